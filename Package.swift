@@ -1,0 +1,84 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+
+let package = Package(
+    name: "newswire",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .executable(name: "newswire", targets: ["newswire"]),
+        // The hub's wire contract as values, for any server-side Swift that talks to a notification hub.
+        .library(name: "NotificationHub", targets: ["NotificationHub"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+        // simdjson, because decoding is on the hot path: Foundation's decoder alone costs more than a whole event may.
+        .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "NewsModel", dependencies: ["CSimdjson"], swiftSettings: strict),
+        .target(name: "NotificationHub", dependencies: [crypto], swiftSettings: strict),
+        .target(
+            name: "PublishEngine",
+            dependencies: [
+                "NewsModel", "NotificationHub", deque, heap, .product(name: "Mustache", package: "swift-mustache"),
+            ], swiftSettings: strict),
+        .target(name: "KafkaIO", dependencies: ["CRdkafka", "NewsModel"], swiftSettings: strict),
+        .target(
+            name: "HubIO", dependencies: ["NotificationHub", deque, nioCore, nioPosix, nioSSL], swiftSettings: strict),
+        .target(
+            name: "PublisherService",
+            dependencies: [
+                "HubIO", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", deque, logging, nioCore, nioPosix,
+                nioSSL,
+            ], swiftSettings: strict),
+        .target(name: "HubEmulator", dependencies: ["NotificationHub"], swiftSettings: strict),
+        .target(
+            name: "HubServer",
+            dependencies: [
+                "HubEmulator", "NotificationHub", logging, .product(name: "Hummingbird", package: "hummingbird"),
+            ], swiftSettings: strict),
+        .executableTarget(
+            name: "newswire",
+            dependencies: [
+                "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", "PublisherService",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
+                nioSSL,
+            ], swiftSettings: strict),
+        .testTarget(name: "NewsModelTests", dependencies: ["NewsModel"], swiftSettings: strict),
+        .testTarget(name: "NotificationHubTests", dependencies: ["NotificationHub"], swiftSettings: strict),
+        .testTarget(name: "PublishEngineTests", dependencies: ["PublishEngine"], swiftSettings: strict),
+        .testTarget(name: "KafkaIOTests", dependencies: ["KafkaIO", "NewsModel"], swiftSettings: strict),
+        .testTarget(
+            name: "HubIOTests", dependencies: ["HubIO", "NotificationHub", nioCore, nioPosix, nioSSL],
+            swiftSettings: strict),
+        .testTarget(name: "HubEmulatorTests", dependencies: ["HubEmulator", "NotificationHub"], swiftSettings: strict),
+        .testTarget(name: "HubServerTests", dependencies: ["HubServer", "NotificationHub"], swiftSettings: strict),
+        .testTarget(name: "NewswireTests", dependencies: ["newswire"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

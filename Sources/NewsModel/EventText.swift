@@ -1,0 +1,73 @@
+/// Texts of an event, taken from JSON with their bounds checked.
+enum EventText {
+    /// A text that names something; `nil` when blank. A control character in it is refused: it would travel into
+    /// record keys and request headers.
+    static func identifier(_ value: JSONValue, name: FieldName, limit: Int) throws(Undecodable) -> String? {
+        let text = try checked(value, name: name, limit: limit)
+        if isBlank(text) { return nil }
+        if hasControl(text) {
+            throw Undecodable(.controlCharacter, "\(name) holds a control character: \(Undecodable.quote(text))")
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// A text for people; `nil` when blank. Control characters other than tab and line ends become spaces: phones
+    /// cannot show them and XML payloads cannot carry them, and they are no reason to hold back news.
+    static func prose(_ value: JSONValue, name: FieldName, limit: Int) throws(Undecodable) -> String? {
+        let text = try checked(value, name: name, limit: limit)
+        if isBlank(text) { return nil }
+        guard hasControl(text) else { return String(decoding: text, as: UTF8.self) }
+        let cleaned = text.lazy.map { isLineEndOrTab($0) || ($0 >= 0x20 && $0 != 0x7F) ? $0 : 0x20 }
+        return String(decoding: cleaned, as: UTF8.self)
+    }
+
+    /// A number as text: integers exactly, others in their shortest form (1.50 becomes 1.5).
+    static func numeral(_ value: JSONValue) -> String? {
+        switch value {
+        case .integer(let number): String(number)
+        case .unsigned(let number): String(number)
+        case .number(let number): Int64(exactly: number).map { String($0) } ?? String(number)
+        case .null, .boolean, .string, .array, .object: nil
+        }
+    }
+
+    /// Whether nothing of it can be seen.
+    static func isBlank(_ text: JSONText) -> Bool {
+        var hasOther = false
+        for byte in text {
+            if byte > 0x20, byte < 0x7F { return false }
+            hasOther = hasOther || byte >= 0x80
+        }
+        guard hasOther else { return true }
+        return String(decoding: text, as: UTF8.self).unicodeScalars.allSatisfy {
+            $0.properties.isWhitespace || $0.properties.generalCategory == .format
+                || $0.properties.generalCategory == .control
+        }
+    }
+
+    private static func checked(_ value: JSONValue, name: FieldName, limit: Int) throws(Undecodable) -> JSONText {
+        guard case .string(let text) = value else {
+            throw .wrongType(name.description, wanted: "a string", found: value)
+        }
+        guard text.count <= limit else {
+            throw Undecodable(.tooLong, "\(name) has \(text.count) bytes; at most \(limit) are allowed")
+        }
+        return text
+    }
+
+    private static func hasControl(_ text: JSONText) -> Bool {
+        var found = false
+        for byte in text { found = found || byte < 0x20 || byte == 0x7F }
+        return found
+    }
+
+    private static func isLineEndOrTab(_ byte: UInt8) -> Bool { byte == 0x09 || byte == 0x0A || byte == 0x0D }
+}
+
+/// A member's name for messages; only put together when there is something to say.
+struct FieldName: CustomStringConvertible {
+    var parent: StaticString = ""
+    var name: JSONText
+
+    var description: String { "\(parent)\(String(decoding: name.prefix(64), as: UTF8.self))" }
+}

@@ -1,0 +1,34 @@
+/// The record headers that Newswire reads and writes.
+public enum HeaderName {
+    /// On results and dead letters: `topic/partition/offset/platform` of the event (`SourceCoordinates`).
+    public static let source = "nw-source"
+    /// On dead letters: the outcome's name.
+    public static let outcome = "nw-outcome"
+    /// On dead letters: the code of what went wrong.
+    public static let reason = "nw-reason"
+    /// On results: the event's version, for finding duplicates without reading JSON.
+    public static let version = "nw-version"
+    /// On a record put back on its lane: how often that happened.
+    public static let redrive = "nw-redrive"
+
+    public static let contentType = "content-type"
+    /// W3C Trace Context.
+    public static let traceParent = "traceparent"
+    public static let traceState = "tracestate"
+
+    /// CloudEvents in Kafka's binary mode: every attribute is a header with this prefix.
+    public static let cloudEventPrefix = "ce_"
+    public static let cloudEventVersion = "ce_specversion"
+    public static let cloudEventID = "ce_id"
+    public static let cloudEventTime = "ce_time"
+
+    /// Whether an event's header also goes on its results.
+    public static func isCarried(_ name: String) -> Bool {
+        name.utf8.starts(with: cloudEventPrefix.utf8) || name == traceParent || name == traceState
+    }
+}
+
+extension [RecordHeader] {
+    /// Those of an event's headers that also go on its results, in their order.
+    public var carriedToResults: [RecordHeader] { filter { HeaderName.isCarried($0.name) } }
+}

@@ -1,0 +1,54 @@
+/// A point in time, in nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+///
+/// Every decision takes its time as an `Instant` argument; nothing in this module reads a clock.
+public struct Instant: Hashable, Comparable, Sendable {
+    public var nanoseconds: Int64
+
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Saturates at `distantPast` and `distantFuture`, for times from outside.
+    public init(milliseconds: Int64) {
+        let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        nanoseconds = overflow ? (milliseconds < 0 ? .min : .max) : product
+    }
+
+    public static let distantPast = Instant(nanoseconds: .min)
+    public static let distantFuture = Instant(nanoseconds: .max)
+
+    /// Whole milliseconds since 1970, rounded down.
+    public var milliseconds: Int64 {
+        nanoseconds >= 0 ? nanoseconds / 1_000_000 : (nanoseconds - 999_999) / 1_000_000
+    }
+
+    public static func < (lhs: Instant, rhs: Instant) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
+
+    /// Saturating: the far future stays the far future.
+    public static func + (lhs: Instant, rhs: Duration) -> Instant {
+        let (sum, overflow) = lhs.nanoseconds.addingReportingOverflow(rhs.nanoseconds)
+        return overflow ? (rhs < .zero ? .distantPast : .distantFuture) : Instant(nanoseconds: sum)
+    }
+
+    public static func - (lhs: Instant, rhs: Duration) -> Instant {
+        let (difference, overflow) = lhs.nanoseconds.subtractingReportingOverflow(rhs.nanoseconds)
+        return overflow ? (rhs < .zero ? .distantFuture : .distantPast) : Instant(nanoseconds: difference)
+    }
+
+    /// Saturating, like addition.
+    public static func - (lhs: Instant, rhs: Instant) -> Duration {
+        let (difference, overflow) = lhs.nanoseconds.subtractingReportingOverflow(rhs.nanoseconds)
+        return .nanoseconds(overflow ? (lhs < rhs ? .min : .max) : difference)
+    }
+}
+
+extension Duration {
+    /// The whole duration in nanoseconds, saturating at about ±292 years.
+    public var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, overflowed) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return overflowed ? (seconds < 0 ? .min : .max) : sum
+    }
+}

@@ -1,0 +1,187 @@
+/// What is wrong with bytes that the parser refused, and where. Only looked for after a refusal, so it may be slow;
+/// it takes one pass and no recursion, whatever the bytes are.
+struct JSONFault {
+    private(set) var undecodable: Undecodable
+
+    /// - Parameter start: the first byte to read; offsets count from the beginning of `bytes`.
+    init(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, depthMax: Int) {
+        if let offset = Self.invalidUTF8(in: bytes) {
+            undecodable = Undecodable(.invalidUTF8, "the document is not UTF-8: byte \(offset) belongs to no character")
+            return
+        }
+        var scanner = Scanner(bytes: bytes, position: start, depthMax: depthMax)
+        // The grammar has no quarrel with it, so it was the one thing the parser limits and the grammar does not.
+        undecodable =
+            scanner.fault()
+            ?? Undecodable(.numberOutOfRange, "the document holds a number that does not fit 64 bits")
+    }
+
+    private static func invalidUTF8(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        var codec = UTF8()
+        var iterator = bytes.makeIterator()
+        var offset = 0
+        while true {
+            switch codec.decode(&iterator) {
+            case .scalarValue(let scalar): offset += UTF8.width(scalar)
+            case .emptyInput: return nil
+            case .error: return offset
+            }
+        }
+    }
+}
+
+/// The grammar of RFC 8259, walked until the first byte that breaks it.
+private struct Scanner {
+    let bytes: UnsafeBufferPointer<UInt8>
+    var position: Int
+    let depthMax: Int
+    /// The closing bracket of every open array and object.
+    private var open: [UInt8] = []
+
+    private enum Expected { case value, elementOrEnd, nameOrEnd, name, colon, commaOrEnd }
+
+    init(bytes: UnsafeBufferPointer<UInt8>, position: Int, depthMax: Int) {
+        self.bytes = bytes
+        self.position = position
+        self.depthMax = depthMax
+    }
+
+    mutating func fault() -> Undecodable? {
+        var expected = Expected.value
+        var isBlank = true
+        while let byte = nextVisible() {
+            isBlank = false
+            let problem: Undecodable?
+            (expected, problem) = step(over: byte, expecting: expected)
+            if let problem { return problem }
+        }
+        if isBlank { return Undecodable(.empty, "the record's value holds only white space") }
+        return open.isEmpty ? nil : truncated
+    }
+
+    private mutating func step(over byte: UInt8, expecting expected: Expected) -> (Expected, Undecodable?) {
+        switch (expected, byte) {
+        case (.commaOrEnd, _) where open.isEmpty:
+            return (expected, unexpected("something follows the document"))
+        case (.elementOrEnd, UInt8(ascii: "]")), (.nameOrEnd, UInt8(ascii: "}")):
+            return close(byte)
+        case (.commaOrEnd, UInt8(ascii: "]")), (.commaOrEnd, UInt8(ascii: "}")):
+            return open.last == byte ? close(byte) : (expected, unexpected("the wrong bracket closes"))
+        case (.commaOrEnd, UInt8(ascii: ",")):
+            position += 1
+            return (open.last == UInt8(ascii: "}") ? .name : .value, nil)
+        case (.colon, UInt8(ascii: ":")):
+            position += 1
+            return (.value, nil)
+        case (.name, UInt8(ascii: "\"")), (.nameOrEnd, UInt8(ascii: "\"")):
+            return (.colon, string())
+        case (.value, _), (.elementOrEnd, _):
+            return value(startingWith: byte)
+        case (.name, _), (.nameOrEnd, _): return (expected, unexpected("a name in quotes is missing"))
+        case (.colon, _): return (expected, unexpected("a colon is missing"))
+        case (.commaOrEnd, _): return (expected, unexpected("a comma or a closing bracket is missing"))
+        }
+    }
+
+    private mutating func close(_ byte: UInt8) -> (Expected, Undecodable?) {
+        open.removeLast()
+        position += 1
+        return (.commaOrEnd, nil)
+    }
+
+    private mutating func value(startingWith byte: UInt8) -> (Expected, Undecodable?) {
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard open.count < depthMax else {
+                let detail = "more than \(depthMax) arrays and objects are nested at byte \(position)"
+                return (.value, Undecodable(.tooDeep, detail))
+            }
+            let isObject = byte == UInt8(ascii: "{")
+            open.append(UInt8(ascii: isObject ? "}" : "]"))
+            position += 1
+            return (isObject ? .nameOrEnd : .elementOrEnd, nil)
+        case UInt8(ascii: "\""): return (.commaOrEnd, string())
+        default: return (.commaOrEnd, word())
+        }
+    }
+
+    /// A number, `true`, `false` or `null`: everything up to the next delimiter.
+    private mutating func word() -> Undecodable? {
+        let start = position
+        while position < bytes.count, !Self.ends(bytes[position]) { position += 1 }
+        let word = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position].prefix(512)), as: UTF8.self)
+        if word.wholeMatch(of: /true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil { return nil }
+        let mayGoOn =
+            ["true", "false", "null"].contains { $0.hasPrefix(word) }
+            || word.wholeMatch(of: /-?((0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?)?)?/) != nil
+        if position == bytes.count, mayGoOn, !word.isEmpty { return truncated }
+        position = start
+        return unexpected("no JSON value can stand")
+    }
+
+    private mutating func string() -> Undecodable? {
+        position += 1
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                position += 1
+                return nil
+            case UInt8(ascii: "\\"):
+                if let problem = escape() { return problem }
+            case 0..<0x20: return unexpected("a control character stands unescaped in a string")
+            default: position += 1
+            }
+        }
+        return truncated
+    }
+
+    private mutating func escape() -> Undecodable? {
+        guard position + 1 < bytes.count else { return truncated }
+        guard bytes[position + 1] == UInt8(ascii: "u") else {
+            guard "\"\\/bfnrt".utf8.contains(bytes[position + 1]) else { return unexpected("an escape is unknown") }
+            position += 2
+            return nil
+        }
+        guard position + 6 <= bytes.count else { return truncated }
+        guard let unit = codeUnit(at: position) else { return unexpected("\\u lacks its four hexadecimal digits") }
+        if UTF16.isTrailSurrogate(unit) { return unexpected("half a surrogate pair stands alone") }
+        guard UTF16.isLeadSurrogate(unit) else {
+            position += 6
+            return nil
+        }
+        guard let second = codeUnit(at: position + 6), UTF16.isTrailSurrogate(second) else {
+            return position + 6 >= bytes.count ? truncated : unexpected("half a surrogate pair stands alone")
+        }
+        position += 12
+        return nil
+    }
+
+    private func codeUnit(at offset: Int) -> UInt16? {
+        guard offset + 6 <= bytes.count, bytes[offset] == UInt8(ascii: "\\"), bytes[offset + 1] == UInt8(ascii: "u")
+        else { return nil }
+        let digits = bytes[(offset + 2)..<(offset + 6)]
+        guard digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
+        return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+
+    private mutating func nextVisible() -> UInt8? {
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D else { return byte }
+            position += 1
+        }
+        return nil
+    }
+
+    private static func ends(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || ",:[]{}\"".utf8.contains(byte)
+    }
+
+    private var truncated: Undecodable {
+        Undecodable(.truncatedJSON, "the document ends at byte \(bytes.count), before it is complete")
+    }
+
+    private func unexpected(_ what: String) -> Undecodable {
+        Undecodable(.invalidJSON, "the document is not JSON: \(what) at byte \(position)")
+    }
+}

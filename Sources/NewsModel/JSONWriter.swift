@@ -1,0 +1,248 @@
+/// Writes one JSON value into bytes that the caller owns.
+///
+/// ```swift
+/// JSONWriter.write(into: &body) { json in
+///     json.object { json in
+///         json.field("title", event.headline)
+///         json.field("link", event.link)              // nil: left out
+///         json.object("data") { json in
+///             for field in event.data { json.field(field.name, field.value) }
+///         }
+///     }
+/// }
+/// ```
+/// Commas and quotes are its business; that names do not repeat and that objects hold only fields is the caller's.
+public struct JSONWriter: ~Copyable {
+    private var bytes: [UInt8]
+    private var needsComma = false
+
+    private init(taking bytes: inout [UInt8]) {
+        self.bytes = []
+        swap(&self.bytes, &bytes)
+    }
+
+    /// Appends what `body` writes to `bytes`.
+    public static func write(into bytes: inout [UInt8], _ body: (inout JSONWriter) -> Void) {
+        var writer = JSONWriter(taking: &bytes)
+        body(&writer)
+        swap(&writer.bytes, &bytes)
+    }
+
+    /// The bytes of one object.
+    public static func object(reserving capacity: Int = 256, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(capacity)
+        write(into: &bytes) { $0.object(body) }
+        return bytes
+    }
+}
+
+// MARK: - Values: the whole document, or an array's elements
+
+extension JSONWriter {
+    public mutating func object(_ body: (inout JSONWriter) -> Void) {
+        enclose(in: UInt8(ascii: "{"), UInt8(ascii: "}"), body)
+    }
+
+    public mutating func array(_ body: (inout JSONWriter) -> Void) {
+        enclose(in: UInt8(ascii: "["), UInt8(ascii: "]"), body)
+    }
+
+    public mutating func value(_ text: String) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        var text = text
+        text.withUTF8 { escape($0) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    public mutating func value(_ number: Int64) {
+        separate()
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        digits(number.magnitude)
+    }
+
+    public mutating func value(_ number: Int) {
+        value(Int64(number))
+    }
+
+    public mutating func value(_ flag: Bool) {
+        separate()
+        bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+    }
+
+    /// JSON knows no infinity and no NaN: they become null.
+    public mutating func value(_ number: Double) {
+        guard number.isFinite else { return null() }
+        separate()
+        bytes.append(contentsOf: number.description.utf8)
+    }
+
+    /// An instant as RFC 3339 text.
+    public mutating func value(_ instant: Instant) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        instant.append(to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Milliseconds with up to three decimals, rounded down to microseconds.
+    public mutating func value(milliseconds duration: Duration) {
+        separate()
+        let microseconds = duration.nanoseconds / 1_000
+        if microseconds < 0 { bytes.append(UInt8(ascii: "-")) }
+        digits(microseconds.magnitude / 1_000)
+        let fraction = microseconds.magnitude % 1_000
+        guard fraction > 0 else { return }
+        bytes.append(UInt8(ascii: "."))
+        var rest = fraction
+        for unit: UInt64 in [100, 10, 1] where rest > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / unit))
+            rest %= unit
+        }
+    }
+
+    public mutating func null() {
+        separate()
+        bytes.append(contentsOf: "null".utf8)
+    }
+
+    /// JSON that is already written, such as a body built before. Not checked.
+    public mutating func raw(_ json: some Collection<UInt8>) {
+        separate()
+        bytes.append(contentsOf: json)
+    }
+}
+
+// MARK: - Fields: an object's members; absent values are left out
+
+extension JSONWriter {
+    public mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+        self.name(name)
+        object(body)
+    }
+
+    public mutating func array(_ name: String, _ body: (inout JSONWriter) -> Void) {
+        self.name(name)
+        array(body)
+    }
+
+    public mutating func array(_ name: String, of texts: [String]) {
+        array(name) { json in
+            for text in texts { json.value(text) }
+        }
+    }
+
+    public mutating func field(_ name: String, _ text: String?) {
+        guard let text else { return }
+        self.name(name)
+        value(text)
+    }
+
+    public mutating func field(_ name: String, _ number: Int64?) {
+        guard let number else { return }
+        self.name(name)
+        value(number)
+    }
+
+    public mutating func field(_ name: String, _ number: Int?) {
+        guard let number else { return }
+        self.name(name)
+        value(number)
+    }
+
+    public mutating func field(_ name: String, _ flag: Bool?) {
+        guard let flag else { return }
+        self.name(name)
+        value(flag)
+    }
+
+    public mutating func field(_ name: String, _ number: Double?) {
+        guard let number else { return }
+        self.name(name)
+        value(number)
+    }
+
+    public mutating func field(_ name: String, _ instant: Instant?) {
+        guard let instant else { return }
+        self.name(name)
+        value(instant)
+    }
+
+    public mutating func field(_ name: String, milliseconds duration: Duration?) {
+        guard let duration else { return }
+        self.name(name)
+        value(milliseconds: duration)
+    }
+
+    public mutating func null(_ name: String) {
+        self.name(name)
+        null()
+    }
+
+    /// A member's name; exactly one value must follow.
+    public mutating func name(_ name: String) {
+        value(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+}
+
+// MARK: - Bytes
+
+extension JSONWriter {
+    private mutating func enclose(in open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
+        separate()
+        bytes.append(open)
+        needsComma = false
+        body(&self)
+        bytes.append(close)
+        needsComma = true
+    }
+
+    @inline(__always)
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func digits(_ number: UInt64) {
+        if number >= 10 { digits(number / 10) }
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    }
+
+    /// Copies runs of bytes that need no escape whole. Swift strings are valid UTF-8, so only ASCII is looked at.
+    private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
+        var needsEscape = false
+        for byte in text { needsEscape = needsEscape || Self.isEscaped(byte) }
+        guard needsEscape else { return bytes.append(contentsOf: text) }
+        var start = 0
+        for (index, byte) in text.enumerated() where Self.isEscaped(byte) {
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+            start = index + 1
+            bytes.append(UInt8(ascii: "\\"))
+            switch byte {
+            case 0x08: bytes.append(UInt8(ascii: "b"))
+            case 0x09: bytes.append(UInt8(ascii: "t"))
+            case 0x0A: bytes.append(UInt8(ascii: "n"))
+            case 0x0C: bytes.append(UInt8(ascii: "f"))
+            case 0x0D: bytes.append(UInt8(ascii: "r"))
+            case 0x22, 0x5C: bytes.append(byte)
+            default:
+                bytes.append(contentsOf: "u00".utf8)
+                bytes.append(Self.hexDigit(byte >> 4))
+                bytes.append(Self.hexDigit(byte & 0x0F))
+            }
+        }
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+    }
+
+    @inline(__always)
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+}

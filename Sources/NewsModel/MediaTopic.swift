@@ -1,0 +1,30 @@
+/// IPTC media topic codes, recognised in the spellings in use.
+enum MediaTopic {
+    /// `medtop:15000000` for any spelling of it: `medtop:` or `subj:` codes, addresses below
+    /// `cv.iptc.org/newscodes/`, eight bare digits. `nil` when it is none.
+    ///
+    /// Codes that begin with 20 are media topics below the top. The 17 top-level codes (01000000 to 17000000) are the
+    /// same in media topics and in the older subject codes, whose finer codes (15054000) are reduced to their top.
+    static func canonical(_ text: some BidirectionalCollection<UInt8>) -> String? {
+        let digits = text.suffix(8)
+        guard digits.count == 8, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        let prefix = text.dropLast(8)
+        guard
+            prefix.isEmpty || prefix.elementsEqual("medtop:".utf8) || prefix.elementsEqual("subj:".utf8)
+                || isNewsCodesAddress(prefix)
+        else { return nil }
+        switch Int(String(decoding: digits.prefix(2), as: UTF8.self)) {
+        case .some(1...17): return "medtop:" + String(decoding: digits.prefix(2), as: UTF8.self) + "000000"
+        case 20: return "medtop:" + String(decoding: digits, as: UTF8.self)
+        default: return nil
+        }
+    }
+
+    /// `http(s)://cv.iptc.org/newscodes/mediatopic/` or `…/subjectcode/`, also as the `scheme` of a bare code.
+    static func isNewsCodesAddress(_ text: some BidirectionalCollection<UInt8>) -> Bool {
+        let address = text.dropLast(text.last == UInt8(ascii: "/") ? 1 : 0)
+        return ["http://cv.iptc.org/newscodes/", "https://cv.iptc.org/newscodes/"].contains { start in
+            ["mediatopic", "subjectcode"].contains { address.elementsEqual((start + $0).utf8) }
+        }
+    }
+}

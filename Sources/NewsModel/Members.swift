@@ -1,0 +1,127 @@
+/// The members of one JSON object that we know, by field. Reused from object to object.
+struct Members {
+    struct Member {
+        /// As the document spells it, for messages.
+        var name: JSONText
+        var value: JSONValue
+    }
+
+    private let table: FieldTable
+    private var slots: [Member]
+    /// Which slots belong to the object read last; the others hold pointers that are no longer valid.
+    private var present: UInt64 = 0
+    /// A known name that came twice. Reported by `requireUniqueNames`, so that the id can be read first.
+    private var repeated: (name: JSONText, field: Field)?
+
+    init(table: FieldTable) {
+        self.table = table
+        slots = Array(
+            repeating: Member(name: JSONText(start: nil, count: 0), value: .null), count: Field.allCases.count)
+    }
+
+    /// Forgets the last object and reads this one.
+    mutating func read(_ object: JSONObject) {
+        present = 0
+        repeated = nil
+        for member in object {
+            guard let field = table.field(named: member.name) else { continue }
+            let bit: UInt64 = 1 << UInt64(field.rawValue)
+            guard present & bit == 0 else {
+                // Names of one pattern differ from each other, so the first of them is taken.
+                let isPattern = field == .headlineOther || field == .descriptionOther
+                if repeated == nil, !isPattern { repeated = (member.name, field) }
+                continue
+            }
+            present |= bit
+            slots[Int(field.rawValue)] = Member(name: member.name, value: member.value)
+        }
+    }
+
+    /// `nil` when absent, null, or given twice (then neither value is believed).
+    func member(_ field: Field) -> Member? {
+        guard present & (1 << UInt64(field.rawValue)) != 0, repeated?.field != field else { return nil }
+        let member = slots[Int(field.rawValue)]
+        if case .null = member.value { return nil }
+        return member
+    }
+
+    func has(_ field: Field) -> Bool { member(field) != nil }
+
+    func requireUniqueNames() throws(Undecodable) {
+        guard let repeated else { return }
+        let first = slots[Int(repeated.field.rawValue)].name
+        let spelling =
+            first.elementsEqual(repeated.name) ? "" : " (also spelled \(Undecodable.quote(first)))"
+        throw Undecodable(.duplicateKey, "\(Undecodable.quote(repeated.name)) is given more than once\(spelling)")
+    }
+}
+
+// MARK: - Typed reading; blank texts count as absent
+
+extension Members {
+    /// A text that names something: no control characters.
+    func identifier(_ field: Field, limit: Int) throws(Undecodable) -> String? {
+        guard let member = member(field) else { return nil }
+        return try EventText.identifier(member.value, name: FieldName(name: member.name), limit: limit)
+    }
+
+    /// A text for people: control characters other than tab and line ends become spaces.
+    func prose(_ field: Field, limit: Int) throws(Undecodable) -> String? {
+        guard let member = member(field) else { return nil }
+        return try EventText.prose(member.value, name: FieldName(name: member.name), limit: limit)
+    }
+
+    func instant(_ field: Field) throws(Undecodable) -> Instant? {
+        guard let member = member(field) else { return nil }
+        let name = String(decoding: member.name, as: UTF8.self)
+        guard case .string(let text) = member.value else {
+            throw .wrongType(name, wanted: "a string", found: member.value)
+        }
+        if EventText.isBlank(text) { return nil }
+        guard let instant = Instant(rfc3339: text) else {
+            let example = "RFC 3339 date and time with an offset, like 2026-11-21T01:02:03Z"
+            throw Undecodable(.badDate, "\(name) must be an \(example); it is \(Undecodable.quote(text))")
+        }
+        return instant
+    }
+
+    func urgency() throws(Undecodable) -> Int? {
+        guard let member = member(.urgency) else { return nil }
+        let found: String
+        switch member.value {
+        case .integer(let number):
+            if (1...9).contains(number) { return Int(number) }
+            found = String(number)
+        case .number(let number):
+            // JSON Schema counts 4.0 among the integers.
+            if let whole = Int(exactly: number), (1...9).contains(whole) { return whole }
+            found = String(number)
+        case .unsigned(let number): found = String(number)
+        default: throw .wrongType("urgency", wanted: "a number from 1 to 9", found: member.value)
+        }
+        throw Undecodable(.badUrgency, "urgency must be a whole number from 1 to 9; it is \(found)")
+    }
+
+    func version() throws(Undecodable) -> NewsEvent.Version? {
+        guard let member = member(.version) else { return nil }
+        if let text = EventText.numeral(member.value) { return NewsEvent.Version(text) }
+        guard case .string = member.value else {
+            throw .wrongType("version", wanted: "a string or a number", found: member.value)
+        }
+        return try identifier(.version, limit: EventLimits.version).map { NewsEvent.Version($0) }
+    }
+
+    func status(_ field: Field) throws(Undecodable) -> NewsEvent.Status {
+        guard let member = member(field) else { return .usable }
+        let name = String(decoding: member.name, as: UTF8.self)
+        guard case .string(let text) = member.value else {
+            throw .wrongType(name, wanted: "a string", found: member.value)
+        }
+        if text == "usable" || EventText.isBlank(text) { return .usable }
+        if text == "withheld" { return .withheld }
+        // The IPTC spells it with one l; people do not always.
+        if text == "canceled" || text == "cancelled" { return .canceled }
+        let words = "usable, withheld or canceled"
+        throw Undecodable(.unknownStatus, "\(name) must be \(words); it is \(Undecodable.quote(text))")
+    }
+}

@@ -1,0 +1,129 @@
+/// Turns records into events: our `news-event`, IPTC ninjs 1.x to 3.x, and either inside a CloudEvent
+/// (structured or binary). `EventLimits` holds the bounds; unknown members are ignored; null means absent.
+///
+/// Reuses its memory from record to record, so one decoder belongs to one thread.
+public final class NewsDecoder {
+    private let parser: JSONParser
+    private var members: Members
+    /// For the objects inside a ninjs document.
+    private var inner: Members
+
+    /// - Parameter documentMax: the most bytes of one document; a longer one is `too-large`.
+    public init(documentMax: Int = EventLimits.document) {
+        let table = FieldTable()
+        parser = JSONParser(sizeMax: documentMax)
+        members = Members(table: table)
+        inner = Members(table: table)
+    }
+
+    /// The event of a record; never traps, whatever its bytes are.
+    public func decode(_ record: SourceRecord) -> Result<NewsEvent, Undecodable> {
+        var envelope = Envelope(record.headers)
+        do throws(Undecodable) {
+            guard let value = record.value else {
+                throw Undecodable(.tombstone, "the record has no value (a tombstone), so there is no event in it")
+            }
+            guard !value.isEmpty else { throw Undecodable(.empty, "the record's value is empty") }
+            return .success(try event(in: value, &envelope))
+        } catch {
+            var undecodable = error
+            undecodable.eventID = envelope.eventID
+            return .failure(undecodable)
+        }
+    }
+
+    private func event(in value: [UInt8], _ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
+        try read(value)
+        if envelope.isStructured || looksLikeCloudEvent {
+            try open(&envelope)
+        }
+        return isNinjs ? try members.ninjs(&envelope, &inner) : try members.newsEvent(&envelope)
+    }
+
+    private func read(_ bytes: [UInt8]) throws(Undecodable) {
+        members.read(try bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) })
+    }
+
+    /// Takes what the envelope says, then reads the document in it.
+    private func open(_ envelope: inout Envelope) throws(Undecodable) {
+        envelope.eventID = (try? members.identifier(.id, limit: EventLimits.id)) ?? envelope.eventID
+        try members.requireUniqueNames()
+        try envelope.require(version: try members.identifier(.specversion, limit: 16))
+        envelope.id = try members.identifier(.id, limit: EventLimits.id)
+        envelope.time = try members.instant(.time)
+        switch (members.member(.data)?.value, members.member(.dataBase64)?.value) {
+        case (.object(let document)?, nil): members.read(document)
+        case (.string(let text)?, nil): try read(Array(text))
+        case (nil, .string(let text)?):
+            guard let bytes = Base64.decode(text) else {
+                throw Undecodable(.badCloudEvent, "data_base64 of the CloudEvent is not base 64")
+            }
+            try read(bytes)
+        case (nil, nil): throw Undecodable(.badCloudEvent, "the CloudEvent has no data")
+        case (.some, .some): throw Undecodable(.badCloudEvent, "the CloudEvent has both data and data_base64")
+        case (.some(let data), nil): throw .wrongType("data", wanted: "an object", found: data)
+        case (nil, .some(let data)): throw .wrongType("data_base64", wanted: "a string", found: data)
+        }
+    }
+
+    private var looksLikeCloudEvent: Bool {
+        members.has(.specversion) && members.has(.type) && members.has(.source) && members.has(.id)
+    }
+
+    /// By `standard` if it is there, else by the members that only one of the two kinds has.
+    private var isNinjs: Bool {
+        if case .object(let standard)? = members.member(.standard)?.value {
+            inner.read(standard)
+            if case .string(let name)? = inner.member(.name)?.value, name == "ninjs" { return true }
+        }
+        if members.has(.id) { return false }
+        return members.has(.uri) || members.has(.versionCreated) || members.has(.pubStatus) || members.has(.headlines)
+    }
+}
+
+/// What surrounds the document: attributes of a CloudEvent, in headers (binary) or around it (structured).
+struct Envelope {
+    /// Whether the record says that its value is a structured CloudEvent.
+    private(set) var isStructured = false
+    /// Stands in for a document's own id.
+    var id: String?
+    /// Stands in for a document's own time.
+    var time: Instant?
+    /// The best known name of the event, for a report on its failure.
+    var eventID: String?
+
+    private var binaryTime: RecordHeader?
+
+    init(_ headers: [RecordHeader]) {
+        // Most records carry no headers.
+        guard !headers.isEmpty else { return }
+        for header in headers where header.name.utf8.count == HeaderName.contentType.utf8.count {
+            guard header.name.lowercased() == HeaderName.contentType, let type = header.text?.lowercased() else {
+                continue
+            }
+            isStructured = type.hasPrefix("application/cloudevents")
+        }
+        guard !isStructured, headers.contains(where: { $0.name == HeaderName.cloudEventVersion }) else { return }
+        if let text = headers.last(where: { $0.name == HeaderName.cloudEventID })?.text,
+            !text.isEmpty, text.utf8.count <= EventLimits.id, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        {
+            id = text
+            eventID = text
+        }
+        binaryTime = headers.last { $0.name == HeaderName.cloudEventTime }
+    }
+
+    /// The envelope's time; only asked for when the document has none.
+    func publishedAt() throws(Undecodable) -> Instant? {
+        guard let binaryTime else { return time }
+        if let instant = binaryTime.text.flatMap({ Instant(rfc3339: $0) }) { return instant }
+        throw Undecodable(.badDate, "the header \(HeaderName.cloudEventTime) must be an RFC 3339 date and time")
+    }
+
+    func require(version: String?) throws(Undecodable) {
+        guard let version else { throw Undecodable(.badCloudEvent, "the CloudEvent has no specversion") }
+        guard version == "1.0" || version == "0.3" else {
+            throw Undecodable(.badCloudEvent, "the CloudEvent has specversion \(version); 1.0 and 0.3 are known")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/// One news item, whatever document it came in (`news-event`, ninjs, either inside a CloudEvent).
+public struct NewsEvent: Sendable, Hashable {
+    public var id: String
+    public var headline: String
+    /// Category names as the sender wrote them; compared without case.
+    public var categories: [String] = []
+    /// IPTC media topic codes as `medtop:11000000`; what could not be recognised as one stands as the sender wrote it.
+    public var subjects: [String] = []
+    public var summary: String?
+    /// BCP 47, e.g. `en`, `de-AT`.
+    public var language: String?
+    /// 1 (most urgent) to 9.
+    public var urgency: Int?
+    /// Events with the same story leave in order and replace one another on the phone; without one, the id is the story.
+    public var story: String?
+    public var version: Version?
+    public var status: Status = .usable
+    public var publishedAt: Instant?
+    public var expiresAt: Instant?
+    public var embargoUntil: Instant?
+    public var link: String?
+    public var image: String?
+    /// The sender's own values, handed to the payload, in the document's order; names are unique.
+    public var data: [DataField] = []
+
+    public init(id: String, headline: String) {
+        self.id = id
+        self.headline = headline
+    }
+
+    /// The key that orders events: the story, else the id.
+    public var orderKey: String { story ?? id }
+
+    /// IPTC `pubStatus`.
+    public enum Status: String, Codable, Sendable, Hashable {
+        case usable
+        /// Must not be published.
+        case withheld
+        /// Recalls what was sent under the same story.
+        case canceled
+    }
+
+    public struct DataField: Sendable, Hashable {
+        public var name: String
+        public var value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// A version as text: numbers compare as numbers and come before anything else (dates, say), which compares as text.
+    public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
+        public var text: String
+
+        public init(_ text: String) {
+            self.text = text
+        }
+
+        public static func < (lhs: Version, rhs: Version) -> Bool {
+            switch (Int64(lhs.text), Int64(rhs.text)) {
+            case (let left?, let right?): left < right
+            case (nil, nil): lhs.text < rhs.text
+            case (let left, _): left != nil
+            }
+        }
+
+        public var description: String { text }
+    }
+}

@@ -1,0 +1,92 @@
+// Our own document, `schemas/news-event.schema.json`.
+
+extension Members {
+    /// - Parameter envelope: stands in for a missing id or time, and learns the id before anything else can fail.
+    func newsEvent(_ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
+        let id = try id(.id, &envelope)
+        try requireUniqueNames()
+        guard let headline = try prose(.headline, limit: EventLimits.headline) else {
+            throw Undecodable(
+                .missingHeadline, "headline is missing or blank; a notification has nothing to say without it")
+        }
+        var event = NewsEvent(id: id, headline: headline)
+        if let category = try identifier(.category, limit: EventLimits.category) { event.categories = [category] }
+        try append(.categories, to: &event.categories)
+        try append(.subjects, to: &event.subjects)
+        for index in event.subjects.indices {
+            var code = event.subjects[index]
+            event.subjects[index] = code.withUTF8 { MediaTopic.canonical($0) } ?? code
+        }
+        event.summary = try prose(.summary, limit: EventLimits.summary)
+        event.language = try identifier(.language, limit: EventLimits.language)
+        event.urgency = try urgency()
+        event.story = try identifier(.story, limit: EventLimits.story)
+        event.version = try version()
+        event.status = try status(.status)
+        event.publishedAt = try instant(.publishedAt)
+        if event.publishedAt == nil { event.publishedAt = try envelope.publishedAt() }
+        event.expiresAt = try instant(.expiresAt)
+        event.embargoUntil = try instant(.embargoUntil)
+        event.link = try identifier(.link, limit: EventLimits.address)
+        event.image = try identifier(.image, limit: EventLimits.address)
+        try append(.data, to: &event.data)
+        return event
+    }
+
+    /// The document's id, else the envelope's.
+    func id(_ field: Field, _ envelope: inout Envelope) throws(Undecodable) -> String {
+        if let id = try identifier(field, limit: EventLimits.id) {
+            envelope.eventID = id
+            return id
+        }
+        // An id given twice is reported as such, not as missing.
+        try requireUniqueNames()
+        if let id = envelope.id { return id }
+        let name = field == .uri ? "uri" : "id"
+        throw Undecodable(.missingID, "\(name) is missing or blank; without it an update could not replace the event")
+    }
+
+    private func append(_ field: Field, to texts: inout [String]) throws(Undecodable) {
+        guard let member = member(field) else { return }
+        let name = String(decoding: member.name, as: UTF8.self)
+        guard case .array(let array) = member.value else {
+            throw .wrongType(name, wanted: "an array of strings", found: member.value)
+        }
+        for value in array {
+            guard texts.count < EventLimits.categories else {
+                throw Undecodable(.tooMany, "\(name) has more than \(EventLimits.categories) members")
+            }
+            let name = FieldName(parent: "a member of ", name: member.name)
+            if let text = try EventText.identifier(value, name: name, limit: EventLimits.category) {
+                texts.append(text)
+            }
+        }
+    }
+
+    private func append(_ field: Field, to fields: inout [NewsEvent.DataField]) throws(Undecodable) {
+        guard let member = member(field) else { return }
+        guard case .object(let object) = member.value else {
+            throw .wrongType("data", wanted: "an object of strings", found: member.value)
+        }
+        for (index, entry) in object.enumerated() {
+            guard index < EventLimits.dataFields else {
+                throw Undecodable(.tooMany, "data has more than \(EventLimits.dataFields) members")
+            }
+            let path = FieldName(parent: "data.", name: entry.name)
+            let name = try EventText.identifier(.string(entry.name), name: path, limit: EventLimits.dataName)
+            guard let name else { continue }
+            if fields.contains(where: { $0.name == name }) {
+                throw Undecodable(.duplicateKey, "\(Undecodable.quote(entry.name)) is given more than once in data")
+            }
+            let value: String
+            switch entry.value {
+            case .null: continue
+            case .string: value = try EventText.prose(entry.value, name: path, limit: EventLimits.dataValue) ?? ""
+            case .boolean(let flag): value = flag ? "true" : "false"
+            case .integer, .unsigned, .number: value = EventText.numeral(entry.value) ?? ""
+            case .array, .object: throw .wrongType(path.description, wanted: "a string", found: entry.value)
+            }
+            fields.append(NewsEvent.DataField(name: name, value: value))
+        }
+    }
+}

@@ -1,0 +1,184 @@
+// IPTC ninjs 1.x to 3.x as agencies send it: news items, events and planning items.
+
+extension Members {
+    /// `uri` is the id: versions of one item share it. A document without `version` is versioned by `versionCreated`.
+    ///
+    /// - Parameter envelope: stands in for a missing id or time, and learns the id before anything else can fail.
+    /// - Parameter inner: memory for the objects inside the document.
+    func ninjs(_ envelope: inout Envelope, _ inner: inout Members) throws(Undecodable) -> NewsEvent {
+        let id = try id(.uri, &envelope)
+        try requireUniqueNames()
+        guard let headline = try ninjsHeadline(&inner) else {
+            throw Undecodable(.missingHeadline, "headline, headlines, title and slugline are missing or blank")
+        }
+        var event = NewsEvent(id: id, headline: headline)
+        event.summary = try ninjsSummary(&inner)
+        try appendSubjects(.subjects, to: &event, &inner)
+        try appendSubjects(.subject, to: &event, &inner)
+        event.language = try identifier(.language, limit: EventLimits.language)
+        event.urgency = try urgency()
+        event.status = try status(.pubStatus)
+        let versionCreated = try instant(.versionCreated)
+        event.version = try version() ?? versionCreated.map { NewsEvent.Version($0.description) }
+        event.publishedAt = versionCreated
+        if event.publishedAt == nil { event.publishedAt = try instant(.contentCreated) }
+        if event.publishedAt == nil { event.publishedAt = try instant(.firstCreated) }
+        if event.publishedAt == nil { event.publishedAt = try envelope.publishedAt() }
+        event.expiresAt = try instant(.expires)
+        event.embargoUntil = try instant(.embargoed)
+        event.link = webAddress(.uri)
+        event.image = picture(&inner)
+        return event
+    }
+
+    // MARK: - Texts
+
+    private func ninjsHeadline(_ inner: inout Members) throws(Undecodable) -> String? {
+        let limit = EventLimits.headline
+        if let text = try prose(.headline, limit: limit) { return text }
+        if let text = try best(of: .headlines, roles: ["main"], limit: limit, &inner) { return text }
+        if let text = try prose(.headlineOther, limit: limit) { return text }
+        if let text = try prose(.title, limit: limit) { return text }
+        return try prose(.slugline, limit: limit)
+    }
+
+    private func ninjsSummary(_ inner: inout Members) throws(Undecodable) -> String? {
+        let limit = EventLimits.summary
+        if let text = try prose(.descriptionText, limit: limit) { return text }
+        let roles: [StaticString] = ["summary", "abstract", "short", "main", "text", "caption"]
+        if let text = try best(of: .descriptions, roles: roles, limit: limit, &inner) { return text }
+        return try prose(.descriptionOther, limit: limit)
+    }
+
+    /// The value whose role comes first in `roles`, else the first one that is no credit line.
+    private func best(
+        of field: Field, roles: [StaticString], limit: Int, _ inner: inout Members
+    ) throws(Undecodable) -> String? {
+        guard let member = member(field) else { return nil }
+        let name = FieldName(name: member.name).description
+        guard case .array(let array) = member.value else {
+            throw .wrongType(name, wanted: "an array of objects", found: member.value)
+        }
+        var best: (rank: Int, text: String)?
+        for value in array {
+            guard case .object(let object) = value else {
+                throw .wrongType("a member of \(name)", wanted: "an object", found: value)
+            }
+            inner.read(object)
+            try inner.requireUniqueNames()
+            var rank = roles.count
+            if case .string(let role)? = inner.member(.role)?.value {
+                if role == "creditline" { continue }
+                rank = roles.firstIndex { role == $0 } ?? rank
+            }
+            guard rank < best?.rank ?? .max, let text = try inner.prose(.value, limit: limit) else { continue }
+            best = (rank, text)
+        }
+        return best?.text
+    }
+
+    // MARK: - Subjects
+
+    /// Subjects with a media topic code become subjects; of the others the name may be a category.
+    private func appendSubjects(
+        _ field: Field, to event: inout NewsEvent, _ inner: inout Members
+    ) throws(Undecodable) {
+        guard let member = member(field) else { return }
+        let name = FieldName(name: member.name).description
+        guard case .array(let array) = member.value else {
+            throw .wrongType(name, wanted: "an array of objects", found: member.value)
+        }
+        for value in array {
+            guard event.subjects.count + event.categories.count < EventLimits.categories else {
+                throw Undecodable(.tooMany, "\(name) has more than \(EventLimits.categories) members")
+            }
+            guard case .object(let subject) = value else {
+                throw .wrongType("a member of \(name)", wanted: "an object", found: value)
+            }
+            inner.read(subject)
+            try inner.requireUniqueNames()
+            if let code = inner.mediaTopic {
+                event.subjects.append(code)
+            } else if let category = try inner.prose(.name, limit: EventLimits.category) {
+                event.categories.append(category)
+            }
+        }
+    }
+
+    /// Of the subject just read. A code of another vocabulary may have eight digits too, so bare digits count only
+    /// when nothing says that they belong elsewhere.
+    private var mediaTopic: String? {
+        if let uri = text(.uri) {
+            if let topic = MediaTopic.canonical(uri) { return topic }
+        }
+        let scheme = text(.scheme)
+        let isForeign = text(.uri) != nil || scheme.map { !Self.isNewsCodes($0) } ?? false
+        for text in [text(.code), text(.literal)] {
+            guard let text, let topic = MediaTopic.canonical(text), text.count > 8 || !isForeign else { continue }
+            return topic
+        }
+        return nil
+    }
+
+    private static func isNewsCodes(_ scheme: JSONText) -> Bool {
+        scheme == "medtop" || scheme == "subj" || MediaTopic.isNewsCodesAddress(scheme)
+    }
+
+    private func text(_ field: Field) -> JSONText? {
+        guard case .string(let text)? = member(field)?.value, !text.isEmpty else { return nil }
+        return text
+    }
+
+    // MARK: - Addresses: extras that news does without, so what is wrong with one leaves it out
+
+    private func webAddress(_ field: Field) -> String? {
+        guard let text = text(field), text.starts(with: "https://") || text.starts(with: "http://") else { return nil }
+        return try? identifier(field, limit: EventLimits.address)
+    }
+
+    /// The item's own picture, else that of the first association that has one.
+    private func picture(_ inner: inout Members) -> String? {
+        if let image = bestRendition(&inner) { return image }
+        guard let associations = member(.associations)?.value else { return nil }
+        var associated = inner
+        for association in associations.elements {
+            guard case .object(let object) = association else { continue }
+            associated.read(object)
+            if let type = associated.text(.type), !(type == "picture"), !(type == "graphic") { continue }
+            if let image = associated.bestRendition(&inner) { return image }
+        }
+        return nil
+    }
+
+    /// The widest up to 1,200 pixels, which fills a phone's notification; else the narrowest.
+    private func bestRendition(_ inner: inout Members) -> String? {
+        guard let renditions = member(.renditions)?.value else { return nil }
+        var best: (score: Double, address: String)?
+        for rendition in renditions.elements {
+            guard case .object(let object) = rendition else { continue }
+            inner.read(object)
+            if let type = inner.text(.contentType), !type.starts(with: "image/") { continue }
+            guard let address = inner.webAddress(.href) else { continue }
+            let width: Double =
+                switch inner.member(.width)?.value {
+                case .integer(let width)?: Double(width)
+                case .number(let width)?: width
+                default: 0
+                }
+            let score = width <= 1_200 ? width : -width
+            if score > best?.score ?? -.infinity { best = (score, address) }
+        }
+        return best?.address
+    }
+}
+
+extension JSONValue {
+    /// ninjs 1.x lists things as members of an object, later versions as an array.
+    fileprivate var elements: [JSONValue] {
+        switch self {
+        case .array(let array): Array(array)
+        case .object(let object): object.map(\.value)
+        default: []
+        }
+    }
+}

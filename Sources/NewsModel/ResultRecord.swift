@@ -1,0 +1,71 @@
+/// What became of one delivery: the record on the results topic.
+public struct ResultRecord: Sendable, Hashable {
+    /// `nil` only when the record could not be decoded far enough to know it.
+    public var eventID: String?
+    public var platform: Platform
+    public var outcome: Outcome
+    public var categories: [String] = []
+    public var tags: [String] = []
+    public var lane: String
+    /// Requests put on the wire for this delivery.
+    public var attempts: Int = 0
+    public var httpStatus: Int?
+    public var notificationID: String?
+    public var trackingID: String?
+    public var source: Source
+    public var publishedAt: Instant?
+    public var settledAt: Instant
+    public var latency = Latency()
+    public var error: Failure?
+
+    public init(
+        eventID: String?, platform: Platform, outcome: Outcome, lane: String, source: Source, settledAt: Instant
+    ) {
+        self.eventID = eventID
+        self.platform = platform
+        self.outcome = outcome
+        self.lane = lane
+        self.source = source
+        self.settledAt = settledAt
+    }
+
+    /// Where the event stood.
+    public struct Source: Sendable, Hashable {
+        public var partition: TopicPartition
+        public var offset: Int64
+
+        public init(partition: TopicPartition, offset: Int64) {
+            self.partition = partition
+            self.offset = offset
+        }
+    }
+
+    /// How long the delivery took.
+    public struct Latency: Sendable, Hashable {
+        /// From read to the first request on the wire.
+        public var queue: Duration?
+        /// From the last request on the wire to its reply.
+        public var hub: Duration?
+        /// From read to settled.
+        public var total: Duration?
+
+        public init(queue: Duration? = nil, hub: Duration? = nil, total: Duration? = nil) {
+            self.queue = queue
+            self.hub = hub
+            self.total = total
+        }
+    }
+
+    /// Why an outcome is not `accepted`.
+    public struct Failure: Sendable, Hashable {
+        /// A stable word for programs, e.g. `missing-id`.
+        public var code: String
+        /// A sentence for people; never a secret, never a payload.
+        public var detail: String
+
+        public init(code: String, detail: String) {
+            self.code = code
+            self.detail = detail
+        }
+    }
+}

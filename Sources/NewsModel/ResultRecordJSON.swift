@@ -1,0 +1,169 @@
+// The result record as JSON: `schemas/news-result.schema.json`.
+
+extension ResultRecord {
+    /// The Kafka key of the result: the event's id; when that is unknown, where the record stood.
+    public var key: [UInt8] { Array((eventID ?? source.description).utf8) }
+
+    /// The delivery it reports, as the `nw-source` header has it.
+    public var coordinates: SourceCoordinates { SourceCoordinates(source: source, platform: platform) }
+
+    /// Appends the record as one JSON object. What is unknown is left out, only `eventId` is null then.
+    public func encode(into bytes: inout [UInt8]) {
+        JSONWriter.write(into: &bytes) { json in
+            json.object { json in encode(fieldsInto: &json) }
+        }
+    }
+
+    private func encode(fieldsInto json: inout JSONWriter) {
+        if let eventID { json.field("eventId", eventID) } else { json.null("eventId") }
+        json.field("platform", platform.rawValue)
+        json.field("outcome", outcome.rawValue)
+        json.array("categories", of: categories)
+        json.array("tags", of: tags)
+        json.field("lane", lane)
+        json.field("attempts", attempts)
+        json.field("httpStatus", httpStatus)
+        json.field("notificationId", notificationID)
+        json.field("trackingId", trackingID)
+        json.object("source") { json in
+            json.field("topic", source.partition.topic)
+            json.field("partition", Int(source.partition.partition))
+            json.field("offset", source.offset)
+        }
+        json.field("publishedAt", publishedAt)
+        json.field("settledAt", settledAt)
+        if latency != Latency() {
+            json.object("latencyMs") { json in
+                json.field("queue", milliseconds: latency.queue)
+                json.field("hub", milliseconds: latency.hub)
+                json.field("total", milliseconds: latency.total)
+            }
+        }
+        if let error {
+            json.object("error") { json in
+                json.field("code", error.code)
+                json.field("detail", error.detail)
+            }
+        }
+    }
+
+    /// Reads back what `encode` wrote; unknown members are ignored.
+    ///
+    /// - Throws: what is wrong with the bytes, naming the field.
+    public init(decoding bytes: [UInt8]) throws(Undecodable) {
+        let parser = JSONParser()
+        let fields = ResultFields(
+            object: try bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) })
+        // The fields are views into the parser's memory.
+        defer { withExtendedLifetime(parser) {} }
+        let source = try fields.object("source").map { source throws(Undecodable) in
+            Source(
+                partition: TopicPartition(
+                    topic: try source.required("topic", source.string("topic")),
+                    partition: try source.required("partition", source.integer("partition"))),
+                offset: try source.required("offset", source.integer("offset")))
+        }
+        self.init(
+            eventID: try fields.string("eventId"),
+            platform: try fields.required("platform", fields.word("platform")),
+            outcome: try fields.required("outcome", fields.word("outcome")),
+            lane: try fields.required("lane", fields.string("lane")),
+            source: try fields.required("source", source),
+            settledAt: try fields.required("settledAt", fields.instant("settledAt")))
+        categories = try fields.strings("categories")
+        tags = try fields.strings("tags")
+        attempts = try fields.integer("attempts") ?? 0
+        httpStatus = try fields.integer("httpStatus")
+        notificationID = try fields.string("notificationId")
+        trackingID = try fields.string("trackingId")
+        publishedAt = try fields.instant("publishedAt")
+        if let latencyMs = try fields.object("latencyMs") {
+            latency = Latency(
+                queue: try latencyMs.duration("queue"), hub: try latencyMs.duration("hub"),
+                total: try latencyMs.duration("total"))
+        }
+        if let failure = try fields.object("error") {
+            error = Failure(
+                code: try failure.required("code", failure.string("code")),
+                detail: try failure.string("detail") ?? "")
+        }
+    }
+}
+
+/// An object's members looked up one by one; results are read by people, so this need not be fast.
+private struct ResultFields {
+    let object: JSONObject
+
+    private func value(_ name: StaticString) -> JSONValue? {
+        for member in object where member.name == name {
+            if case .null = member.value { return nil }
+            return member.value
+        }
+        return nil
+    }
+
+    func required<Value>(_ name: StaticString, _ value: Value?) throws(Undecodable) -> Value {
+        guard let value else { throw Undecodable(.wrongType, "\(name) is missing") }
+        return value
+    }
+
+    func string(_ name: StaticString) throws(Undecodable) -> String? {
+        guard let value = value(name) else { return nil }
+        guard case .string(let text) = value else { throw .wrongType("\(name)", wanted: "a string", found: value) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    func strings(_ name: StaticString) throws(Undecodable) -> [String] {
+        guard let value = value(name) else { return [] }
+        guard case .array(let array) = value else { throw .wrongType("\(name)", wanted: "an array", found: value) }
+        var strings: [String] = []
+        for element in array {
+            guard case .string(let text) = element else {
+                throw .wrongType("a member of \(name)", wanted: "a string", found: element)
+            }
+            strings.append(String(decoding: text, as: UTF8.self))
+        }
+        return strings
+    }
+
+    func word<Word: RawRepresentable<String>>(_ name: StaticString) throws(Undecodable) -> Word? {
+        guard let text = try string(name) else { return nil }
+        if let word = Word(rawValue: text) { return word }
+        throw Undecodable(.unknownWord, "\(name) has a value that is not known: \(text.prefix(40))")
+    }
+
+    func integer<Integer: FixedWidthInteger>(_ name: StaticString) throws(Undecodable) -> Integer? {
+        guard let value = value(name) else { return nil }
+        guard case .integer(let number) = value, let integer = Integer(exactly: number) else {
+            throw .wrongType("\(name)", wanted: "a whole number that fits", found: value)
+        }
+        return integer
+    }
+
+    func instant(_ name: StaticString) throws(Undecodable) -> Instant? {
+        guard let text = try string(name) else { return nil }
+        if let instant = Instant(rfc3339: text) { return instant }
+        throw Undecodable(.badDate, "\(name) must be an RFC 3339 date and time")
+    }
+
+    func duration(_ name: StaticString) throws(Undecodable) -> Duration? {
+        guard let value = value(name) else { return nil }
+        let milliseconds: Double
+        switch value {
+        case .integer(let number): milliseconds = Double(number)
+        case .number(let number): milliseconds = number
+        default: throw .wrongType("\(name)", wanted: "a number", found: value)
+        }
+        // Written with three decimals at most, so the nearest microsecond is exact.
+        guard let microseconds = Int64(exactly: (milliseconds * 1_000).rounded()) else {
+            throw .wrongType("\(name)", wanted: "a number of milliseconds", found: value)
+        }
+        return .microseconds(microseconds)
+    }
+
+    func object(_ name: StaticString) throws(Undecodable) -> ResultFields? {
+        guard let value = value(name) else { return nil }
+        guard case .object(let object) = value else { throw .wrongType("\(name)", wanted: "an object", found: value) }
+        return ResultFields(object: object)
+    }
+}

@@ -1,0 +1,54 @@
+/// Which delivery of which record a result is about: the value of the `nw-source` header.
+public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
+    public var source: ResultRecord.Source
+    public var platform: Platform
+
+    public init(source: ResultRecord.Source, platform: Platform) {
+        self.source = source
+        self.platform = platform
+    }
+
+    /// `topic/partition/offset/platform`
+    public var description: String { "\(source)/\(platform.rawValue)" }
+
+    /// `description` as header bytes.
+    public var headerValue: [UInt8] { Array(description.utf8) }
+
+    /// `nil` unless the bytes are exactly what `description` prints.
+    public init?(headerValue: [UInt8]) {
+        // From the right: a topic's name is free within Kafka's rules, the rest is not.
+        let parts = headerValue.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 4, (1...249).contains(parts[0].count),
+            let topic = String(validating: parts[0], as: UTF8.self),
+            let partition = Self.number(parts[1]).flatMap({ Int32(exactly: $0) }),
+            let offset = Self.number(parts[2]),
+            let platform = Platform(rawValue: String(decoding: parts[3], as: UTF8.self))
+        else { return nil }
+        let source = ResultRecord.Source(
+            partition: TopicPartition(topic: topic, partition: partition), offset: offset)
+        self.init(source: source, platform: platform)
+    }
+
+    public init?(_ text: String) {
+        self.init(headerValue: Array(text.utf8))
+    }
+
+    /// Digits without sign and without leading zeros.
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        guard let first = digits.first, first != UInt8(ascii: "0") || digits.count == 1 else { return nil }
+        var number: Int64 = 0
+        for digit in digits {
+            guard case let value = digit &- UInt8(ascii: "0"), value <= 9 else { return nil }
+            let (scaled, overflow) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflowed) = scaled.addingReportingOverflow(Int64(value))
+            if overflow || overflowed { return nil }
+            number = sum
+        }
+        return number
+    }
+}
+
+extension ResultRecord.Source: CustomStringConvertible {
+    /// `topic/partition/offset`
+    public var description: String { "\(partition)/\(offset)" }
+}

@@ -1,0 +1,70 @@
+/// Why a record's bytes are no news event.
+public struct Undecodable: Error, Sendable, Hashable {
+    public var reason: Reason
+    /// One sentence for people, at most about 300 characters; names the field and, where it helps, the byte.
+    public var detail: String
+    /// The event's id when that much could be read.
+    public var eventID: String?
+
+    public init(_ reason: Reason, _ detail: String, eventID: String? = nil) {
+        self.reason = reason
+        self.detail = detail
+        self.eventID = eventID
+    }
+
+    /// The raw value is the stable code in a result's `error.code`.
+    public enum Reason: String, CaseIterable, Sendable, Hashable {
+        /// The record has a key but no value.
+        case tombstone
+        /// No bytes, or only white space.
+        case empty
+        case tooLarge = "too-large"
+        case invalidUTF8 = "invalid-utf8"
+        /// The document ends before it is complete.
+        case truncatedJSON = "truncated-json"
+        case invalidJSON = "invalid-json"
+        /// Nested deeper than any news document.
+        case tooDeep = "too-deep"
+        /// A number beyond 64 bits.
+        case numberOutOfRange = "number-out-of-range"
+        /// JSON, but an array or a single value.
+        case notAnObject = "not-an-object"
+        case wrongType = "wrong-type"
+        case duplicateKey = "duplicate-key"
+        case missingID = "missing-id"
+        /// Absent or blank, and nothing that could stand in for it.
+        case missingHeadline = "missing-headline"
+        /// Not RFC 3339, or without an offset.
+        case badDate = "bad-date"
+        /// Outside 1…9.
+        case badUrgency = "bad-urgency"
+        case unknownStatus = "unknown-status"
+        /// A text is longer than `EventLimits` allows.
+        case tooLong = "too-long"
+        /// A list has more members than `EventLimits` allows.
+        case tooMany = "too-many"
+        /// A control character in a text that names something.
+        case controlCharacter = "control-character"
+        /// An envelope of an unknown version, or without usable data.
+        case badCloudEvent = "bad-cloudevent"
+        /// A word outside a closed list, in a result record.
+        case unknownWord = "unknown-word"
+        case outOfMemory = "out-of-memory"
+    }
+}
+
+extension Undecodable {
+    /// A text from the document, short enough and plain enough to stand in a sentence.
+    static func quote(_ text: JSONText) -> String {
+        var quoted = "\u{201C}"
+        for (index, character) in String(decoding: text.prefix(240), as: UTF8.self).unicodeScalars.enumerated() {
+            guard index < 40 else { return quoted + "…\u{201D}" }
+            quoted.unicodeScalars.append(character.properties.generalCategory == .control ? "\u{FFFD}" : character)
+        }
+        return quoted + "\u{201D}"
+    }
+
+    static func wrongType(_ field: String, wanted: String, found: JSONValue) -> Undecodable {
+        Undecodable(.wrongType, "\(field) must be \(wanted); it is \(found.kind)")
+    }
+}

@@ -1,0 +1,62 @@
+import Crypto
+
+/// The secret of an access rule. It looks like base64 but is used as text: its UTF-8 bytes are the HMAC key.
+///
+/// Nothing prints it: not its description, not a mirror, not `dump`. Whoever needs the text says `revealed`.
+public struct AccessKey: Sendable {
+    /// The client libraries' own bound.
+    public static let lengthMax = 256
+
+    /// The secret itself.
+    public let revealed: String
+
+    public init(_ text: String) {
+        revealed = text
+    }
+
+    /// The base64 of the HMAC-SHA256 of `text`.
+    func signature(of text: String) -> String {
+        let key = SymmetricKey(data: Array(revealed.utf8))
+        return base64(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
+    }
+}
+
+extension AccessKey: Hashable {
+    public static func == (lhs: AccessKey, rhs: AccessKey) -> Bool {
+        lhs.revealed.isEqualInConstantTime(to: rhs.revealed)
+    }
+}
+
+extension AccessKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "(hidden)" }
+    public var debugDescription: String { "(hidden)" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension String {
+    /// Takes as long for a near miss as for a far one of the same length.
+    func isEqualInConstantTime(to other: String) -> Bool {
+        let (left, right) = (Array(utf8), Array(other.utf8))
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
+
+/// RFC 4648 §4, with padding.
+private func base64(_ bytes: some Sequence<UInt8>) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var text: [UInt8] = []
+    var pending: UInt32 = 0
+    var bits = 0
+    for byte in bytes {
+        pending = (pending & 0xFF) << 8 | UInt32(byte)
+        bits += 8
+        while bits >= 6 {
+            bits -= 6
+            text.append(alphabet[Int(pending >> UInt32(bits) & 0x3F)])
+        }
+    }
+    if bits > 0 { text.append(alphabet[Int(pending << UInt32(6 - bits) & 0x3F)]) }
+    while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
+    return String(decoding: text, as: UTF8.self)
+}

@@ -1,0 +1,86 @@
+/// The body of a hub's error: `<Error><Code>404</Code><Detail>…</Detail></Error>`, where the detail is
+/// `{message}.TrackingId:{id},TimeStamp:{M/d/yyyy h:mm:ss AM|PM}`.
+///
+/// It may be missing or be a proxy's page instead, so nothing depends on it: it is text for people.
+public struct ErrorBody: Sendable, Hashable {
+    public static let contentType = "application/xml; charset=utf-8"
+    /// Bytes of a body that are looked at.
+    public static let scannedMax = 16 * 1024
+    /// Bytes of `detail` that are kept.
+    public static let detailLengthMax = 512
+
+    /// Normally the HTTP status.
+    public var code: Int?
+    /// Trimmed, on one line; `nil` when empty.
+    public var detail: String?
+
+    public init(code: Int?, detail: String?) {
+        self.code = code
+        self.detail = detail
+    }
+
+    /// What a hub answers.
+    /// - Parameters:
+    ///   - message: may end in a full stop of its own; the service then writes two.
+    ///   - trackingID: a GUID, with `_G{n}` behind it on older back ends.
+    ///   - now: Unix seconds.
+    public init(status: Int, message: String, trackingID: String, at now: Int64) {
+        self.init(code: status, detail: "\(message).TrackingId:\(trackingID),TimeStamp:\(Self.timeStamp(now))")
+    }
+
+    /// What the service says, without the tracking id and the time behind it.
+    public var message: String? {
+        guard let detail else { return nil }
+        guard let tail = detail.firstRange(of: "TrackingId:") else { return detail }
+        let message = detail[..<tail.lowerBound].trimmed
+        return String(message.last == "." ? message.dropLast() : message)
+    }
+
+    /// The tracking id inside the detail, at most 64 characters; older back ends send it in no header.
+    public var trackingID: String? {
+        guard let detail, let label = detail.firstRange(of: "TrackingId:") else { return nil }
+        let id = detail[label.upperBound...].prefix { $0 != "," && $0 != " " }
+        return (1...64).contains(id.utf8.count) ? String(id) : nil
+    }
+
+    /// Appends the body. Text that XML cannot hold is replaced.
+    public func write(into bytes: inout [UInt8]) {
+        bytes += "<Error><Code>".utf8
+        bytes += (code.map { "\($0)" } ?? "").utf8
+        bytes += "</Code><Detail>".utf8
+        for scalar in (detail ?? "").unicodeScalars {
+            switch scalar {
+            case "&": bytes += "&amp;".utf8
+            case "<": bytes += "&lt;".utf8
+            case ">": bytes += "&gt;".utf8
+            default: bytes += String(scalar.isAllowedInXML ? scalar : "\u{FFFD}").utf8
+            }
+        }
+        bytes += "</Detail></Error>".utf8
+    }
+
+    /// `M/d/yyyy h:mm:ss AM|PM`, UTC.
+    private static func timeStamp(_ now: Int64) -> String {
+        let secondOfDay = (now % 86_400 + 86_400) % 86_400
+        let date = CivilDate(daysSince1970: now / 86_400 - (now % 86_400 < 0 ? 1 : 0))
+        let (hour, rest) = secondOfDay.quotientAndRemainder(dividingBy: 3600)
+        let (minute, second) = rest.quotientAndRemainder(dividingBy: 60)
+        let twelve = hour % 12 == 0 ? 12 : hour % 12
+        return "\(date.month)/\(date.day)/\(date.year) \(twelve):\(twoDigits(minute)):\(twoDigits(second)) "
+            + (hour < 12 ? "AM" : "PM")
+    }
+
+    private static func twoDigits(_ number: Int64) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+}
+
+extension Unicode.Scalar {
+    /// XML 1.0 §2.2.
+    fileprivate var isAllowedInXML: Bool {
+        switch value {
+        case 0x09, 0x0A, 0x0D, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
+        default: false
+        }
+    }
+}

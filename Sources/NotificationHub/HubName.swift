@@ -1,0 +1,35 @@
+/// The name of a notification hub: ASCII letters, digits, `.`, `-` and `_`, 1…260 characters, the rule of the
+/// official clients. It needs no escaping in a URI.
+public struct HubName: Sendable, Hashable, CustomStringConvertible {
+    public static let lengthMax = 260
+
+    /// As it was given; a hub compares names without case.
+    public let text: String
+
+    public init(_ text: some StringProtocol) throws(HubNameProblem) {
+        let length = text.utf8.count
+        guard length > 0 else { throw .empty }
+        guard length <= Self.lengthMax else { throw .tooLong }
+        let accepts = { (byte: UInt8) in byte.isASCIILetter || byte.isASCIIDigit || ".-_".utf8.contains(byte) }
+        guard text.utf8.allSatisfy(accepts) else { throw .character }
+        // As a path segment these mean "here" and "one up".
+        guard text != ".", text != ".." else { throw .character }
+        self.text = String(text)
+    }
+
+    public var description: String { text }
+}
+
+/// Why a text is no hub name.
+public enum HubNameProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    case empty, tooLong, character
+
+    public var description: String {
+        switch self {
+        case .empty: "the hub's name is empty; write the name shown in the portal, such as breaking-news"
+        case .tooLong: "the hub's name is longer than \(HubName.lengthMax) characters; a hub has no such name"
+        case .character:
+            "the hub's name may only hold letters, digits, '.', '-' and '_'; write the name alone, not its address"
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// What kind of body a send carries: the value of `ServiceBusNotification-Format`.
+public enum NotificationFormat: String, CaseIterable, Sendable, Hashable {
+    /// A flat object of strings that the hub expands through each device's own template.
+    case template
+    case apple
+    /// Google's legacy interface, switched off upstream in 2024; the hub still parses it.
+    case gcm
+    case fcmv1
+    /// Toast, tile and badge XML.
+    case windows
+    case windowsphone, adm, baidu
+    /// Web Push. The hub knows it for direct sends only.
+    case browser
+    case xiaomi
+
+    /// Reads a header's value without regard to case, as documents write `fcmv1`, `fcmV1` and `FcmV1`.
+    /// - Returns: `nil` for a word that is no format.
+    public init?(headerValue: some StringProtocol) {
+        guard let format = Self.allCases.first(where: { $0.rawValue.equalsIgnoringASCIICase(headerValue) }) else {
+            return nil
+        }
+        self = format
+    }
+
+    /// The `Content-Type` that Microsoft's REST reference gives for this format; for `baidu` and `xiaomi`, which it
+    /// leaves open, the one that Microsoft's own clients send.
+    public var contentType: String {
+        switch self {
+        case .template, .apple, .gcm, .fcmv1, .adm, .browser: "application/json;charset=utf-8"
+        case .windows: "application/xml"
+        case .windowsphone: "application/xml;charset=utf-8"
+        case .baidu: "application/x-www-form-urlencoded"
+        case .xiaomi: "application/json"
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// What a hub's reply to a send says about the send, the key, the hub and the pace.
+public enum ReplyMeaning: Sendable, Hashable {
+    /// The hub took it. Sending it again would be a second notification.
+    case accepted
+    /// This one is at fault; the same bytes will be refused again.
+    case refusedEvent
+    /// The token was not believed; a new one may be.
+    case tokenRefused
+    /// The key, or the hub's tier or quota, does not allow sends; a person must act.
+    case forbidden
+    /// There is no hub at this address, or something that is not a hub; a person must act.
+    case missingHub
+    /// Not accepted: we send too fast. Stay away this long.
+    case throttled(retryAfter: Duration)
+    /// Not accepted: the hub is overloaded. Stay away this long, or as long as one sees fit.
+    case busy(retryAfter: Duration?)
+    /// It may have been accepted; sending it again may be a second notification.
+    case unknownAcceptance
+}
+
+extension ReplyMeaning {
+    /// How long to stay away when a 429 does not say; the .NET client's figure.
+    public static let throttledByDefault: Duration = .seconds(10)
+}
+
+extension HubReply {
+    /// The reply's meaning by its status and `Retry-After` alone; texts are for people.
+    ///
+    /// | status | meaning | why |
+    /// |---|---|---|
+    /// | 200, 201 | accepted | recordings show 201; the REST reference also says 200; the .NET client takes both |
+    /// | other 2xx | unknown acceptance | no source knows one; a proxy's answer proves neither way |
+    /// | 401 | token refused | REST reference |
+    /// | 403 | throttled with `Retry-After`, else forbidden | dotnet issue 224; a recording of a Listen key |
+    /// | 404 | missing hub | REST reference |
+    /// | 429 | throttled | since api-version 2020-06 |
+    /// | 503 | busy | the .NET, Java and JavaScript clients all retry it |
+    /// | 408, 500, 502, 504 | unknown acceptance | the hub, or a gateway, stopped somewhere in the middle |
+    /// | 1xx, 3xx, 405, 407, 421, 426 | missing hub | about the address or the method, see below |
+    /// | other 4xx | refused event | RFC 9110 §15.5: the request is at fault; 400 and 413 are the documented ones |
+    /// | anything else | unknown acceptance | RFC 9110 §15.6 does not say what was done |
+    ///
+    /// Every send goes to one address with one method, so whatever redirects one, or refuses its method, does so to
+    /// all: it is never one event's fault, and blaming events would dead-letter a whole stream.
+    public var meaning: ReplyMeaning {
+        switch status {
+        case 200, 201: .accepted
+        case 401: .tokenRefused
+        case 403: retryAfter.map { .throttled(retryAfter: $0) } ?? .forbidden
+        case 404, 405, 407, 421, 426, 100..<200, 300..<400: .missingHub
+        case 408: .unknownAcceptance
+        case 429: .throttled(retryAfter: retryAfter ?? ReplyMeaning.throttledByDefault)
+        case 400..<500: .refusedEvent
+        case 503: .busy(retryAfter: retryAfter)
+        default: .unknownAcceptance
+        }
+    }
+}

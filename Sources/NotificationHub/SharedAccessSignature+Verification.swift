@@ -1,0 +1,63 @@
+extension SharedAccessSignature {
+    /// Whether a request's token opens a path. The order of the checks decides which refusal a caller sees.
+    /// - Parameters:
+    ///   - header: the `Authorization` header's value; `nil` when there is none.
+    ///   - host: the request's `Host`, with or without a port; `nil` leaves the host unchecked.
+    ///   - path: the request's path; a query is ignored.
+    ///   - now: Unix seconds.
+    ///   - clockSkew: seconds by which an expired token is still taken. The service's own allowance is not known.
+    /// - Returns: the rule whose key signed the token; whether it has the right that the call needs is for the caller.
+    public static func verified(
+        header: String?, host: String?, path: String, rules: [AccessRule], now: Int64, clockSkew: Int64 = 0
+    ) -> Result<AccessRule, TokenRefusal> {
+        guard let header else { return .failure(.missingToken) }
+        let token: SharedAccessSignature
+        do { token = try SharedAccessSignature(parsing: header) } catch { return .failure(error) }
+        guard let rule = rules.first(where: { $0.name == token.keyName }), token.isSigned(by: rule) else {
+            return .failure(.invalidSignature)
+        }
+        let (earliest, overflow) = now.subtractingReportingOverflow(clockSkew)
+        guard token.expiry > (overflow ? .min : earliest) else { return .failure(.expiredToken) }
+        guard token.opens(host: host, path: path) else { return .failure(.invalidAudience) }
+        return .success(rule)
+    }
+
+    func isSigned(by rule: AccessRule) -> Bool {
+        let text = "\(encodedAudience)\n\(expiryText)"
+        return [rule.primaryKey, rule.secondaryKey].contains { key in
+            key?.signature(of: text).isEqualInConstantTime(to: signature) ?? false
+        }
+    }
+
+    /// Whether the audience is the same host and a prefix of the path, whole segments compared: `/hub1` does not open
+    /// `/hub10`. Scheme, port, query and a slash at the end do not matter, as clients differ in all of them.
+    func opens(host: String?, path: String) -> Bool {
+        guard let uri = percentDecoded(encodedAudience), let separator = uri.firstRange(of: "://"),
+            ["http", "https", "sb"].contains(uri[..<separator.lowerBound].asciiLowercased)
+        else { return false }
+        let rest = uri[separator.upperBound...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard let audienceHost = Self.host(of: authority) else { return false }
+        if let host {
+            guard Self.host(of: host[...]) == audienceHost else { return false }
+        }
+        guard let granted = Self.segments(of: rest[authority.endIndex...]), let asked = Self.segments(of: path[...])
+        else { return false }
+        return asked.starts(with: granted)
+    }
+
+    private static func host(of authority: Substring) -> String? {
+        (try? HubEndpoint.hostAndPort(authority))?.host
+    }
+
+    /// The path's segments, decoded and lower-cased; `nil` for one that another reader of the path could take to
+    /// mean something else.
+    private static func segments(of path: Substring) -> [String]? {
+        var segments: [String] = []
+        for segment in path.prefix(while: { $0 != "?" && $0 != "#" }).split(separator: "/") {
+            guard let decoded = percentDecoded(segment), decoded != ".", decoded != ".." else { return nil }
+            segments.append(decoded.asciiLowercased)
+        }
+        return segments
+    }
+}

@@ -1,0 +1,64 @@
+/// The value of an `Authorization` header: `SharedAccessSignature sr={S}&sig={E}&se={T}&skn={N}`.
+///
+/// A parsed one is still only a claim; see `verified(…)`. Descriptions and mirrors hide the signature.
+public struct SharedAccessSignature: Sendable, Hashable {
+    /// A longer header is malformed.
+    public static let headerLengthMax = 8192
+
+    /// The audience exactly as it was sent, still percent-encoded: that text is what was signed.
+    public let encodedAudience: String
+    /// The expiry exactly as it was sent, for the same reason.
+    public let expiryText: String
+    /// Unix seconds.
+    public let expiry: Int64
+    /// The name of the access rule.
+    public let keyName: String
+    /// The base64 of the MAC.
+    let signature: String
+
+    /// Mints the header's value.
+    /// - Parameters:
+    ///   - resource: the URI the token opens, not encoded; it is lower-cased. See `HubEndpoint.audience`.
+    ///   - expiresAt: Unix seconds.
+    public static func token(resource: String, keyName: String, key: AccessKey, expiresAt: Int64) -> String {
+        let audience = percentEncoded(resource.asciiLowercased)
+        let signature = percentEncoded(key.signature(of: "\(audience)\n\(expiresAt)"))
+        return "SharedAccessSignature sr=\(audience)&sig=\(signature)&se=\(expiresAt)&skn=\(percentEncoded(keyName))"
+    }
+
+    /// Reads a header's value: fields in any order, each split at its first `=`, as `sig` may hold raw `/` and `=`.
+    /// - Throws: `missingToken` for a blank value, else `malformedToken`.
+    public init(parsing header: some StringProtocol) throws(TokenRefusal) {
+        guard header.utf8.count <= Self.headerLengthMax else { throw .malformedToken }
+        let header = header.trimmed
+        guard !header.isEmpty else { throw .missingToken }
+        guard let space = header.firstIndex(of: " "),
+            header[..<space].equalsIgnoringASCIICase("SharedAccessSignature")
+        else { throw .malformedToken }
+
+        var values: [Substring: Substring] = [:]
+        for field in Substring(header[space...].dropFirst()).split(separator: "&") {
+            guard let equals = field.firstIndex(of: "=") else { throw .malformedToken }
+            let (name, value) = (field[..<equals], field[equals...].dropFirst())
+            guard values.updateValue(value, forKey: name) == nil else { throw .malformedToken }
+        }
+        guard let sr = values["sr"], let sig = values["sig"], let se = values["se"], let skn = values["skn"],
+            let signature = percentDecoded(sig), let keyName = percentDecoded(skn), let expiry = Int64(se),
+            se.utf8.allSatisfy(\.isASCIIDigit), !sr.isEmpty
+        else { throw .malformedToken }
+        encodedAudience = String(sr)
+        expiryText = String(se)
+        self.expiry = expiry
+        self.keyName = keyName
+        self.signature = signature
+    }
+}
+
+extension SharedAccessSignature: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        "SharedAccessSignature sr=\(encodedAudience)&sig=(hidden)&se=\(expiryText)&skn=\(keyName)"
+    }
+
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,27 @@
+import NotificationHub
+import Testing
+
+@Test(arguments: [("template", NotificationFormat.template), ("FcmV1", .fcmv1), ("APPLE", .apple)])
+func `a format is read in any letter case`(text: String, format: NotificationFormat) {
+    #expect(NotificationFormat(headerValue: text) == format)
+}
+
+@Test(arguments: ["", "apples", "apple ", "fcm", "gcm\n", "\u{212A}"])
+func `an unknown format is none`(text: String) {
+    #expect(NotificationFormat(headerValue: text) == nil)
+}
+
+@Test func `every format names its content type`() {
+    for format in NotificationFormat.allCases { #expect(format.contentType.hasPrefix("application/")) }
+    #expect(NotificationFormat.template.contentType == "application/json;charset=utf-8")
+    #expect(NotificationFormat.windows.contentType == "application/xml")
+}
+
+@Test(arguments: [
+    ("apns-collapse-id", "story-1", true), ("X-WNS-Type", "wns/toast", true), ("a", "", true),
+    ("", "x", false), ("a b", "x", false), ("a:", "x", false), ("a", "x\r\nEvil: 1", false), ("a", "x\ny", false),
+    ("a", "ü", false), ("ü", "x", false), ("a", "x\u{0}", false),
+])
+func `a field that could break a request is found`(name: String, value: String, isSendable: Bool) {
+    #expect(HeaderField(name, value).isSendable == isSendable)
+}
