@@ -44,7 +44,8 @@ let package = Package(
         .target(
             name: "PublishEngine",
             dependencies: [
-                "NewsModel", "NotificationHub", deque, heap, .product(name: "Mustache", package: "swift-mustache"),
+                "NewsModel", "NotificationHub", crypto, deque, heap,
+                .product(name: "Mustache", package: "swift-mustache"),
             ], swiftSettings: strict),
         .target(name: "KafkaIO", dependencies: ["CRdkafka", "NewsModel"], swiftSettings: strict),
         .target(

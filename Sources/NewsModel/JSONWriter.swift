@@ -213,9 +213,10 @@ extension JSONWriter {
 
     /// Copies runs of bytes that need no escape whole. Swift strings are valid UTF-8, so only ASCII is looked at.
     private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
-        var needsEscape = false
-        for byte in text { needsEscape = needsEscape || Self.isEscaped(byte) }
-        guard needsEscape else { return bytes.append(contentsOf: text) }
+        // Without a branch per byte, so that the compiler can take many bytes at once.
+        var escapes: UInt8 = 0
+        for byte in text { escapes |= Self.isEscaped(byte) ? 1 : 0 }
+        guard escapes != 0 else { return bytes.append(contentsOf: text) }
         var start = 0
         for (index, byte) in text.enumerated() where Self.isEscaped(byte) {
             bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))

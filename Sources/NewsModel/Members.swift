@@ -10,7 +10,9 @@ struct Members {
     private var slots: [Member]
     /// Which slots belong to the object read last; the others hold pointers that are no longer valid.
     private var present: UInt64 = 0
-    /// A known name that came twice. Reported by `requireUniqueNames`, so that the id can be read first.
+    /// Which fields came twice.
+    private var ambiguous: UInt64 = 0
+    /// The first name that came twice. Reported by `requireUniqueNames`, so that the id can be read first.
     private var repeated: (name: JSONText, field: Field)?
 
     init(table: FieldTable) {
@@ -22,14 +24,16 @@ struct Members {
     /// Forgets the last object and reads this one.
     mutating func read(_ object: JSONObject) {
         present = 0
+        ambiguous = 0
         repeated = nil
         for member in object {
             guard let field = table.field(named: member.name) else { continue }
             let bit: UInt64 = 1 << UInt64(field.rawValue)
             guard present & bit == 0 else {
                 // Names of one pattern differ from each other, so the first of them is taken.
-                let isPattern = field == .headlineOther || field == .descriptionOther
-                if repeated == nil, !isPattern { repeated = (member.name, field) }
+                if field == .headlineOther || field == .descriptionOther { continue }
+                ambiguous |= bit
+                if repeated == nil { repeated = (member.name, field) }
                 continue
             }
             present |= bit
@@ -39,7 +43,7 @@ struct Members {
 
     /// `nil` when absent, null, or given twice (then neither value is believed).
     func member(_ field: Field) -> Member? {
-        guard present & (1 << UInt64(field.rawValue)) != 0, repeated?.field != field else { return nil }
+        guard present & ~ambiguous & (1 << UInt64(field.rawValue)) != 0 else { return nil }
         let member = slots[Int(field.rawValue)]
         if case .null = member.value { return nil }
         return member

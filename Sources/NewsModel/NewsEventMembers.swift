@@ -52,8 +52,8 @@ extension Members {
         guard case .array(let array) = member.value else {
             throw .wrongType(name, wanted: "an array of strings", found: member.value)
         }
-        for value in array {
-            guard texts.count < EventLimits.categories else {
+        for (index, value) in array.enumerated() {
+            guard index < EventLimits.categories else {
                 throw Undecodable(.tooMany, "\(name) has more than \(EventLimits.categories) members")
             }
             let name = FieldName(parent: "a member of ", name: member.name)

@@ -1,0 +1,56 @@
+import Foundation
+import NewsModel
+import Testing
+
+/// The folder `schemas` at the top of the repository.
+let schemas = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../schemas").standardizedFileURL
+
+/// Names of the example files that begin with `prefix`, sorted.
+func examples(_ prefix: String = "") throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: schemas.appending(path: "examples").path)
+        .filter { $0.hasPrefix(prefix) && $0.hasSuffix(".json") }.sorted()
+}
+
+func example(_ name: String) throws -> [UInt8] {
+    try Array(Data(contentsOf: schemas.appending(path: "examples/\(name)")))
+}
+
+/// Real news that is no part of the repository.
+let testData = ProcessInfo.processInfo.environment["NEWSWIRE_TEST_DATA"].map { URL(filePath: $0) }
+
+func record(_ text: String, headers: [RecordHeader] = []) -> SourceRecord {
+    SourceRecord(offset: 0, value: Array(text.utf8), headers: headers)
+}
+
+func decode(_ text: String, headers: [RecordHeader] = []) throws -> NewsEvent {
+    try NewsDecoder().decode(record(text, headers: headers)).get()
+}
+
+func decode(_ bytes: [UInt8]) throws -> NewsEvent {
+    try NewsDecoder().decode(SourceRecord(offset: 0, value: bytes)).get()
+}
+
+/// Why the decoder refuses the value; fails the test when it does not.
+func refusal(_ value: [UInt8]?, headers: [RecordHeader] = []) throws -> Undecodable {
+    switch NewsDecoder().decode(SourceRecord(offset: 0, value: value, headers: headers)) {
+    case .success(let event): throw Accepted(event: event)
+    case .failure(let undecodable): return undecodable
+    }
+}
+
+struct Accepted: Error {
+    var event: NewsEvent
+}
+
+/// SplitMix64: the same numbers from the same seed everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import NewsModel
+import Testing
+
+private let source = ResultRecord.Source(partition: TopicPartition(topic: "news.events", partition: 3), offset: 41)
+private let minimal = ResultRecord(
+    eventID: "e", platform: .template, outcome: .withheld, lane: "live", source: source,
+    settledAt: Instant(milliseconds: 1_795_222_923_123))
+
+private func encoded(_ result: ResultRecord) -> [UInt8] {
+    var bytes: [UInt8] = []
+    result.encode(into: &bytes)
+    return bytes
+}
+
+@Test func `every outcome has an example`() throws {
+    let names = Set(try examples("news-result."))
+    for outcome in Outcome.allCases { #expect(names.contains("news-result.\(outcome.rawValue).json")) }
+}
+
+@Test func `result examples read and write back as equal JSON`() throws {
+    for name in try examples("news-result.") {
+        let bytes = try example(name)
+        let result = try ResultRecord(decoding: bytes)
+        #expect(name == "news-result.\(result.outcome.rawValue).json")
+        let expected = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
+        let again = try #require(try JSONSerialization.jsonObject(with: Data(encoded(result))) as? NSDictionary)
+        #expect(again == expected, "\(name)")
+        #expect(try ResultRecord(decoding: encoded(result)) == result)
+    }
+}
+
+@Test func `what is unknown is left out and only the event id is null`() {
+    var result = minimal
+    result.eventID = nil
+    #expect(
+        String(decoding: encoded(result), as: UTF8.self)
+            == #"{"eventId":null,"platform":"template","outcome":"withheld","categories":[],"tags":[],"lane":"live","#
+            + #""attempts":0,"source":{"topic":"news.events","partition":3,"offset":41},"#
+            + #""settledAt":"2026-11-21T01:02:03.123Z"}"#)
+}
+
+@Test func `the key is the event id, else where the record stood`() {
+    var result = minimal
+    #expect(result.key == Array("e".utf8))
+    #expect(result.coordinates.description == "news.events/3/41/template")
+    result.eventID = nil
+    #expect(result.key == Array("news.events/3/41".utf8))
+}
+
+@Test(arguments: [
+    ("platform", #""symbian""#, "unknown-word"), ("outcome", "null", "wrong-type"), ("settledAt", "7", "wrong-type"),
+    ("settledAt", #""today""#, "bad-date"), ("attempts", "1.5", "wrong-type"), ("tags", #"["a",1]"#, "wrong-type"),
+    ("source", "[]", "wrong-type"), ("latencyMs", #"{"hub":1e300}"#, "wrong-type"), ("error", "{}", "wrong-type"),
+])
+func `a damaged result names the field`(field: String, value: String, code: String) throws {
+    let text =
+        #"{"\#(field)":\#(value),"#
+        + #""eventId":null,"platform":"template","outcome":"withheld","lane":"live","#
+        + #""source":{"topic":"t","partition":3,"offset":41},"settledAt":"2026-11-21T01:02:03.123Z"}"#
+    let error = #expect(throws: Undecodable.self) { try ResultRecord(decoding: Array(text.utf8)) }
+    #expect(error?.reason.rawValue == code)
+    let inner = ["latencyMs": "hub", "error": "code"][field] ?? field
+    #expect(error?.detail.contains(inner) == true, "\(error?.detail ?? "")")
+}

@@ -1,0 +1,35 @@
+import NewsModel
+import Testing
+
+@Test(arguments: [
+    ("news.events", 0, 0, Platform.template), ("a-b_c.d", 12, 9_007_199_254_740_993, .fcmv1),
+    (String(repeating: "t", count: 249), Int32.max, Int64.max, .apple),
+])
+func `coordinates read back as they were printed`(topic: String, partition: Int32, offset: Int64, platform: Platform) {
+    let coordinates = SourceCoordinates(
+        source: .init(partition: TopicPartition(topic: topic, partition: partition), offset: offset),
+        platform: platform)
+    #expect(coordinates.description == "\(topic)/\(partition)/\(offset)/\(platform.rawValue)")
+    #expect(SourceCoordinates(coordinates.description) == coordinates)
+    #expect(SourceCoordinates(headerValue: coordinates.headerValue) == coordinates)
+}
+
+@Test(arguments: [
+    "", "/", "///", "t/1/2", "t/1/2/", "/1/2/template", "t/1/2/template/", "t/1/2/Template", "t/1/2/symbian",
+    "t/-1/2/template", "t/+1/2/template", "t/01/2/template", "t/1/-2/template", "t/1/ 2/template",
+    "t/2147483648/2/template", "t/1/9223372036854775808/template", "t/1/99999999999999999999999/template",
+    "a/b/1/2/template", "t/1/٢/template",
+])
+func `what is not exactly printed coordinates is refused`(text: String) {
+    #expect(SourceCoordinates(text) == nil)
+}
+
+@Test func `a topic that is not UTF-8 is refused`() {
+    #expect(SourceCoordinates(headerValue: [0xFF] + Array("/1/2/template".utf8)) == nil)
+}
+
+@Test func `trace context and CloudEvents attributes are carried to results`() {
+    let headers = ["traceparent", "nw-source", "ce_id", "tracestate", "content-type", "CE_id", "ce_custom", "ce"]
+        .map { RecordHeader($0, "x") }
+    #expect(headers.carriedToResults.map(\.name) == ["traceparent", "ce_id", "tracestate", "ce_custom"])
+}
