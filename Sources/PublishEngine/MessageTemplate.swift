@@ -1,0 +1,118 @@
+import Mustache
+public import NewsModel
+
+/// The text a phone shows, with Mustache variables, e.g. `Breaking {{category}} News : {{headline}}`.
+///
+/// Text is never escaped here, neither for HTML nor for the payload: "AT&T" stays "AT&T" and the payload's writer
+/// escapes as its format needs. Variables are those of `MessageVariable`; a missing one is empty. Sections,
+/// transforms and comments work as Mustache has them; partials, inheritance and changed delimiters do not, as one
+/// line of text has no use for them.
+public struct MessageTemplate: Sendable {
+    /// Bytes of a template.
+    public static let lengthMax = 4_096
+
+    public let source: String
+    private let library: MustacheTemplate
+    /// The template as text and variables, when it is no more than that: the library needs about thirty times as
+    /// long for the same text. `nil` when only the library can render it.
+    private let segments: [Segment]?
+
+    enum Segment: Sendable, Hashable {
+        case text(String)
+        case variable(MessageVariable)
+    }
+
+    /// - Throws: every problem of `problems(in:)`.
+    public init(_ source: String) throws(PayloadProblems) {
+        let scan = MessageScan(source)
+        guard scan.problems.isEmpty else { throw PayloadProblems(scan.problems) }
+        do {
+            library = try MustacheTemplate(string: Self.textOnly + source)
+        } catch {
+            throw PayloadProblems([Self.problem(of: error)])
+        }
+        self.source = source
+        // The library reads characters where the scan reads scalars and treats white space at line ends its own way;
+        // where the two do not agree on samples, the library is right.
+        let library = library
+        let agrees = scan.segments.map { segments in
+            Self.samples.allSatisfy { event in
+                Self.render(segments, event, "World") == Self.render(library, event, "World")
+            }
+        }
+        segments = agrees == true ? scan.segments : nil
+    }
+
+    /// What is wrong with a template: unknown variables, what a message cannot use, and Mustache's own complaints.
+    public static func problems(in source: String) -> [PayloadProblem] {
+        do throws(PayloadProblems) {
+            _ = try MessageTemplate(source)
+            return []
+        } catch {
+            return error.all
+        }
+    }
+
+    /// The message of an event; never blank: where the template yields only white space, it is the headline.
+    ///
+    /// - Parameter category: the names of all its categories, since readers of each of them get this one text.
+    public func render(_ event: NewsEvent, category: String) -> String {
+        let text = segments.map { Self.render($0, event, category) } ?? Self.render(library, event, category)
+        return text.allSatisfy(\.isWhitespace) ? event.headline : text
+    }
+
+    /// Whether the library is left out.
+    var isPlain: Bool { segments != nil }
+
+    /// What the library makes of it, blank or not.
+    func renderByLibrary(_ event: NewsEvent, category: String) -> String {
+        Self.render(library, event, category)
+    }
+
+    private static func render(_ segments: [Segment], _ event: NewsEvent, _ category: String) -> String {
+        var text = ""
+        text.reserveCapacity(128)
+        for segment in segments {
+            switch segment {
+            case .text(let literal): text += literal
+            case .variable(let variable): text += variable.value(event, category) ?? ""
+            }
+        }
+        return text
+    }
+
+    private static func render(_ library: MustacheTemplate, _ event: NewsEvent, _ category: String) -> String {
+        var values: [String: Any] = [:]
+        for variable in MessageVariable.fixed {
+            if let value = variable.value(event, category), !value.isEmpty { values[variable.name] = value }
+        }
+        values["data"] = Dictionary(
+            event.data.filter { !$0.value.isEmpty }.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first }
+        )
+        return library.render(values)
+    }
+
+    /// Tells the library that its text is no HTML.
+    private static let textOnly = "{{% CONTENT_TYPE:TEXT }}"
+
+    private static let samples: [NewsEvent] = {
+        var full = NewsEvent(id: "1", headline: " {{headline}} \u{301}A\nB ")
+        full.summary = "summary"
+        full.language = "en"
+        full.urgency = 3
+        full.story = "story"
+        full.version = .init("2")
+        full.publishedAt = Instant(nanoseconds: 0)
+        full.link = "https://example.com/"
+        return [full, NewsEvent(id: "", headline: "")]
+    }()
+
+    private static func problem(of error: any Error) -> PayloadProblem {
+        var message = "the message is no Mustache template"
+        if let error = error as? MustacheTemplate.ParserError {
+            let (line, column) = (error.context.lineNumber, error.context.columnNumber)
+            message += " at line \(line), column \(line == 1 ? column - textOnly.count : column): \(error.error)"
+        }
+        return PayloadProblem(path: MessageScan.path, message: message, remedy: MessageScan.example)
+    }
+}

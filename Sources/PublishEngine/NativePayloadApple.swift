@@ -1,0 +1,19 @@
+import NewsModel
+
+extension PayloadContent {
+    /// APNs: `{"aps":{"alert":…},…}`. The alert is the message alone, since what a phone shows is what the settings
+    /// say; the rest is for the app.
+    func apple(_ json: inout JSONWriter) {
+        json.object("aps") { json in
+            json.field("alert", message)
+            if !category.isEmpty { json.field("thread-id", category) }
+            if urgency == .breaking {
+                json.field("sound", "default")
+                json.field("interruption-level", "time-sensitive")
+            }
+            // Lets the app's notification service extension fetch the picture.
+            if image != nil { json.field("mutable-content", 1) }
+        }
+        fields(&json)
+    }
+}

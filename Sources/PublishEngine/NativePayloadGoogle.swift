@@ -1,0 +1,36 @@
+import NewsModel
+
+extension PayloadContent {
+    /// FCM v1: a notification that Android shows by itself, and flat string data for the app.
+    ///
+    /// The tag makes a repeat replace what is shown. The collapse key does that to what FCM still keeps for a phone
+    /// that is off, but FCM keeps four keys per phone and drops the rest: only an event with a story, of which an
+    /// update may come, is worth one.
+    func fcmV1(_ json: inout JSONWriter) {
+        json.object("message") { json in
+            json.object("notification") { json in
+                json.field("body", message)
+                json.field("image", image)
+            }
+            json.object("data", fields)
+            json.object("android") { json in
+                json.field("ttl", "\(timeToLive)s")
+                json.field("priority", urgency == .breaking ? "HIGH" : "NORMAL")
+                if story != nil { json.field("collapse_key", collapseID) }
+                json.object("notification") { $0.field("tag", collapseID) }
+            }
+        }
+    }
+
+    /// Google's legacy interface: `{"data":{"message":…},…}`, which the app shows itself; there is no tag, hence always
+    /// a collapse key.
+    func gcm(_ json: inout JSONWriter) {
+        json.object("data") { json in
+            json.field("message", message)
+            fields(&json)
+        }
+        json.field("collapse_key", collapseID)
+        json.field("time_to_live", timeToLive)
+        json.field("priority", urgency == .breaking ? "high" : "normal")
+    }
+}

@@ -1,0 +1,38 @@
+import NewsModel
+
+extension PayloadContent {
+    /// WNS: a toast as in the tutorials, with the picture when there is one. `launch`, which the app is handed when the
+    /// toast is tapped, is the fields as a JSON object.
+    func windows(capacity: Int) -> [UInt8] {
+        var body: [UInt8] = []
+        body.reserveCapacity(capacity)
+        XMLText.append(markup: "<toast launch=\"", to: &body)
+        XMLText.append(String(decoding: JSONWriter.object(fields), as: UTF8.self), to: &body)
+        XMLText.append(markup: "\"><visual><binding template=\"", to: &body)
+        if let image {
+            XMLText.append(markup: "ToastImageAndText01\"><image id=\"1\" src=\"", to: &body)
+            XMLText.append(image, to: &body)
+            XMLText.append(markup: "\"/>", to: &body)
+        } else {
+            XMLText.append(markup: "ToastText01\">", to: &body)
+        }
+        XMLText.append(markup: "<text id=\"1\">", to: &body)
+        XMLText.append(message, to: &body)
+        XMLText.append(markup: "</text></binding></visual></toast>", to: &body)
+        return body
+    }
+
+    /// MPNS: a toast of two texts, of which the first is printed bold. It has no place for the other fields: its
+    /// parameter must be a page of the app, and we know none.
+    func windowsPhone(capacity: Int) -> [UInt8] {
+        var body: [UInt8] = []
+        body.reserveCapacity(capacity)
+        XMLText.append(markup: "<?xml version=\"1.0\" encoding=\"utf-8\"?>", to: &body)
+        XMLText.append(markup: "<wp:Notification xmlns:wp=\"WPNotification\"><wp:Toast><wp:Text1>", to: &body)
+        XMLText.append(category, to: &body)
+        XMLText.append(markup: "</wp:Text1><wp:Text2>", to: &body)
+        XMLText.append(message, to: &body)
+        XMLText.append(markup: "</wp:Text2></wp:Toast></wp:Notification>", to: &body)
+        return body
+    }
+}

@@ -1,0 +1,89 @@
+public import NewsModel
+public import NotificationHub
+
+/// Makes requests of events. The same event, routing, lane and times give the same bytes, so a retry repeats what was
+/// sent before.
+public struct PayloadBuilder: Sendable {
+    /// How long a platform keeps an alert for a phone that is off when nothing else says: a day.
+    public static let standardTimeToLive = Duration.seconds(86_400)
+    /// The longest time given to any platform: FCM keeps nothing longer, APNs and ADM hardly.
+    public static let timeToLiveMax = Duration.seconds(28 * 86_400)
+
+    public let settings: PayloadSettings
+    private let message: MessageTemplate
+
+    /// - Throws: every problem of the settings.
+    public init(_ settings: PayloadSettings = PayloadSettings()) throws(PayloadProblems) {
+        let problems = settings.problems
+        guard problems.isEmpty else { throw PayloadProblems(problems) }
+        self.settings = settings
+        message = try MessageTemplate(settings.message)
+    }
+
+    /// The request alone, for where it does not matter what was cut.
+    public func build(
+        _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: Int, since: Instant? = nil,
+        expiresAt: Instant?
+    ) -> SendRequest {
+        payload(event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt).request
+    }
+
+    /// - Parameters:
+    ///   - lane: the lane's place in the settings, 0 being the most urgent.
+    ///   - since: when the event came to us. Google, Amazon and Windows are told a number of seconds to keep it, counted
+    ///     from here; `nil` gives them a day. Not when it was published, which may be years ago in an archive.
+    ///   - expiresAt: past this no phone shall show it; `nil` for a day after `since`.
+    public func payload(
+        _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: Int, since: Instant? = nil,
+        expiresAt: Instant?
+    ) -> Payload {
+        let data = Self.allowed(event.data[...], on: platform)
+        let content = PayloadContent(
+            message: message.render(event, category: routing.label), title: event.headline, category: routing.label,
+            id: event.id, link: event.link,
+            // A template names what it inserts, and the contract gives it these fields and the event's own.
+            image: platform == .template ? nil : event.image, summary: platform == .template ? nil : event.summary,
+            story: event.story, data: data, orderKey: event.orderKey,
+            urgency: Urgency(of: event, lane: lane),
+            timeToLive: Self.timeToLive(since: since, expiresAt: expiresAt))
+        var fit = PayloadFit(content, on: platform)
+        let body = fit.body()
+        let expiry = expiresAt ?? since.map { $0 + Self.standardTimeToLive }
+        let request = SendRequest(
+            format: platform.format, tags: routing.expression,
+            fields: PayloadHeaders.fields(of: content, on: platform, expiry: expiry), body: body)
+        let reserved: PayloadCuts = data.count == event.data.count ? [] : .reservedData
+        return Payload(request: request, cuts: fit.cuts.union(reserved))
+    }
+
+    /// Whole seconds, from 1 to `timeToLiveMax`.
+    private static func timeToLive(since: Instant?, expiresAt: Instant?) -> Int {
+        var duration = standardTimeToLive
+        if let since, let expiresAt { duration = min(max(expiresAt - since, .seconds(1)), timeToLiveMax) }
+        return Int(duration.components.seconds)
+    }
+
+    private static func allowed(
+        _ data: ArraySlice<NewsEvent.DataField>, on platform: Platform
+    ) -> ArraySlice<NewsEvent.DataField> {
+        guard data.contains(where: { PayloadContent.isReserved($0.name, on: platform) }) else { return data }
+        return data.filter { !PayloadContent.isReserved($0.name, on: platform) }[...]
+    }
+}
+
+extension Platform {
+    var format: NotificationFormat {
+        switch self {
+        case .template: .template
+        case .apple: .apple
+        case .fcmv1: .fcmv1
+        case .gcm: .gcm
+        case .windows: .windows
+        case .windowsphone: .windowsphone
+        case .adm: .adm
+        case .baidu: .baidu
+        case .browser: .browser
+        case .xiaomi: .xiaomi
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Crypto
+
+/// What a notification replaces on the phone: short names for a story, the same for every repeat and every update.
+enum PayloadCollapse {
+    /// At most 64 bytes of visible ASCII, Apple's limit for `apns-collapse-id`.
+    ///
+    /// The story itself when it fits, else `~` and its SHA-256. A story that begins with `~` is hashed too, so that no
+    /// story can take the name of another.
+    static func id(of story: String) -> String {
+        let utf8 = story.utf8
+        let isPlain =
+            (1...64).contains(utf8.count) && utf8.first != UInt8(ascii: "~")
+            && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        if isPlain { return story }
+        return "~" + hash(of: story, length: 43, alphabet: base64, bits: 6)
+    }
+
+    /// At most 16 letters and digits, WNS's limit for `X-WNS-Tag`: the story itself when it has at most 15, else
+    /// exactly 16 that stand for 80 bits of its SHA-256.
+    static func shortID(of story: String) -> String {
+        let utf8 = story.utf8
+        let isPlain =
+            (1...15).contains(utf8.count)
+            && utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
+        return isPlain ? story : hash(of: story, length: 16, alphabet: base32, bits: 5)
+    }
+
+    private static let base64 = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let base32 = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+
+    private static func hash(of story: String, length: Int, alphabet: [UInt8], bits: Int) -> String {
+        var text: [UInt8] = []
+        var held = 0
+        var buffer = 0
+        for byte in SHA256.hash(data: Array(story.utf8)) {
+            buffer = (buffer << 8 | Int(byte)) & 0xFFFF
+            held += 8
+            while held >= bits {
+                held -= bits
+                text.append(alphabet[buffer >> held & (alphabet.count - 1)])
+            }
+        }
+        if held > 0 { text.append(alphabet[buffer << (bits - held) & (alphabet.count - 1)]) }
+        return String(decoding: text.prefix(length), as: UTF8.self)
+    }
+}

@@ -1,0 +1,81 @@
+import NewsModel
+
+/// What one payload says, before it is written in a platform's format. Parts may be taken out to make it fit.
+struct PayloadContent {
+    var message: String
+    /// The headline alone.
+    var title: String?
+    var category: String
+    var id: String?
+    var link: String?
+    var image: String?
+    var summary: String?
+    var story: String?
+    var data: ArraySlice<NewsEvent.DataField>
+    /// Names what the notification replaces.
+    let orderKey: String
+    let urgency: Urgency
+    /// Seconds a platform keeps it for a phone that is off; at least 1.
+    let timeToLive: Int
+
+    var collapseID: String { PayloadCollapse.id(of: orderKey) }
+
+    /// Bytes of all texts before escaping: no format makes it shorter, so more than the limit is too much for certain.
+    var rawLength: Int {
+        var length = message.utf8.count + category.utf8.count
+        for part in [title, id, link, image, summary, story] { length += part?.utf8.count ?? 0 }
+        for field in data { length += field.name.utf8.count + field.value.utf8.count }
+        return length
+    }
+
+    /// Whether an event's own value may not have this name: ours win on every platform, so that an app finds the same
+    /// thing under the same name wherever it runs, and FCM refuses a whole message for the names it reserves.
+    static func isReserved(_ name: String, on platform: Platform) -> Bool {
+        switch name {
+        case "", "messageParam", "message", "title", "category", "id", "link", "image", "summary", "story", "tag",
+            "aps":
+            true
+        case "from", "message_type", "collapse_key", "notification":
+            platform == .fcmv1 || platform == .gcm
+        default:
+            (platform == .fcmv1 || platform == .gcm) && (name.hasPrefix("google") || name.hasPrefix("gcm"))
+        }
+    }
+}
+
+extension PayloadContent {
+    /// The body in a platform's format, whatever its size.
+    func body(for platform: Platform, capacity: Int) -> [UInt8] {
+        switch platform {
+        case .template: JSONWriter.object(reserving: capacity, template)
+        case .apple: JSONWriter.object(reserving: capacity, apple)
+        case .fcmv1: JSONWriter.object(reserving: capacity, fcmV1)
+        case .gcm: JSONWriter.object(reserving: capacity, gcm)
+        case .windows: windows(capacity: capacity)
+        case .windowsphone: windowsPhone(capacity: capacity)
+        case .adm: JSONWriter.object(reserving: capacity, adm)
+        case .baidu: JSONWriter.object(reserving: capacity, baidu)
+        case .browser: JSONWriter.object(reserving: capacity, browser)
+        case .xiaomi: JSONWriter.object(reserving: capacity, xiaomi)
+        }
+    }
+
+    /// A flat object of strings; `messageParam` as the tutorials' templates name it.
+    private func template(_ json: inout JSONWriter) {
+        json.field("messageParam", message)
+        fields(&json)
+    }
+
+    /// What every JSON payload carries besides its message, as members of the object that is open: strings only, as
+    /// templates and FCM ask.
+    func fields(_ json: inout JSONWriter) {
+        json.field("title", title)
+        json.field("category", category)
+        json.field("id", id)
+        json.field("link", link)
+        json.field("story", story)
+        json.field("image", image)
+        json.field("summary", summary)
+        for field in data { json.field(field.name, field.value) }
+    }
+}

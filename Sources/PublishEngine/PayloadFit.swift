@@ -1,0 +1,110 @@
+import NewsModel
+
+/// Makes a payload fit: the summary goes first, then the title, then the event's own values from the last, then the
+/// image. Only then is the message cut. The link goes when less than `messageFloor` bytes of the message would stay,
+/// then the id, then the category. Something always fits.
+struct PayloadFit {
+    private var content: PayloadContent
+    private let platform: Platform
+    private(set) var cuts: PayloadCuts = []
+
+    private static let messageFloor = 256
+    /// No browser and no app takes a longer address.
+    private static let addressLengthMax = 2_048
+
+    init(_ content: PayloadContent, on platform: Platform) {
+        self.content = content
+        self.platform = platform
+    }
+
+    mutating func body() -> [UInt8] {
+        boundTexts()
+        if let body = attempt() { return body }
+        drop(\.summary, .summary)
+        if let body = attempt() { return body }
+        drop(\.title, .title)
+        if let body = attempt() { return body }
+        dropData()
+        if let body = attempt() { return body }
+        drop(\.image, .image)
+        if let body = attempt() { return body }
+        return bodyWithMessageCut()
+    }
+
+    private func attempt() -> [UInt8]? {
+        let raw = content.rawLength
+        guard raw <= platform.bodyLengthMax else { return nil }
+        let body = content.body(for: platform, capacity: raw + 320)
+        return body.count <= platform.bodyLengthMax ? body : nil
+    }
+
+    private mutating func drop(_ part: WritableKeyPath<PayloadContent, String?>, _ cut: PayloadCuts) {
+        guard content[keyPath: part] != nil else { return }
+        content[keyPath: part] = nil
+        cuts.insert(cut)
+    }
+
+    private mutating func boundTexts() {
+        if content.link?.utf8.count ?? 0 > Self.addressLengthMax { drop(\.link, .link) }
+        if content.image?.utf8.count ?? 0 > Self.addressLengthMax { drop(\.image, .image) }
+        let max = platform.textLengthMax
+        // A byte becomes six at most, so the usual text is not read for this.
+        if content.message.utf8.count > max / 6 { cutMessage(to: max) }
+        if let title = content.title, title.utf8.count > max / 6 {
+            let short = TextCut.cut(title, to: max, cost: platform.cost)
+            if short != title { cuts.insert(.title) }
+            content.title = short
+        }
+    }
+
+    private mutating func cutMessage(to room: Int) {
+        let short = TextCut.cut(content.message, to: room, cost: platform.cost)
+        if short.utf8.count != content.message.utf8.count { cuts.insert(.message) }
+        content.message = short
+    }
+
+    /// Keeps as many of the first values as fit.
+    private mutating func dropData() {
+        guard !content.data.isEmpty else { return }
+        let all = content.data
+        var fitting = 0
+        // A field takes five bytes besides its texts, so this many are the most that may fit.
+        var tooMany = min(all.count, platform.bodyLengthMax / 5) + 1
+        while tooMany - fitting > 1 {
+            let middle = (fitting + tooMany) / 2
+            content.data = all.prefix(middle)
+            if attempt() == nil { tooMany = middle } else { fitting = middle }
+        }
+        content.data = all.prefix(fitting)
+        if fitting < all.count { cuts.insert(.data) }
+    }
+
+    private mutating func bodyWithMessageCut() -> [UInt8] {
+        let message = content.message
+        for part in 0...3 {
+            switch part {
+            case 1: drop(\.link, .link)
+            case 2:
+                drop(\.id, .id)
+                content.story = nil
+            case 3:
+                if !content.category.isEmpty { cuts.insert(.category) }
+                content.category = ""
+            default: break
+            }
+            content.message = ""
+            // Too long without the message: the next part must go as well.
+            guard let frame = attempt() else { continue }
+            content.message = message
+            let room = platform.bodyLengthMax - frame.count
+            guard part == 3 || room >= Self.messageFloor || room >= cost(of: message) else { continue }
+            cutMessage(to: room)
+            break
+        }
+        return content.body(for: platform, capacity: platform.bodyLengthMax)
+    }
+
+    private func cost(of text: String) -> Int {
+        text.unicodeScalars.reduce(0) { $0 + platform.cost($1) }
+    }
+}

@@ -1,0 +1,41 @@
+import NewsModel
+import NotificationHub
+
+/// The headers a platform's service reads, which the hub passes on.
+enum PayloadHeaders {
+    static func fields(of content: PayloadContent, on platform: Platform, expiry: Instant?) -> [HeaderField] {
+        switch platform {
+        // With a template send they reach the Apple devices among its readers.
+        case .apple, .template: apple(content, expiry: expiry)
+        case .windows:
+            [
+                HeaderField("X-WNS-Type", "wns/toast"),
+                HeaderField("X-WNS-Tag", PayloadCollapse.shortID(of: content.orderKey)),
+                HeaderField("X-WNS-TTL", String(content.timeToLive)),
+            ]
+        // Class 2 is a toast sent at once.
+        case .windowsphone:
+            [HeaderField("X-WindowsPhone-Target", "toast"), HeaderField("X-NotificationClass", "2")]
+        case .baidu: [HeaderField("X-Baidu-Message-Type", "1")]
+        case .fcmv1, .gcm, .adm, .browser, .xiaomi: []
+        }
+    }
+
+    /// Both expiries: the hub documents its own header, current APNs reads `apns-expiration`. Without any, APNs tries
+    /// once and a phone that is off never hears of it.
+    private static func apple(_ content: PayloadContent, expiry: Instant?) -> [HeaderField] {
+        var fields: [HeaderField] = []
+        fields.reserveCapacity(5)
+        fields.append(HeaderField("apns-push-type", "alert"))
+        fields.append(HeaderField("apns-priority", content.urgency == .breaking ? "10" : "5"))
+        fields.append(HeaderField("apns-collapse-id", content.collapseID))
+        if let expiry {
+            // 0 would mean to try once.
+            let seconds = max(expiry.nanoseconds / 1_000_000_000, 1)
+            let time = Instant(milliseconds: seconds * 1_000).description
+            fields.append(HeaderField("apns-expiration", String(seconds)))
+            fields.append(HeaderField("ServiceBusNotification-Apns-Expiry", time))
+        }
+        return fields
+    }
+}

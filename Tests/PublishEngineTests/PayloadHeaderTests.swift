@@ -1,0 +1,128 @@
+import NewsModel
+import NotificationHub
+import Testing
+
+@testable import PublishEngine
+
+struct PayloadHeaderTests {
+    private func fields(_ event: NewsEvent, _ platform: Platform, lane: Int = 0) throws -> [String: String] {
+        let request = try PayloadSamples.payload(event, platform, lane: lane).request
+        return Dictionary(uniqueKeysWithValues: request.fields.map { ($0.name, $0.value) })
+    }
+
+    @Test(arguments: [Platform.apple, .template])
+    func `Apple's headers go with native and template sends`(platform: Platform) throws {
+        #expect(
+            try fields(PayloadSamples.event(), platform) == [
+                "apns-push-type": "alert", "apns-priority": "10", "apns-collapse-id": "story-1",
+                "apns-expiration": "1763690900", "ServiceBusNotification-Apns-Expiry": "2025-11-21T02:08:20.000Z",
+            ])
+    }
+
+    @Test
+    func `Windows, Windows Phone and Baidu have headers of their own`() throws {
+        #expect(
+            try fields(NewsEvent(id: "42", headline: "H"), .windows)
+                == ["X-WNS-Type": "wns/toast", "X-WNS-Tag": "42", "X-WNS-TTL": "900"])
+        #expect(
+            try fields(PayloadSamples.event(), .windowsphone)
+                == ["X-WindowsPhone-Target": "toast", "X-NotificationClass": "2"])
+        #expect(try fields(PayloadSamples.event(), .baidu) == ["X-Baidu-Message-Type": "1"])
+        for platform in [Platform.fcmv1, .gcm, .adm, .browser, .xiaomi] {
+            #expect(try fields(PayloadSamples.event(), platform).isEmpty)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nil, 0, "10"), (1, 0, "10"), (3, 0, "10"), (4, 0, "5"), (9, 0, "5"), (nil, 1, "5"), (1, 1, "5"),
+            (5, 2, "5"),
+        ] as [(Int?, Int, String)])
+    func `priority follows urgency and lane`(urgency: Int?, lane: Int, priority: String) throws {
+        var event = PayloadSamples.event()
+        event.urgency = urgency
+        #expect(try fields(event, .apple, lane: lane)["apns-priority"] == priority)
+    }
+
+    @Test(arguments: [
+        ("story-1", "story-1"), (String(repeating: "a", count: 64), String(repeating: "a", count: 64)),
+        ("urn:newsml:example.com:2026:a/b?c=d&e", "urn:newsml:example.com:2026:a/b?c=d&e"),
+        // printf '%s' a b | openssl dgst -sha256 -binary | basenc --base64url
+        ("a b", "~yGh6CKpdbtIEQyj6aml6uOltw0KR6MIDSujDjm_MbWU"),
+    ])
+    func `a collapse id is the story, or stands for it`(story: String, id: String) {
+        #expect(PayloadCollapse.id(of: story) == id)
+    }
+
+    static let stories = [
+        "", " ", "a", "a ", "~a", "~", "é", "a\r\nx: y", "a\u{0}", String(repeating: "a", count: 64),
+        String(repeating: "a", count: 65), String(repeating: "a", count: 15), String(repeating: "a", count: 16),
+        String(repeating: "x", count: 100_000), "日本", "A", "a-b", "a_b", "0", String(repeating: "é", count: 40),
+        PayloadCollapse.id(of: "é"), PayloadCollapse.shortID(of: "é"),
+    ]
+
+    @Test
+    func `ids fit their headers and no two stories share one`() {
+        let ids = Self.stories.map(PayloadCollapse.id)
+        #expect(Set(ids).count == Self.stories.count)
+        #expect(ids.allSatisfy { (1...64).contains($0.utf8.count) && HeaderField("apns-collapse-id", $0).isSendable })
+        #expect(ids.allSatisfy { !$0.contains(" ") })
+        let short = Self.stories.map(PayloadCollapse.shortID)
+        #expect(Set(short).count == Self.stories.count)
+        #expect(short.allSatisfy { (1...16).contains($0.count) })
+        #expect(short.allSatisfy { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
+    }
+
+    @Test(arguments: Platform.allCases, stories)
+    func `every header can be sent whatever the event holds`(platform: Platform, story: String) throws {
+        var event = PayloadSamples.event()
+        event.story = story
+        event.id = story
+        event.link = "x\r\nEvil: 1"
+        let request = try PayloadSamples.payload(event, platform).request
+        #expect(request.fields.allSatisfy { $0.isSendable })
+        #expect(!request.tags.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (since: nil, expiresAt: nil, ttl: 86_400, expiration: nil),
+            (0, nil, 86_400, "1763776400"), (0, 60, 60, "1763690060"), (0, 0, 1, "1763690000"),
+            (0, -60, 1, "1763689940"),
+            (0, 31_536_000, 2_419_200, "1795226000"), (nil, 60, 86_400, "1763690060"),
+        ] as [(since: Int64?, expiresAt: Int64?, ttl: Int, expiration: String?)])
+    func `an expiry is a time for Apple and a bounded number of seconds for others`(
+        since: Int64?, expiresAt: Int64?, ttl: Int, expiration: String?
+    ) throws {
+        let base = PayloadSamples.since
+        let builder = try PayloadBuilder()
+        func request(_ platform: Platform) -> SendRequest {
+            builder.build(
+                PayloadSamples.event(), routing: PayloadSamples.world, platform: platform, lane: 0,
+                since: since.map { base + .seconds($0) }, expiresAt: expiresAt.map { base + .seconds($0) })
+        }
+        #expect(request(.apple).fields.first { $0.name == "apns-expiration" }?.value == expiration)
+        #expect(request(.windows).fields.first { $0.name == "X-WNS-TTL" }?.value == "\(ttl)")
+        #expect(String(decoding: request(.fcmv1).body, as: UTF8.self).contains("\"ttl\":\"\(ttl)s\""))
+    }
+
+    @Test(arguments: [Instant.distantPast, .distantFuture])
+    func `no expiry traps`(expiry: Instant) throws {
+        let builder = try PayloadBuilder()
+        for since in [nil, Instant.distantPast, .distantFuture] {
+            for platform in Platform.allCases {
+                let request = builder.build(
+                    PayloadSamples.event(), routing: PayloadSamples.world, platform: platform, lane: 0, since: since,
+                    expiresAt: expiry)
+                #expect(request.fields.allSatisfy { $0.isSendable })
+            }
+        }
+    }
+
+    @Test(arguments: Platform.allCases)
+    func `the same event gives the same request`(platform: Platform) throws {
+        #expect(
+            try PayloadSamples.payload(PayloadSamples.event(), platform)
+                == PayloadSamples.payload(PayloadSamples.event(), platform))
+    }
+}
