@@ -1,0 +1,85 @@
+import NewsModel
+import NotificationHub
+
+/// A delivery gets its one outcome, and the outcome goes to the results topic.
+extension Engine {
+    mutating func settleAll(
+        _ platforms: UInt16, of first: DeliveryID, as outcome: Outcome, _ failure: ResultRecord.Failure,
+        at now: Instant, into actions: inout [Action]
+    ) {
+        for platform in settings.platforms.indices where platforms & (1 << platform) != 0 {
+            var id = first
+            id.platform = UInt8(platform)
+            settle(id, as: outcome, failure, at: now, into: &actions)
+        }
+    }
+
+    mutating func settle(
+        _ id: DeliveryID, as outcome: Outcome, _ failure: ResultRecord.Failure?, reply: HubReply? = nil,
+        at now: Instant, into actions: inout [Action]
+    ) {
+        guard let (slot, index) = locate(id), let content = partitions[slot][entry: index].content else { return }
+        let platform = Int(id.platform)
+        let state = partitions[slot][delivery: index, platform]
+        if state.line != 0 { linesToAdvance.append(state.line) }
+        partitions[slot][delivery: index, platform].phase = .settled
+        partitions[slot][delivery: index, platform].acknowledgements = outcome.isDeadLettered ? 2 : 1
+        partitions[slot].unstored += 1
+        if state.line != 0, outcome != .accepted, outcome != .unknown, let event = content.event {
+            partitions[slot].recent.remove(
+                RecentDeliveries.delivery(id: event.id, version: event.version?.text, platform: id.platform))
+        }
+        noteEnding(outcome, at: now)
+
+        var result = ResultRecord(
+            eventID: content.eventID, platform: settings.platforms[platform], outcome: outcome,
+            lane: lanes[partitions[slot].lane].settings.name,
+            source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset), settledAt: now)
+        if let routing = content.routing {
+            result.categories = routing.categories
+            result.tags = routing.tags
+        }
+        result.attempts = Int(state.attempts)
+        result.httpStatus = reply?.status
+        result.notificationID = reply?.notificationID
+        result.trackingID = reply?.trackingID
+        result.publishedAt = content.event?.publishedAt
+        result.latency = .init(
+            queue: state.firstSentAt.map { $0 - content.writtenAt }, hub: state.hubTime, total: now - content.writtenAt)
+        result.error = failure
+        actions.append(
+            .store(
+                StoreRequest(
+                    token: id.token(.result), result: result, version: content.event?.version?.text,
+                    carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults,
+                    deadLetter: outcome.isDeadLettered
+                        ? .init(token: id.token(.deadLetter), record: content.record) : nil)))
+    }
+
+    private mutating func noteEnding(_ outcome: Outcome, at now: Instant) {
+        guard outcome.isDeadLettered || outcome == .accepted else { return }
+        floodGuard.note(failed: outcome.isDeadLettered)
+        if halt == nil, floodGuard.trips {
+            halt = Halt(
+                reason: .flood, detail: "most recent events ended as dead letters", at: now,
+                probeAfter: settings.probeFirst)
+        }
+    }
+
+    /// Lets more be read as records leave the window.
+    mutating func grant(into actions: inout [Action]) {
+        guard draining == nil else { return }
+        for lane in lanes.indices where !lanes[lane].slots.isEmpty && lanes[lane].draining == nil {
+            if let (records, bytes) = lanes[lane].grant() {
+                actions.append(.grant(lane: lane, records: records, bytes: bytes))
+            }
+            for slot in lanes[lane].slots
+            where partitions[slot].isHeld && partitions[slot].phase == .active
+                && partitions[slot].entries.count <= Self.spanMax / 2
+            {
+                partitions[slot].isHeld = false
+                actions.append(.resume(partitions[slot].id, lane: lane, generation: lanes[lane].generation))
+            }
+        }
+    }
+}

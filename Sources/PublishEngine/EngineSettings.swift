@@ -1,0 +1,82 @@
+public import NewsModel
+
+/// Everything the engine is told once. Bounds are checked where settings are read; the engine only clamps.
+public struct EngineSettings: Sendable {
+    /// Highest urgency first.
+    public var lanes: [LaneSettings]
+    /// What one event is delivered for, in order; `[.template]` in template mode.
+    public var platforms: [Platform]
+    public var resultsTopic: String
+    public var rate: Rate?
+    /// Requests under way at most; one connection each.
+    public var connections: Int = 64
+    public var retry = RetrySchedule()
+    public var floodGuard = FloodGuard.Settings()
+    /// Requests per delivery whose acceptance stays unknown before it ends as `unknown`, at most `retry.attempts`.
+    public var unknownAttempts: Int = 3
+    /// Deliveries remembered per partition to recognise a second record with the same id and version.
+    public var duplicateWindow: Int = 4096
+    /// Least time between two commits of a lane.
+    public var commitInterval: Duration = .milliseconds(200)
+    /// How long a revoke waits for replies and results; well under the session timeout.
+    public var revokeDeadline: Duration = .seconds(10)
+    /// How long a shutdown waits for the same.
+    public var drainDeadline: Duration = .seconds(20)
+    /// While the hub is halted, the first probe waits this long; each failed one doubles it up to `probeLongest`.
+    public var probeFirst: Duration = .seconds(2)
+    public var probeLongest: Duration = .seconds(60)
+
+    public init(lanes: [LaneSettings], platforms: [Platform], resultsTopic: String) {
+        self.lanes = lanes
+        self.platforms = platforms
+        self.resultsTopic = resultsTopic
+    }
+
+    /// A pace for all processes of the group together.
+    public struct Rate: Sendable, Hashable {
+        public var perSecond: Int
+        public var burst: Int
+
+        public init(perSecond: Int, burst: Int) {
+            self.perSecond = perSecond
+            self.burst = burst
+        }
+    }
+}
+
+/// One lane: a set of topics with one urgency.
+public struct LaneSettings: Sendable, Hashable {
+    public var name: String
+    public var topics: [String]
+    /// Older events (by the time their record was written) are not sent; `nil` for no limit.
+    public var maxAge: Duration?
+    /// Share of requests, in percent, that this lane gets even while more urgent lanes have work.
+    public var floorPercent: Int = 0
+    public var onUnknown: UnknownPolicy = .retry
+    public var window = Window()
+
+    public init(name: String, topics: [String], maxAge: Duration? = nil) {
+        self.name = name
+        self.topics = topics
+        self.maxAge = maxAge
+    }
+
+    /// What to do when a request may or may not have been accepted.
+    public enum UnknownPolicy: String, Sendable, Hashable, CaseIterable {
+        /// Rather twice than never: the repeat carries the same collapse id.
+        case retry
+        /// Rather never than twice.
+        case giveUp
+    }
+
+    /// Records read and not yet stored as results: bounds memory.
+    public struct Window: Sendable, Hashable {
+        public var records: Int
+        public var bytes: Int
+
+        public init(records: Int = 8192, bytes: Int = 16 << 20) {
+            self.records = records
+            self.bytes = bytes
+        }
+    }
+}

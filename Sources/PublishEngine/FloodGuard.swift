@@ -1,0 +1,41 @@
+/// Stops the line when most recent events fail for their own fault: a broken deploy upstream must not empty the
+/// newsroom's topic into the dead letters.
+public struct FloodGuard: Sendable, Hashable {
+    private let settings: Settings
+    /// The last `settings.events` endings, true for a dead letter; what was not yet seen counts as good.
+    private var recent: [Bool]
+    private var next = 0
+    private var failures = 0
+
+    public struct Settings: Sendable, Hashable {
+        /// Failing share of the last `events` that stops the line, 1…100; 0 turns the guard off.
+        public var sharePercent: Int
+        /// How many endings are looked at, at least 1.
+        public var events: Int
+
+        public init(sharePercent: Int = 50, events: Int = 500) {
+            self.sharePercent = sharePercent
+            self.events = events
+        }
+    }
+
+    public init(_ settings: Settings) {
+        self.settings = settings
+        recent = Array(repeating: false, count: max(settings.events, 1))
+    }
+
+    public var trips: Bool {
+        settings.sharePercent > 0 && failures * 100 >= settings.sharePercent * recent.count
+    }
+
+    public mutating func note(failed: Bool) {
+        if recent[next] { failures -= 1 }
+        if failed { failures += 1 }
+        recent[next] = failed
+        next = next + 1 == recent.count ? 0 : next + 1
+    }
+
+    public mutating func reset() {
+        self = FloodGuard(settings)
+    }
+}

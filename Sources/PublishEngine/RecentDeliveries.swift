@@ -1,0 +1,97 @@
+import DequeModule
+import NewsModel
+
+/// Which deliveries were made lately: a bounded window that recognises a second record with the same id and version,
+/// and an older version of a story that arrives behind a newer one.
+struct RecentDeliveries: Sendable {
+    private let capacity: Int
+    private var known: Set<Fingerprint> = []
+    private var order: Deque<Fingerprint> = []
+    private var newest: [Fingerprint: Version] = [:]
+    private var newestOrder: Deque<Fingerprint> = []
+
+    private typealias Version = NewsEvent.Version
+
+    init(capacity: Int) {
+        self.capacity = max(capacity, 0)
+    }
+
+    static func delivery(id: String, version: String?, platform: UInt8) -> Fingerprint {
+        var fingerprint = Fingerprint()
+        fingerprint.mix(platform)
+        fingerprint.mix(id)
+        if let version { fingerprint.mix(version) }
+        return fingerprint
+    }
+
+    static func story(_ key: String, platform: UInt8) -> Fingerprint {
+        var fingerprint = Fingerprint()
+        fingerprint.mix(platform)
+        fingerprint.mix(key)
+        return fingerprint
+    }
+
+    /// `false` when it was known already.
+    mutating func insert(_ delivery: Fingerprint) -> Bool {
+        guard capacity > 0 else { return true }
+        guard known.insert(delivery).inserted else { return false }
+        order.append(delivery)
+        if order.count > capacity, let oldest = order.popFirst() { known.remove(oldest) }
+        return true
+    }
+
+    /// The delivery was not made after all: another try is no duplicate. (Its place in the order ages out by itself.)
+    mutating func remove(_ delivery: Fingerprint) {
+        known.remove(delivery)
+    }
+
+    /// Whether a newer version of the story was seen; remembers this one when it is the newest.
+    mutating func isOutdated(_ version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
+        guard capacity > 0 else { return false }
+        if let seen = newest[story] {
+            if version < seen { return true }
+        } else {
+            newestOrder.append(story)
+            if newestOrder.count > capacity, let oldest = newestOrder.popFirst() { newest[oldest] = nil }
+        }
+        newest[story] = version
+        return false
+    }
+}
+
+/// 128 bits that tell texts apart (two multiply-and-fold lanes): two news items meet by chance once in 10¹⁹ windows.
+/// Not `Hasher`, whose seed differs per process, so that replays are the same everywhere.
+struct Fingerprint: Sendable, Hashable {
+    private(set) var low: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private var high: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+
+    mutating func mix(_ byte: UInt8) {
+        step(UInt64(byte) | 0x100)
+    }
+
+    /// Mixes the text and its length, so that ("ab", "c") differs from ("a", "bc").
+    mutating func mix(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var index = 0
+            while index + 8 <= bytes.count {
+                step(UnsafeRawPointer(bytes.baseAddress.unsafelyUnwrapped).loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                index += 8
+            }
+            var tail: UInt64 = 0
+            while index < bytes.count {
+                tail = tail << 8 | UInt64(bytes[index])
+                index += 1
+            }
+            step(tail)
+            step(UInt64(bytes.count) << 1 | 1)
+        }
+    }
+
+    private mutating func step(_ word: UInt64) {
+        let first = (low ^ word).multipliedFullWidth(by: 0xA076_1D64_78BD_642F)
+        let second = (high ^ word).multipliedFullWidth(by: 0xE703_7ED1_A0B4_28DB)
+        low = first.high ^ first.low &+ 0x9E37_79B9
+        high = second.high ^ second.low &+ 0x85EB_CA6B
+    }
+}
