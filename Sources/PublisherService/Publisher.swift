@@ -1,0 +1,178 @@
+public import Logging
+import HubIO
+import KafkaIO
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NewsModel
+import NotificationHub
+import PublishEngine
+import Synchronization
+
+/// The service: reads news, posts notifications, reports outcomes, until it is told to stop.
+///
+/// ```swift
+/// let publisher = try Publisher(settings: settings, log: log)
+/// try await publisher.run()          // elsewhere: publisher.drain()
+/// ```
+public final class Publisher: Sendable {
+    public let telemetry: Telemetry
+    private let settings: PublisherSettings
+    private let router: Router
+    private let builder: PayloadBuilder
+    private let tls: NIOSSLContext?
+    private let log: Logger
+    private let life: AsyncStream<Event>
+    private let events: AsyncStream<Event>.Continuation
+
+    private enum Event: Sendable {
+        case drain
+        case finished(shard: Int)
+        case failed(PublisherFailure)
+        case closed(shard: Int)
+    }
+
+    /// Checks the settings that only show their faults when used; connects to nothing.
+    public init(settings: PublisherSettings, log: Logger) throws(PublisherFailure) {
+        do {
+            router = try Router(table: settings.table, unroutable: settings.unroutable)
+            builder = try PayloadBuilder(settings.payload)
+            tls = settings.connection.endpoint.scheme == .https ? try settings.trustRoots.makeContext() : nil
+        } catch {
+            throw .settings("\(error)")
+        }
+        self.settings = settings
+        self.log = log
+        telemetry = Telemetry(lanes: settings.engine.lanes.map(\.name))
+        (life, events) = AsyncStream.makeStream()
+    }
+
+    /// Shuts down in order: nothing new is sent, replies are awaited, results stored, offsets committed, groups left.
+    /// From any thread, more than once, also before `run`.
+    public func drain() {
+        telemetry.isDraining()
+        events.yield(.drain)
+    }
+
+    /// Runs until `drain`, or until everything that stood on the topics at the start is settled and committed.
+    public func run(untilCaughtUp: Bool = false) async throws(PublisherFailure) {
+        let preflight = try await checked(untilCaughtUp)
+        let catchUp = CatchUp(ends: preflight.ends)
+        if untilCaughtUp {
+            guard !catchUp.isDone else {
+                log.info("nothing to do: everything on the topics is committed")
+                return
+            }
+            telemetry.onCommit { [events] offsets in
+                if catchUp.committed(offsets) { events.yield(.drain) }
+            }
+        }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: settings.shards)
+        let outcome = await live(on: group, preflight)
+        try? await group.shutdownGracefully()
+        if let failure = outcome { throw failure }
+    }
+
+    private func checked(_ measuringEnds: Bool) async throws(PublisherFailure) -> Preflight {
+        do {
+            return try await NIOThreadPool.singleton.runIfActive { [settings] in
+                try Preflight(settings, measuringEnds: measuringEnds)
+            }
+        } catch let failure as PublisherFailure {
+            throw failure
+        } catch {
+            throw .settings("\(error)")
+        }
+    }
+
+    /// The time between start and end; what went wrong, if anything.
+    private func live(on group: MultiThreadedEventLoopGroup, _ preflight: Preflight) async -> PublisherFailure? {
+        let loops = (0..<settings.shards).map { _ in group.next() }
+        let shards = Mailboxes(loops.map { _ in Mailbox() })
+        let subscriptions = zip(settings.engine.lanes, preflight.lanePartitions).map {
+            LaneSubscription(name: $0.name, topics: $0.topics, partitionCount: $1)
+        }
+        let bridge: KafkaBridge
+        do {
+            bridge = try KafkaBridge(
+                settings: settings.kafka, lanes: subscriptions, resultsTopic: settings.engine.resultsTopic,
+                shards: settings.shards,
+                deliver: { [events] shard, batch in
+                    loops[shard].execute { shards[shard].shard?.value.take(batch) }
+                    if batch.contains(where: { if case .closed = $0 { true } else { false } }) {
+                        events.yield(.closed(shard: shard))
+                    }
+                })
+        } catch {
+            return .kafka(error)
+        }
+        let clock = ServiceClock()
+        for (index, loop) in loops.enumerated() {
+            let finish: @Sendable (Result<Void, PublisherFailure>) -> Void = { [events] result in
+                switch result {
+                case .success: events.yield(.finished(shard: index))
+                case .failure(let failure): events.yield(.failed(failure))
+                }
+            }
+            try? await loop.submit { [self] in
+                let shard = Shard(
+                    index: index, eventLoop: loop, settings: settings, router: router, builder: builder, tls: tls,
+                    bridge: bridge, telemetry: telemetry, clock: clock, log: log, onFinish: finish)
+                for (lane, count) in preflight.lanePartitions.enumerated() {
+                    shard.take(.partitionCount(lane: lane, count))
+                }
+                shards[index].shard = NIOLoopBound(shard, eventLoop: loop)
+            }.get()
+        }
+        bridge.start()
+        let failure = await watch(loops, shards, bridge)
+        for (index, loop) in loops.enumerated() {
+            try? await loop.submit {
+                shards[index].shard?.value.close()
+                shards[index].shard = nil
+            }.get()
+        }
+        return failure
+    }
+
+    /// Follows the events of a life to its end: drain → every shard finished → bridge closed.
+    private func watch(_ loops: [any EventLoop], _ shards: Mailboxes, _ bridge: KafkaBridge) async -> PublisherFailure? {
+        var unfinished = Set(loops.indices)
+        var open = Set(loops.indices)
+        var failure: PublisherFailure?
+        var isDraining = false
+        for await event in life {
+            switch event {
+            case .drain:
+                guard !isDraining else { continue }
+                isDraining = true
+                telemetry.isDraining()
+                log.info("draining: no new sends; replies are awaited, results stored, offsets committed")
+                for (index, loop) in loops.enumerated() {
+                    loop.execute { shards[index].shard?.value.take(.drain) }
+                }
+            case .finished(let shard):
+                unfinished.remove(shard)
+                if unfinished.isEmpty { bridge.close() }
+            case .failed(let reason):
+                failure = failure ?? reason
+                bridge.close()
+            case .closed(let shard):
+                open.remove(shard)
+                if open.isEmpty { return failure }
+            }
+        }
+        return failure
+    }
+}
+
+/// Where a shard stands once its loop has made it. Touched only on that loop.
+private final class Mailbox: @unchecked Sendable {
+    var shard: NIOLoopBound<Shard>?
+}
+
+private struct Mailboxes: Sendable {
+    private let mailboxes: [Mailbox]
+    init(_ mailboxes: [Mailbox]) { self.mailboxes = mailboxes }
+    subscript(index: Int) -> Mailbox { mailboxes[index] }
+}

@@ -1,0 +1,32 @@
+import KafkaIO
+import NewsModel
+import PublishEngine
+
+extension StoreRequest {
+    /// The record for the results topic, in the same partition as the event's.
+    func resultRecord(topic: String, buffer: inout [UInt8]) -> ProducedRecord {
+        buffer.removeAll(keepingCapacity: true)
+        result.encode(into: &buffer)
+        var headers = [
+            RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
+            RecordHeader(HeaderName.outcome, result.outcome.rawValue),
+        ]
+        if let version { headers.append(RecordHeader(HeaderName.version, version)) }
+        if !carried.isEmpty { headers += carried }
+        return ProducedRecord(
+            topic: topic, partition: result.source.partition.partition, key: result.key, value: buffer, headers: headers)
+    }
+
+    /// The event as it came, with what became of it beside it.
+    func deadLetterRecord(_ deadLetter: DeadLetter, topic: String) -> ProducedRecord {
+        let ours = [
+            RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
+            RecordHeader(HeaderName.outcome, result.outcome.rawValue),
+            RecordHeader(HeaderName.reason, result.error?.code ?? result.outcome.rawValue),
+        ]
+        let original = deadLetter.record.headers.filter { header in !ours.contains { $0.name == header.name } }
+        return ProducedRecord(
+            topic: topic, key: deadLetter.record.key, value: deadLetter.record.value, headers: original + ours,
+            timestamp: deadLetter.record.timestamp)
+    }
+}

@@ -1,0 +1,275 @@
+import DequeModule
+import HubIO
+import KafkaIO
+import Logging
+import NIOCore
+import NIOSSL
+import NewsModel
+import NotificationHub
+import PublishEngine
+
+/// One event loop with its engine, its hub connections and its partitions: input → `handle` → each action carried out.
+///
+/// Confined to its event loop.
+final class Shard {
+    private let index: Int
+    private let eventLoop: any EventLoop
+    private let settings: PublisherSettings
+    private let bridge: KafkaBridge
+    private let telemetry: Telemetry
+    private let clock: ServiceClock
+    private let log: Logger
+    private let onFinish: (Result<Void, PublisherFailure>) -> Void
+
+    private var engine: Engine
+    private var pool: SenderPool?
+    private var accessToken: AccessToken
+    private var tokenCheckedAt = Instant.distantPast
+
+    /// Inputs that came while another was carried out.
+    private var inbox: Deque<Input> = []
+    private var isCarryingOut = false
+    private var actions: [Action] = []
+    private var resultBuffer: [UInt8] = []
+    /// Records the producer had no room for; bounded by the window, whose records they belong to.
+    private var unproduced: Deque<(record: ProducedRecord, token: UInt64)> = []
+    private var alarm: (at: Instant, task: Scheduled<Void>)?
+    private var hasFinished = false
+    private var observedAt = Instant.distantPast
+    private var observedHalt: Halt?
+
+    init(
+        index: Int, eventLoop: any EventLoop, settings: PublisherSettings, router: Router, builder: PayloadBuilder,
+        tls: NIOSSLContext?, bridge: KafkaBridge, telemetry: Telemetry, clock: ServiceClock, log: Logger,
+        onFinish: @escaping (Result<Void, PublisherFailure>) -> Void
+    ) {
+        self.index = index
+        self.eventLoop = eventLoop
+        self.settings = settings
+        self.bridge = bridge
+        self.telemetry = telemetry
+        self.clock = clock
+        self.log = log
+        self.onFinish = onFinish
+        var ours = settings.engine
+        ours.connections = max(1, settings.engine.connections / settings.shards)
+        engine = Engine(
+            settings: ours, decoder: NewsDecoder(), router: router, builder: builder,
+            seed: settings.seed &+ UInt64(index))
+        accessToken = AccessToken(settings.connection)
+        var limits = settings.limits
+        limits.connections = ours.connections
+        limits.waitingMax = ours.connections
+        pool = SenderPool(
+            eventLoop: eventLoop, target: HubTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
+            limits: limits, tls: tls,
+            onResult: { [unowned self] token, result in take(.reply(token: token, Reply(result))) })
+    }
+
+    // MARK: Inputs
+
+    func take(_ events: [KafkaEvent]) {
+        for event in events { translate(event) }
+    }
+
+    private func translate(_ event: KafkaEvent) {
+        switch event {
+        case .assigned(let lane, let generation, let partitions):
+            log.info(
+                "partitions assigned", metadata: ["lane": "\(laneName(lane))", "partitions": "\(partitions.count)"])
+            telemetry.assigned(lane: lane, shard: index, partitions: partitions.count)
+            take(.assigned(lane: lane, generation: generation, partitions: partitions))
+        case .records(let lane, let generation, let partition, let records):
+            take(.records(lane: lane, generation: generation, partition: partition, records: records))
+        case .endReached(let lane, let generation, let partition, let offset):
+            take(.endReached(lane: lane, generation: generation, partition: partition, offset: offset))
+        case .revoked(let lane, let generation, let partitions, let lost):
+            log.info("partitions revoked", metadata: ["lane": "\(laneName(lane))", "lost": "\(lost)"])
+            telemetry.assigned(lane: lane, shard: index, partitions: 0)
+            take(.revoked(lane: lane, generation: generation, partitions: partitions, lost: lost))
+        case .stored(let records):
+            acknowledge(records)
+        case .committed(let lane, let offsets, let failure):
+            if let failure {
+                log.warning("commit failed", metadata: ["lane": "\(laneName(lane))", "failure": "\(failure)"])
+            } else {
+                telemetry.committed(offsets)
+            }
+            take(.committed(lane: lane, succeeded: failure == nil))
+        case .restored(let lane, let generation, let results, let entries, let end):
+            if let end, end.basis == .nothing, end.offset > end.start {
+                log.warning(
+                    "no ledger offset is committed; earlier results are not read",
+                    metadata: ["lane": "\(laneName(lane))", "results": "\(results)"])
+            }
+            take(
+                .restored(
+                    lane: lane, generation: generation, results: results, entries: entries.compactMap(RestoredResult.init),
+                    end: end?.offset))
+        case .trouble(let failure):
+            telemetry.troubled(failure)
+            log.error("kafka trouble", metadata: ["failure": "\(failure)"])
+            if failure.isFatal { finish(.failure(.kafka(failure))) }
+        case .log(let severity, let text):
+            log.log(level: severity <= 3 ? .warning : .debug, "librdkafka", metadata: ["line": "\(text)"])
+        case .statistics, .closed:
+            break
+        }
+    }
+
+    private func laneName(_ lane: Int) -> String { settings.engine.lanes[lane].name }
+
+    private func acknowledge(_ records: [StoredRecord]) {
+        var acknowledgements: [Acknowledgement] = []
+        acknowledgements.reserveCapacity(records.count)
+        for record in records {
+            if let failure = record.failure {
+                guard StoreRequest.isDeadLetter(token: record.token) else {
+                    finish(.failure(.resultsRefused(failure)))
+                    return
+                }
+                log.error("dead letter not stored; its result names the original", metadata: ["failure": "\(failure)"])
+            }
+            acknowledgements.append(
+                Acknowledgement(token: record.token, offset: record.failure == nil ? record.offset : nil))
+        }
+        produceWaiting()
+        take(.stored(acknowledgements))
+    }
+
+    /// Takes an input; one that comes from within another's actions waits its turn.
+    func take(_ input: Input) {
+        eventLoop.assertInEventLoop()
+        inbox.append(input)
+        guard !isCarryingOut else { return }
+        isCarryingOut = true
+        while let next = inbox.popFirst() {
+            actions.removeAll(keepingCapacity: true)
+            engine.handle(next, at: clock.now, into: &actions)
+            for action in actions { carryOut(action) }
+        }
+        isCarryingOut = false
+        observe()
+        armAlarm()
+    }
+
+    /// Health must show a halt at once; the rest of the vitals is worth a look ten times a second.
+    private func observe() {
+        let now = clock.now
+        guard now >= observedAt + .milliseconds(100) || engine.halt != observedHalt else { return }
+        observedAt = now
+        if engine.halt?.reason != observedHalt?.reason {
+            if let halt = engine.halt {
+                log.error(
+                    "sending halted",
+                    metadata: [
+                        "reason": "\(halt.reason.rawValue)", "detail": "\(halt.detail)", "remedy": "\(halt.reason.remedy)",
+                    ])
+            } else {
+                log.notice("sending again")
+            }
+        }
+        observedHalt = engine.halt
+        telemetry.observed(engine.vitals, shard: index)
+    }
+
+    // MARK: Actions
+
+    private func carryOut(_ action: Action) {
+        switch action {
+        case .send(let token, let request):
+            authorize()
+            pool?.send(request, token: token)
+        case .renewToken:
+            accessToken.discard()
+            tokenCheckedAt = .distantPast
+        case .store(let request):
+            store(request)
+        case .commit(let lane, let generation, let offsets):
+            bridge.commit(
+                lane: lane, generation: generation, shard: index,
+                offsets: offsets.map { PartitionOffset($0.partition, $0.offset) })
+        case .restore(let lane, let generation, let results):
+            bridge.restore(
+                lane: lane, shard: index, results: results, generation: generation,
+                from: RestoreStart(
+                    window: Int64(settings.engine.duplicateWindow), since: clock.now - Self.usefulResults))
+        case .grant(let lane, let records, let bytes):
+            bridge.grant(lane: lane, shard: index, records: records, bytes: bytes)
+        case .hold(let partition, let lane, let generation):
+            bridge.hold(partition, lane: lane, generation: generation)
+        case .resume(let partition, let lane, let generation):
+            bridge.resume(partition, lane: lane, generation: generation)
+        case .release(let lane, let generation):
+            bridge.release(lane: lane, generation: generation, shard: index)
+        case .finish:
+            finish(.success(()))
+        }
+    }
+
+    /// Without a committed ledger offset, results of the last day are read back.
+    private static let usefulResults = Duration.seconds(24 * 3600)
+
+    /// A token is minted once per lifetime and looked at once a second.
+    private func authorize() {
+        let now = clock.now
+        guard now >= tokenCheckedAt + .seconds(1) else { return }
+        tokenCheckedAt = now
+        let value = accessToken.headerValue(at: ServiceClock.wall.milliseconds / 1000)
+        if pool?.authorization != value { pool?.authorization = value }
+    }
+
+    private func store(_ request: StoreRequest) {
+        telemetry.settled(request.result, log: log)
+        produce(
+            request.resultRecord(topic: settings.engine.resultsTopic, buffer: &resultBuffer), token: request.token)
+        if let deadLetter = request.deadLetter {
+            produce(request.deadLetterRecord(deadLetter, topic: settings.deadLetterTopic), token: deadLetter.token)
+        }
+    }
+
+    private func produce(_ record: ProducedRecord, token: UInt64) {
+        guard unproduced.isEmpty, bridge.produce(record, token: token, shard: index) else {
+            unproduced.append((record, token))
+            return
+        }
+    }
+
+    private func produceWaiting() {
+        while let next = unproduced.first, bridge.produce(next.record, token: next.token, shard: index) {
+            unproduced.removeFirst()
+        }
+    }
+
+    private func finish(_ result: Result<Void, PublisherFailure>) {
+        guard !hasFinished else { return }
+        hasFinished = true
+        onFinish(result)
+    }
+
+    // MARK: Time
+
+    /// An alarm that comes early or twice does no harm, so only an earlier one replaces the one that is armed.
+    private func armAlarm() {
+        guard let wakeAt = engine.wakeAt else { return }
+        // At least a millisecond ahead: should the engine ever ask for the past, the loop must not spin.
+        let at = max(wakeAt, clock.now + .milliseconds(1))
+        if let alarm {
+            guard at < alarm.at else { return }
+            alarm.task.cancel()
+        }
+        let task = eventLoop.assumeIsolated().scheduleTask(deadline: clock.deadline(of: at)) { [weak self] in
+            self?.alarm = nil
+            self?.produceWaiting()
+            self?.take(.alarm)
+        }
+        alarm = (at, task)
+    }
+
+    /// Closes the connections; what is under way by then is lost to us.
+    func close() {
+        alarm?.task.cancel()
+        pool?.close()
+        pool = nil
+    }
+}
