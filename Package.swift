@@ -49,7 +49,10 @@ let package = Package(
             ], swiftSettings: strict),
         .target(name: "KafkaIO", dependencies: ["CRdkafka", "NewsModel"], swiftSettings: strict),
         .target(
-            name: "HubIO", dependencies: ["NotificationHub", deque, nioCore, nioPosix, nioSSL], swiftSettings: strict),
+            name: "HubIO",
+            dependencies: [
+                "NotificationHub", deque, nioCore, nioPosix, nioSSL, .product(name: "NIOTLS", package: "swift-nio"),
+            ], swiftSettings: strict),
         .target(
             name: "PublisherService",
             dependencies: [
@@ -71,7 +74,9 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(name: "NewsModelTests", dependencies: ["NewsModel"], swiftSettings: strict),
         .testTarget(name: "NotificationHubTests", dependencies: ["NotificationHub"], swiftSettings: strict),
-        .testTarget(name: "PublishEngineTests", dependencies: ["PublishEngine"], swiftSettings: strict),
+        .testTarget(
+            name: "PublishEngineTests", dependencies: ["NewsModel", "NotificationHub", "PublishEngine"],
+            swiftSettings: strict),
         .testTarget(name: "KafkaIOTests", dependencies: ["KafkaIO", "NewsModel"], swiftSettings: strict),
         .testTarget(
             name: "HubIOTests", dependencies: ["HubIO", "NotificationHub", nioCore, nioPosix, nioSSL],

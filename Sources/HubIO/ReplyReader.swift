@@ -1,0 +1,223 @@
+/// Reads HTTP/1.1 and 1.0 replies to POST requests from bytes in pieces of any size: one reply, then `reset()`, then the
+/// next. Strict: what RFC 9112 calls invalid, or lets a recipient repair, is refused, because a reply read wrongly
+/// would be taken for the answer to another request.
+///
+/// How the bytes are cut never changes the outcome, but for one case: bytes behind a reply condemn it only when they
+/// come in the same piece, as nobody can wait for what should not come.
+struct ReplyReader {
+    enum Step: Hashable, Sendable {
+        case needsMore
+        case reply(WireReply)
+        case malformed(Malformation)
+    }
+
+    private enum State {
+        case statusLine
+        case fields
+        case body(remaining: Int)
+        case chunkSize
+        case chunk(remaining: Int)
+        case chunkEnd
+        case trailers
+        case bodyUntilClose
+        case complete
+        case failed(Malformation)
+    }
+
+    private let headBytesMax: Int
+    private let bodyBytesMax: Int
+    private var state = State.statusLine
+    private var head = ReplyHead()
+    private var body: [UInt8] = []
+    /// The beginning of a line whose end has not come yet.
+    private var line: [UInt8] = []
+    /// Bytes of the lines read so far: of all heads of this reply, of one chunk's size, or of the trailers.
+    private var lineBytes = 0
+
+    init(headBytesMax: Int, bodyBytesMax: Int) {
+        self.headBytesMax = headBytesMax
+        self.bodyBytesMax = bodyBytesMax
+    }
+
+    /// Whether a byte of the next reply has come.
+    var hasBegun: Bool {
+        if case .statusLine = state { lineBytes > 0 || !line.isEmpty } else { true }
+    }
+
+    /// Makes ready for the next reply.
+    mutating func reset() {
+        state = .statusLine
+        head = ReplyHead()
+        body = []
+        line.removeAll(keepingCapacity: line.capacity <= 1024)
+        lineBytes = 0
+    }
+
+    /// Takes the next piece. After `.reply` and `.malformed`, call `reset()` before the next reply's bytes: more bytes
+    /// without it are malformed.
+    mutating func read(_ bytes: Span<UInt8>) -> Step {
+        var position = 0
+        while position < bytes.count {
+            let rest = bytes.extracting(position..<bytes.count)
+            switch state {
+            case .statusLine, .fields, .chunkSize, .chunkEnd, .trailers: position += readLine(rest)
+            case .body(let remaining):
+                position += take(remaining, of: rest) { $0 == 0 ? .complete : .body(remaining: $0) }
+            case .chunk(let remaining):
+                position += take(remaining, of: rest) { $0 == 0 ? .chunkEnd : .chunk(remaining: $0) }
+            case .bodyUntilClose:
+                position += take(rest.count, of: rest) { _ in .bodyUntilClose }
+            case .complete: state = .failed(.bytesAfterReply)
+            case .failed(let malformation): return .malformed(malformation)
+            }
+        }
+        switch state {
+        case .complete: return .reply(wireReply())
+        case .failed(let malformation): return .malformed(malformation)
+        default: return .needsMore
+        }
+    }
+
+    /// The connection ended. Completes a reply whose body has no other end.
+    /// - Returns: `.needsMore` when the reply is cut short.
+    mutating func end() -> Step {
+        switch state {
+        case .bodyUntilClose:
+            state = .complete
+            return .reply(wireReply())
+        case .failed(let malformation): return .malformed(malformation)
+        default: return .needsMore
+        }
+    }
+
+    private mutating func wireReply() -> WireReply {
+        var reply = head.reply
+        reply.body = body
+        return reply
+    }
+
+    // MARK: Lines
+
+    /// Reads up to the next line's end.
+    /// - Returns: how many bytes were read, at least one.
+    private mutating func readLine(_ bytes: Span<UInt8>) -> Int {
+        let allowed = headBytesMax - lineBytes - line.count
+        var length = 0
+        while length < bytes.count, bytes[length] != 0x0A { length += 1 }
+        guard length < allowed else {
+            state = .failed(.headTooLong)
+            return bytes.count
+        }
+        if length == bytes.count {
+            line.append(copying: bytes)
+            return length
+        }
+        if line.isEmpty {
+            lineBytes += length + 1
+            endLine(bytes.extracting(0..<length))
+        } else {
+            line.append(copying: bytes.extracting(0..<length))
+            lineBytes += line.count + 1
+            let whole = line
+            line.removeAll(keepingCapacity: true)
+            endLine(whole.span)
+        }
+        return length + 1
+    }
+
+    /// - Parameter bytes: a line without its LF.
+    private mutating func endLine(_ bytes: Span<UInt8>) {
+        guard bytes.count > 0, bytes[bytes.count - 1] == 0x0D else {
+            state = .failed(.bareLineFeed)
+            return
+        }
+        let content = bytes.extracting(0..<(bytes.count - 1))
+        switch state {
+        case .statusLine: state = head.readStatusLine(content).map(State.failed) ?? .fields
+        case .fields:
+            if content.isEmpty {
+                endHead()
+            } else if let malformation = head.readField(content) {
+                state = .failed(malformation)
+            }
+        case .chunkSize: readChunkSize(content)
+        case .chunkEnd:
+            lineBytes = 0
+            state = content.isEmpty ? .chunkSize : .failed(.badChunk)
+        case .trailers:
+            if content.isEmpty {
+                state = .complete
+            } else if let malformation = ReplyHead.checkField(content) {
+                state = .failed(malformation)
+            }
+        default: break
+        }
+    }
+
+    private mutating func endHead() {
+        switch head.framing {
+        case .failure(let malformation): state = .failed(malformation)
+        case .success(.informational):
+            // 100 Continue and its kind announce a reply; the reply comes after. Their bytes count towards the
+            // same limit, so an endless row of them ends.
+            head = ReplyHead()
+            state = .statusLine
+        case .success(.none), .success(.length(0)): state = .complete
+        case .success(.length(let length)):
+            state = length <= bodyBytesMax ? .body(remaining: length) : .failed(.bodyTooLong)
+        case .success(.chunked):
+            lineBytes = 0
+            state = .chunkSize
+        case .success(.untilClose):
+            state = .bodyUntilClose
+        }
+    }
+
+    // MARK: Bodies
+
+    /// Appends up to `wanted` bytes to the body.
+    /// - Parameter next: the state when that many are still missing.
+    /// - Returns: how many bytes were read.
+    private mutating func take(_ wanted: Int, of bytes: Span<UInt8>, next: (Int) -> State) -> Int {
+        let count = min(wanted, bytes.count)
+        guard count <= bodyBytesMax - body.count else {
+            state = .failed(.bodyTooLong)
+            return bytes.count
+        }
+        body.append(copying: bytes.extracting(0..<count))
+        state = next(wanted - count)
+        return count
+    }
+
+    /// `chunk-size [chunk-ext]`, RFC 9112 §7.1; extensions are read over.
+    private mutating func readChunkSize(_ content: Span<UInt8>) {
+        var size = 0
+        var digits = 0
+        while digits < content.count, let value = content[digits].hexDigitValue {
+            // Larger than any limit long before it could overflow.
+            guard size <= bodyBytesMax else {
+                state = .failed(.bodyTooLong)
+                return
+            }
+            (size, digits) = (size << 4 | value, digits + 1)
+        }
+        guard digits > 0, digits == content.count || content[digits] == UInt8(ascii: ";"),
+            content.isFieldContent
+        else {
+            state = .failed(.badChunk)
+            return
+        }
+        guard size <= bodyBytesMax - body.count else {
+            state = .failed(.bodyTooLong)
+            return
+        }
+        lineBytes = 0
+        state = size == 0 ? .trailers : .chunk(remaining: size)
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(copying bytes: Span<UInt8>) {
+        bytes.withUnsafeBufferPointer { append(contentsOf: $0) }
+    }
+}

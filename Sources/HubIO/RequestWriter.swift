@@ -1,0 +1,101 @@
+internal import NIOCore
+internal import NotificationHub
+
+/// Writes requests into one buffer that is used again and again. Everything up to the `Authorization` line is the same
+/// for every request and stays in it.
+struct RequestWriter {
+    private let target: HubTarget
+    private let userAgent: String
+    private var prefixLength = 0
+    private var isPrefixSendable = false
+    private(set) var buffer: ByteBuffer
+
+    /// The value of `Authorization` for the next requests.
+    var authorization = "" {
+        didSet { if authorization != oldValue { writePrefix() } }
+    }
+
+    init(target: HubTarget, userAgent: String, allocator: ByteBufferAllocator = ByteBufferAllocator()) {
+        self.target = target
+        self.userAgent = userAgent
+        buffer = allocator.buffer(capacity: 2048)
+        writePrefix()
+    }
+
+    /// Puts the whole request into `buffer`.
+    /// - Returns: false when a value cannot stand in a request: it would end its line and start a header of its own, or
+    ///   would be mangled on the way. `buffer` must not be sent then.
+    mutating func write(_ request: SendRequest) -> Bool {
+        // An absent or empty tag expression is not "no tags": without the header the hub sends to everyone.
+        guard isPrefixSendable, request.tags.isFieldValue, !request.tags.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 })
+        else { return false }
+        buffer.moveWriterIndex(to: prefixLength)
+        buffer.writeStaticString("Content-Type: ")
+        buffer.writeString(request.format.contentType)
+        buffer.writeStaticString("\r\nServiceBusNotification-Format: ")
+        buffer.writeString(request.format.rawValue)
+        buffer.writeStaticString("\r\nServiceBusNotification-Tags: ")
+        buffer.writeString(request.tags)
+        for field in request.fields {
+            guard field.name.isFieldName, !field.name.isOwnFieldName, field.value.isFieldValue else { return false }
+            buffer.writeStaticString("\r\n")
+            buffer.writeString(field.name)
+            buffer.writeStaticString(": ")
+            buffer.writeString(field.value)
+        }
+        buffer.writeStaticString("\r\nContent-Length: ")
+        buffer.writeString(String(request.body.count))
+        buffer.writeStaticString("\r\n\r\n")
+        buffer.writeBytes(request.body)
+        return true
+    }
+
+    private mutating func writePrefix() {
+        let host = target.endpoint.authority
+        let path = target.path.target
+        isPrefixSendable =
+            host.isFieldValue && path.isRequestTarget && userAgent.isFieldValue && authorization.isFieldValue
+        buffer.clear()
+        buffer.writeString("POST \(path) HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: \(userAgent)\r\n")
+        if !authorization.isEmpty { buffer.writeString("Authorization: \(authorization)\r\n") }
+        prefixLength = buffer.writerIndex
+    }
+}
+
+extension String {
+    /// Printable ASCII, spaces and tabs.
+    fileprivate var isFieldValue: Bool {
+        utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 }
+    }
+
+    fileprivate var isFieldName: Bool {
+        !isEmpty && utf8.allSatisfy(\.isTokenCharacter)
+    }
+
+    /// Visible ASCII that begins with a slash.
+    fileprivate var isRequestTarget: Bool {
+        utf8.first == UInt8(ascii: "/") && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// Fields that the writer writes itself, and those that say where the request ends. A second one could make the
+    /// server read the body as another request.
+    fileprivate var isOwnFieldName: Bool {
+        switch utf8.count {
+        case 4: equalsInLowerCase("host")
+        case 10: equalsInLowerCase("connection") || equalsInLowerCase("user-agent")
+        case 12: equalsInLowerCase("content-type")
+        case 13: equalsInLowerCase("authorization")
+        case 14: equalsInLowerCase("content-length")
+        case 17: equalsInLowerCase("transfer-encoding")
+        case 27: equalsInLowerCase("servicebusnotification-tags")
+        case 29: equalsInLowerCase("servicebusnotification-format")
+        default: false
+        }
+    }
+
+    private func equalsInLowerCase(_ word: StaticString) -> Bool {
+        word.withUTF8Buffer { expected in
+            utf8.elementsEqual(expected) { $0 | 0x20 == $1 }
+        }
+    }
+}

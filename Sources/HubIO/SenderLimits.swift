@@ -1,0 +1,26 @@
+/// The bounds of one pool.
+public struct SenderLimits: Sendable, Hashable {
+    /// Open connections, 1 or more; each carries one request at a time.
+    public var connections = 64
+    /// Requests that may wait for a connection. One more is not sent.
+    public var waitingMax = 64
+    /// From the start of a connection to the end of the TLS handshake, names resolved on the way.
+    public var connectTimeout: Duration = .seconds(10)
+    /// From the request on the wire to the last byte of its reply.
+    public var requestTimeout: Duration = .seconds(30)
+    /// How long a connection stays open unused. Keep it below the time after which the server closes: a request
+    /// that crosses the server's close on the way ends as unknown. Microsoft's servers wait 120 s, nginx 75 s.
+    public var idleTimeout: Duration = .seconds(60)
+    /// Bytes of a reply's status line and header fields, and apart from them of its trailers.
+    public var headBytesMax = 16 * 1024
+    /// Bytes of a reply's body.
+    public var bodyBytesMax = 64 * 1024
+
+    /// The values above.
+    public init() {}
+
+    public init(connections: Int) {
+        self.connections = connections
+        waitingMax = connections
+    }
+}

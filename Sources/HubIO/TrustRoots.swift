@@ -1,0 +1,44 @@
+public import NIOSSL
+
+/// Whose certificates are believed.
+public enum TrustRoots: Sendable, Hashable {
+    /// The authorities of the operating system.
+    case system
+    /// The authorities in a PEM file and no others, for a hub behind a private authority.
+    case file(String)
+
+    /// What a pool needs for `https`: the server's certificate and name are checked, TLS 1.2 or newer.
+    ///
+    /// Reads the file. Make one context and share it between pools.
+    public func makeContext() throws(TrustRootsProblem) -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        configuration.certificateVerification = .fullVerification
+        do {
+            if case .file(let path) = self {
+                // Read here, because a file without a certificate would otherwise mean that nobody is believed, and
+                // show only when the first connection fails.
+                let certificates = try NIOSSLCertificate.fromPEMFile(path)
+                guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
+                configuration.trustRoots = .certificates(certificates)
+            }
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw TrustRootsProblem(roots: self, reason: String("\(error)".prefix(SendFailure.detailLengthMax)))
+        }
+    }
+}
+
+/// Certificates that cannot be loaded.
+public struct TrustRootsProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    public var roots: TrustRoots
+    public var reason: String
+
+    public var description: String {
+        switch roots {
+        case .system: "the system's certificates cannot be loaded: \(reason)"
+        case .file(let path): "no certificates can be read from \(path): \(reason)"
+        }
+    }
+}

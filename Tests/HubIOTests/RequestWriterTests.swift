@@ -1,0 +1,96 @@
+import NIOCore
+import NotificationHub
+import Testing
+
+@testable import HubIO
+
+@Suite struct RequestWriterTests {
+    private static func makeWriter(host: String = "ns.servicebus.windows.net", port: Int? = nil) throws -> RequestWriter
+    {
+        let endpoint = HubEndpoint(scheme: .https, host: host, port: port)
+        var writer = RequestWriter(
+            target: HubTarget(endpoint: endpoint, hub: try HubName("Breaking.News")), userAgent: "newswire/1")
+        writer.authorization = "SharedAccessSignature sr=x"
+        return writer
+    }
+
+    @Test func `a request has every header once and its body behind them`() throws {
+        var writer = try Self.makeWriter()
+        let request = SendRequest(
+            format: .apple, tags: "World || Politics", fields: [HeaderField("apns-priority", "5")],
+            body: Array("{}é".utf8))
+        let text = writer.text(of: request)
+        #expect(
+            text == """
+                POST /Breaking.News/messages?api-version=2020-06 HTTP/1.1\r
+                Host: ns.servicebus.windows.net\r
+                User-Agent: newswire/1\r
+                Authorization: SharedAccessSignature sr=x\r
+                Content-Type: application/json;charset=utf-8\r
+                ServiceBusNotification-Format: apple\r
+                ServiceBusNotification-Tags: World || Politics\r
+                apns-priority: 5\r
+                Content-Length: 4\r
+                \r
+                {}é
+                """)
+    }
+
+    @Test func `one buffer serves many requests, also one that is still being sent`() throws {
+        var writer = try Self.makeWriter(host: "::1", port: 8443)
+        _ = writer.write(.sample("first"))
+        let first = writer.buffer
+        _ = writer.write(.sample("the second and longer one"))
+        writer.authorization = "SharedAccessSignature sr=y"
+        let third = writer.text(of: .sample("third")) ?? ""
+        #expect(String(buffer: first).hasSuffix(#"{"messageParam":"first"}"#))
+        #expect(String(buffer: first).contains("sr=x"))
+        #expect(third.hasSuffix(#"{"messageParam":"third"}"#))
+        #expect(third.contains("Host: [::1]:8443\r\n"))
+        #expect(third.contains("sr=y"))
+    }
+
+    static let unsendable: [SendRequest] = [
+        SendRequest(format: .apple, tags: "", body: []),
+        SendRequest(format: .apple, tags: " \t", body: []),
+        SendRequest(format: .apple, tags: "World\r\nX: y", body: []),
+        SendRequest(format: .apple, tags: "World\nX: y", body: []),
+        SendRequest(format: .apple, tags: "World\u{0}", body: []),
+        SendRequest(format: .apple, tags: "Wörld", body: []),
+        SendRequest(format: .apple, tags: "World", fields: [HeaderField("X-A", "b\r\nHost: evil")], body: []),
+        SendRequest(format: .apple, tags: "World", fields: [HeaderField("X-A: b\r\nX-B", "c")], body: []),
+        SendRequest(format: .apple, tags: "World", fields: [HeaderField("", "c")], body: []),
+        SendRequest(format: .apple, tags: "World", fields: [HeaderField("X A", "c")], body: []),
+        SendRequest(format: .apple, tags: "World", fields: [HeaderField("X-A", "c\u{7F}")], body: []),
+        SendRequest(format: .apple, tags: "World", fields: [HeaderField("content-LENGTH", "0")], body: []),
+        SendRequest(format: .apple, tags: "World", fields: [HeaderField("Transfer-Encoding", "chunked")], body: []),
+        SendRequest(format: .apple, tags: "World", fields: [HeaderField("servicebusnotification-tags", "")], body: []),
+        SendRequest(format: .apple, tags: "World", fields: [HeaderField("Host", "evil")], body: []),
+    ]
+
+    @Test(arguments: unsendable)
+    func `a value that would break the request is refused`(request: SendRequest) throws {
+        var writer = try Self.makeWriter()
+        let refused = writer.text(of: request)
+        let next = writer.text(of: .sample())
+        #expect(refused == nil)
+        #expect(next?.hasSuffix("tables turn\"}") == true, "the next request is not harmed")
+    }
+
+    @Test(arguments: ["a\r\nX: y", "é", "a\u{0}"])
+    func `a broken authorization sends nothing`(authorization: String) throws {
+        var writer = try Self.makeWriter()
+        writer.authorization = authorization
+        let refused = writer.text(of: .sample())
+        writer.authorization = "fine"
+        let next = writer.text(of: .sample())
+        #expect(refused == nil)
+        #expect(next != nil)
+    }
+}
+
+extension RequestWriter {
+    fileprivate mutating func text(of request: SendRequest) -> String? {
+        write(request) ? String(buffer: buffer) : nil
+    }
+}

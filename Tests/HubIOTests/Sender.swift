@@ -1,0 +1,126 @@
+import Dispatch
+import HubIO
+import NIOCore
+import NIOPosix
+import NotificationHub
+
+/// A pool on an event loop of its own, for tests that await.
+final class Sender: Sendable {
+    let loop: any EventLoop
+    private let inbox: NIOLoopBound<Inbox>
+
+    /// Not those of the hubs, so that a pool's loop can stand still while a hub acts.
+    private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+
+    private final class Inbox {
+        var pool: SenderPool?
+        var nextToken: UInt64 = 1
+        var awaited: [UInt64: CheckedContinuation<SendResult, Never>] = [:]
+        /// Results for tokens that nobody sent or that had one already.
+        var strays = 0
+    }
+
+    init(
+        port: Int, scheme: HubEndpoint.Scheme = .http, host: String = "127.0.0.1", limits: SenderLimits = .test,
+        trust: TrustRoots? = nil
+    ) async throws {
+        let tls = scheme == .https ? try (trust ?? .system).makeContext() : nil
+        let target = HubTarget(
+            endpoint: HubEndpoint(scheme: scheme, host: host, port: port), hub: try HubName("breaking-news"))
+        let loop = Self.loops.next()
+        self.loop = loop
+        inbox = try await loop.submit {
+            let inbox = Inbox()
+            inbox.pool = SenderPool(eventLoop: loop, target: target, limits: limits, tls: tls) {
+                [weak inbox] token, result in
+                guard let inbox else { return }
+                guard let awaited = inbox.awaited.removeValue(forKey: token) else { return inbox.strays += 1 }
+                awaited.resume(returning: result)
+            }
+            inbox.pool?.authorization = "SharedAccessSignature sr=test"
+            return NIOLoopBound(inbox, eventLoop: loop)
+        }.get()
+    }
+
+    func send(_ request: SendRequest = .sample()) async -> SendResult {
+        await withCheckedContinuation { continuation in
+            loop.execute { self.start(request, continuation) }
+        }
+    }
+
+    /// Holds the pool's loop until `event` says that it has happened, then sends.
+    func sendAfter(_ event: @escaping @Sendable (_ happened: @escaping @Sendable () -> Void) -> Void) async
+        -> SendResult
+    {
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                let happened = DispatchSemaphore(value: 0)
+                event { happened.signal() }
+                happened.wait()
+                self.start(.sample(), continuation)
+            }
+        }
+    }
+
+    private func start(_ request: SendRequest, _ continuation: CheckedContinuation<SendResult, Never>) {
+        let inbox = inbox.value
+        let token = inbox.nextToken
+        inbox.nextToken += 1
+        inbox.awaited[token] = continuation
+        inbox.pool?.send(request, token: token)
+    }
+
+    /// Asks the pool something, or does something with it, on its loop.
+    func withPool<R: Sendable>(_ body: @escaping @Sendable (SenderPool) -> R) async throws -> R {
+        try await loop.submit {
+            guard let pool = self.inbox.value.pool else { throw ChannelError.ioOnClosedChannel }
+            return body(pool)
+        }.get()
+    }
+
+    var strays: Int {
+        get async throws { try await loop.submit { self.inbox.value.strays }.get() }
+    }
+
+    /// Waits until the pool is as wanted, looking after every turn of its loop.
+    func until(_ isAsWanted: @escaping @Sendable (SenderPool) -> Bool) async throws {
+        while try await !withPool(isAsWanted) {}
+    }
+
+    func close(within timeout: Duration = .zero) async throws {
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                self.inbox.value.pool?.close(within: timeout) { continuation.resume() }
+            }
+        }
+        try await loop.submit { self.inbox.value.pool = nil }.get()
+    }
+}
+
+extension SenderLimits {
+    static var test: SenderLimits {
+        var limits = SenderLimits(connections: 4)
+        limits.requestTimeout = .seconds(20)
+        return limits
+    }
+
+    func with(_ change: (inout SenderLimits) -> Void) -> SenderLimits {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
+
+extension SendRequest {
+    static func sample(_ message: String = "Breaking World News : tables turn") -> SendRequest {
+        SendRequest(
+            format: .template, tags: "World", fields: [HeaderField("apns-priority", "10")],
+            body: Array(#"{"messageParam":"\#(message)"}"#.utf8))
+    }
+}
+
+extension SendResult {
+    var reply: HubReply? { if case .replied(let reply, _) = self { reply } else { nil } }
+    var notSent: SendFailure.Kind? { if case .notSent(let failure) = self { failure.kind } else { nil } }
+    var unknown: SendFailure.Kind? { if case .unknown(let failure) = self { failure.kind } else { nil } }
+}

@@ -1,0 +1,97 @@
+import HubIO
+import NIOSSL
+import NotificationHub
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite struct SenderPoolTLSTests {
+    private static let created = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
+
+    private static func withTrustFile<R>(
+        _ contents: String = TestCertificates.authority, _ body: (TrustRoots) async throws -> R
+    ) async throws -> R {
+        let file = FileManager.default.temporaryDirectory.appending(path: "hubio-\(UUID().uuidString).pem")
+        try Data(contents.utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return try await body(.file(file.path))
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1"])
+    func `a hub with a trusted certificate for its name is sent to`(host: String) async throws {
+        let hub = try await ScriptedHub.start(certificate: TestCertificates.localhost) { number in
+            number == 2 ? .replyThenClose(Self.created) : .reply(Self.created)
+        }
+        try await Self.withTrustFile { trust in
+            let sender = try await Sender(port: hub.port, scheme: .https, host: host, trust: trust)
+            for _ in 0..<4 {
+                #expect(await sender.send().reply?.status == 201)
+                if hub.requests.count == 3 { try await sender.until { $0.openConnections == 0 } }
+            }
+            #expect(hub.accepted == 2)
+            try await sender.close()
+        }
+        try await hub.stop()
+    }
+
+    @Test(arguments: [
+        (TestCertificates.elsewhere, "localhost", true), (TestCertificates.elsewhere, "127.0.0.1", true),
+        (TestCertificates.expired, "localhost", true), (TestCertificates.localhost, "localhost", false),
+    ])
+    func `a wrong name, an expired certificate and an unknown authority send nothing`(
+        certificate: String, host: String, isTrusted: Bool
+    ) async throws {
+        let hub = try await ScriptedHub.start(certificate: certificate) { _ in .reply(Self.created) }
+        try await Self.withTrustFile { file in
+            let sender = try await Sender(
+                port: hub.port, scheme: .https, host: host, trust: isTrusted ? file : .system)
+            let result = await sender.send()
+            #expect(result.notSent == .tls, "\(result)")
+            #expect(hub.requests.isEmpty)
+            try await sender.close()
+        }
+        try await hub.stop()
+    }
+
+    @Test(arguments: [
+        (ScriptedHub.Step.reply("HTTP/1.1 400 Bad Request\r\n\r\n"), SendFailure.Kind.tls), (.close, .closedEarly),
+        (.reset, .reset), (.silence, .connectTimeout),
+    ])
+    func `a server that speaks no TLS gets nothing`(greeting: ScriptedHub.Step, kind: SendFailure.Kind) async throws {
+        let hub = try await ScriptedHub.start(greeting: greeting) { _ in .silence }
+        let sender = try await Sender(
+            port: hub.port, scheme: .https, host: "localhost",
+            limits: .test.with { $0.connectTimeout = kind == .connectTimeout ? .milliseconds(100) : .seconds(20) })
+        let result = await sender.send()
+        #expect(
+            result.notSent == kind || Set([.reset, .closedEarly]).isSuperset(of: [kind, result.notSent]), "\(result)")
+        try await sender.close()
+        try await hub.stop()
+    }
+
+    @Test func `a reply cut short under TLS is unknown, one without an end needs a clean close`() async throws {
+        let hub = try await ScriptedHub.start(certificate: TestCertificates.localhost) { number in
+            number == 0 ? .reset : .replyThenClose("HTTP/1.1 503 Busy\r\n\r\nlater")
+        }
+        try await Self.withTrustFile { trust in
+            let sender = try await Sender(port: hub.port, scheme: .https, host: "localhost", trust: trust)
+            let cut = await sender.send()
+            #expect(cut.unknown == .reset || cut.unknown == .closedEarly, "\(cut)")
+            #expect(await sender.send().reply?.status == 503)
+            try await sender.close()
+        }
+        try await hub.stop()
+    }
+
+    @Test(arguments: ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
+    func `a file without certificates is a problem at set-up`(contents: String) async throws {
+        try await Self.withTrustFile(contents) { trust in
+            _ = #expect(throws: TrustRootsProblem.self) { try trust.makeContext() }
+        }
+        #expect(throws: TrustRootsProblem.self) { try TrustRoots.file("/no/such/file.pem").makeContext() }
+    }
+}
