@@ -73,7 +73,9 @@ extension Engine {
 
     mutating func finishCommit(lane: Int, succeeded: Bool, at now: Instant) {
         lanes[lane].commitUnderWay = false
-        if succeeded {
+        if succeeded || lanes[lane].draining != nil {
+            // A last commit that fails (a broker may refuse one while it rebalances) costs the next owner only a
+            // longer look at the ledger.
             if !lanes[lane].isDirty { lanes[lane].draining?.committed = true }
         } else {
             // Offsets are commanded anew from the current watermarks; nothing is lost by forgetting what failed.

@@ -1,0 +1,94 @@
+import CRdkafka
+
+/// A Kafka broker inside this process: librdkafka's mock cluster, for the demo and for tests.
+///
+/// It keeps about 5 MiB a partition and then forgets the oldest, and everything when it ends. The first join of a
+/// group takes 3 seconds.
+public final class EmbeddedBroker: Sendable {
+    private let client: RdClient
+    /// Valid as long as `client`.
+    private let cluster: UInt
+    /// What a client connects to.
+    public let bootstrapServers: [String]
+
+    /// - Parameter topics: names and partition counts.
+    public init(topics: [(String, Int)]) throws(KafkaFailure) {
+        let configuration = rd_kafka_conf_new()
+        rd_kafka_conf_set(configuration, "log_level", "0", nil, 0)
+        guard let handle = rd_kafka_new(RD_KAFKA_PRODUCER, configuration, nil, 0) else {
+            rd_kafka_conf_destroy(configuration)
+            throw KafkaFailure(code: "_STATE", detail: "The embedded broker could not start")
+        }
+        client = RdClient(handle)
+        guard let cluster = rd_kafka_mock_cluster_new(client.handle, 1),
+            let servers = rd_kafka_mock_cluster_bootstraps(cluster)
+        else { throw KafkaFailure(code: "_STATE", detail: "The embedded broker found no port to listen on") }
+        self.cluster = UInt(bitPattern: cluster)
+        bootstrapServers = String(cString: servers).split(separator: ",").map(String.init)
+        for (name, partitions) in topics { try create(topic: name, partitions: partitions) }
+    }
+
+    deinit { rd_kafka_mock_cluster_destroy(OpaquePointer(bitPattern: cluster)) }
+
+    private var pointer: OpaquePointer? { OpaquePointer(bitPattern: cluster) }
+
+    /// Settings that suit this broker: it holds an empty fetch for its whole waiting time, even when a record comes.
+    public func settings(group: String) -> KafkaSettings {
+        KafkaSettings(
+            bootstrapServers: bootstrapServers, group: group,
+            properties: [
+                "fetch.wait.max.ms": "10", "session.timeout.ms": "6000", "heartbeat.interval.ms": "500",
+            ])
+    }
+
+    public func create(topic: String, partitions: Int) throws(KafkaFailure) {
+        let error = rd_kafka_mock_topic_create(pointer, topic, Int32(clamping: partitions), 1)
+        if error != RD_KAFKA_RESP_ERR_NO_ERROR {
+            throw KafkaFailure(error, detail: "The embedded broker refused topic \(topic)")
+        }
+    }
+
+    /// Drops all connections and refuses new ones.
+    public func setDown() { rd_kafka_mock_broker_set_down(pointer, 1) }
+
+    public func setUp() { rd_kafka_mock_broker_set_up(pointer, 1) }
+
+    /// Delays every answer.
+    public func setRoundTrip(milliseconds: Int) {
+        rd_kafka_mock_broker_set_rtt(pointer, 1, Int32(clamping: milliseconds))
+    }
+
+    /// A request of the Kafka protocol.
+    public enum Request: Int16, Sendable {
+        case produce = 0
+        case fetch = 1
+        case listOffsets = 2
+        case metadata = 3
+        case offsetCommit = 8
+        case offsetFetch = 9
+        case findCoordinator = 10
+        case joinGroup = 11
+        case heartbeat = 12
+        case syncGroup = 14
+        case initProducerID = 22
+    }
+
+    /// An error a broker can answer with.
+    public enum Refusal: Int32, Sendable {
+        case notLeader = 6
+        case requestTimedOut = 7
+        case messageTooLarge = 10
+        case coordinatorNotAvailable = 15
+        case notEnoughReplicas = 19
+        case illegalGeneration = 22
+        case unknownMember = 25
+        case topicAuthorizationFailed = 29
+        case groupAuthorizationFailed = 30
+    }
+
+    /// Answers the next `count` requests of a kind with an error.
+    public func failNext(_ request: Request, _ refusal: Refusal, count: Int = 1) {
+        let errors = Array(repeating: rd_kafka_resp_err_t(rawValue: refusal.rawValue), count: max(count, 0))
+        rd_kafka_mock_push_request_errors_array(pointer, request.rawValue, errors.count, errors)
+    }
+}

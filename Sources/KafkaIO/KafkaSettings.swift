@@ -1,0 +1,69 @@
+/// How one process reaches Kafka.
+public struct KafkaSettings: Sendable {
+    /// `host:port` of some brokers; the rest are learned from them.
+    public var bootstrapServers: [String]
+    /// Prefix of every consumer group: lane `live` joins `{group}.live`.
+    public var group: String
+    /// A name that outlives restarts, unique among the processes of the group. With it a restart within
+    /// `session.timeout.ms` moves no partitions (static membership); without it the process leaves at once on close.
+    public var instance: String?
+    /// Any librdkafka property. It wins over ours, except where that would break a guarantee, which is an error.
+    public var properties: [String: String]
+    /// Bytes that all consumers together may fetch ahead of the shards.
+    public var fetchBudget = 24 << 20
+    /// Bytes of records that may wait in the producer; beyond it `produce` says no.
+    public var produceBudget = 16 << 20
+    /// How long the producer gathers a batch, in milliseconds.
+    public var lingerMilliseconds = 5
+    /// How long a revoke may wait for the shards before the partitions are given up without them.
+    public var releaseTimeout: Duration = .seconds(60)
+    /// How long `close` waits for the broker to acknowledge what is still in the producer.
+    public var flushTimeout: Duration = .seconds(30)
+
+    public init(
+        bootstrapServers: [String], group: String, instance: String? = nil, properties: [String: String] = [:]
+    ) {
+        self.bootstrapServers = bootstrapServers
+        self.group = group
+        self.instance = instance
+        self.properties = properties
+    }
+
+    /// Every property that would break a guarantee, in the order of their names.
+    public var refusedProperties: [KafkaFailure] {
+        properties.sorted { $0.key < $1.key }.compactMap { name, value in
+            guard let rule = Self.rules[name], !rule.allowed.contains(value.lowercased()) else { return nil }
+            return .configuration("kafka.properties must not set \(name)", remedy: rule.reason)
+        }
+    }
+
+    func consumerGroup(lane: String) -> String { "\(group).\(lane)" }
+
+    private struct Rule {
+        var allowed: [String] = []
+        var reason: String
+    }
+
+    private static let rules: [String: Rule] = {
+        let commits = "Newswire commits an offset only after its results are stored."
+        let order = "The results are the ledger: they must be stored once, in order, on every in-sync replica."
+        let partitions = "Partition p of all topics of a lane must be read by one member, which only `range` ensures."
+        return [
+            "bootstrap.servers": Rule(reason: "Use kafka.bootstrapServers."),
+            "metadata.broker.list": Rule(reason: "Use kafka.bootstrapServers."),
+            "group.id": Rule(reason: "Use kafka.group."),
+            "group.instance.id": Rule(reason: "Use kafka.instance."),
+            "enable.auto.commit": Rule(allowed: ["false"], reason: commits),
+            "auto.commit.enable": Rule(allowed: ["false"], reason: commits),
+            "enable.auto.offset.store": Rule(allowed: ["false"], reason: commits),
+            "enable.partition.eof": Rule(allowed: ["true"], reason: "The end of a partition must be seen."),
+            "partition.assignment.strategy": Rule(allowed: ["range"], reason: partitions),
+            "group.protocol": Rule(allowed: ["classic"], reason: partitions),
+            "enable.idempotence": Rule(allowed: ["true"], reason: order),
+            "acks": Rule(allowed: ["all", "-1"], reason: order),
+            "request.required.acks": Rule(allowed: ["all", "-1"], reason: order),
+            "transactional.id": Rule(reason: "Newswire uses no transactions."),
+            "log.queue": Rule(allowed: ["true"], reason: "Logs are read from librdkafka's queue."),
+        ]
+    }()
+}

@@ -1,0 +1,58 @@
+import CRdkafka
+public import NewsModel
+
+/// A record for the producer.
+public struct ProducedRecord: Sendable, Hashable {
+    public var topic: String
+    /// `nil`: by the key's hash, any partition without a key.
+    public var partition: Int32?
+    public var key: [UInt8]?
+    /// `nil` is a tombstone.
+    public var value: [UInt8]?
+    public var headers: [RecordHeader]
+    /// `nil`: now.
+    public var timestamp: Instant?
+
+    public init(
+        topic: String, partition: Int32? = nil, key: [UInt8]? = nil, value: [UInt8]?, headers: [RecordHeader] = [],
+        timestamp: Instant? = nil
+    ) {
+        self.topic = topic
+        self.partition = partition
+        self.key = key
+        self.value = value
+        self.headers = headers
+        self.timestamp = timestamp
+    }
+}
+
+extension ProducedRecord {
+    /// Hands the record to the producer, which copies it. `topicHandle` saves looking up the topic by name.
+    func produce(_ client: RdClient, topicHandle: OpaquePointer?, opaque: UInt) -> rd_kafka_resp_err_t {
+        let list = headers.isEmpty ? nil : rd_kafka_headers_new(headers.count)
+        for header in headers {
+            withBytes(header.value) { start, count in
+                _ = rd_kafka_header_add(list, header.name, -1, start, count)
+            }
+        }
+        let result = withBytes(key) { key, keySize in
+            withBytes(value) { value, valueSize in
+                newswire_produce(
+                    client.handle, topicHandle, topic, partition ?? RD_KAFKA_PARTITION_UA, key, keySize, value,
+                    valueSize, timestamp.map { max($0.milliseconds, 0) } ?? 0, list,
+                    UnsafeMutableRawPointer(bitPattern: opaque))
+            }
+        }
+        if result != RD_KAFKA_RESP_ERR_NO_ERROR, let list { rd_kafka_headers_destroy(list) }
+        return result
+    }
+
+    /// Absent bytes are a null pointer, empty ones are not: to Kafka they differ.
+    private func withBytes<R>(_ bytes: [UInt8]?, _ body: (UnsafeRawPointer?, Int) -> R) -> R {
+        guard let bytes else { return body(nil, 0) }
+        guard !bytes.isEmpty else {
+            return withUnsafeBytes(of: 0 as UInt8) { body($0.baseAddress, 0) }
+        }
+        return bytes.withUnsafeBytes { body($0.baseAddress, $0.count) }
+    }
+}

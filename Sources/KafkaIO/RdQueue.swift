@@ -1,0 +1,50 @@
+import CRdkafka
+import NewsModel
+
+/// A reference to one of a client's queues. The client must outlive it.
+final class RdQueue {
+    let handle: OpaquePointer
+    private let client: RdClient
+
+    private init(_ handle: OpaquePointer, _ client: RdClient) {
+        self.handle = handle
+        self.client = client
+    }
+
+    deinit {
+        // The queue itself may live on inside librdkafka; our descriptor may not.
+        rd_kafka_queue_io_event_enable(handle, -1, nil, 0)
+        rd_kafka_queue_destroy(handle)
+    }
+
+    static func main(_ client: RdClient) -> RdQueue? {
+        rd_kafka_queue_get_main(client.handle).map { RdQueue($0, client) }
+    }
+
+    static func consumer(_ client: RdClient) -> RdQueue? {
+        rd_kafka_queue_get_consumer(client.handle).map { RdQueue($0, client) }
+    }
+
+    static func new(_ client: RdClient) -> RdQueue? {
+        rd_kafka_queue_new(client.handle).map { RdQueue($0, client) }
+    }
+
+    /// The partition's own queue, no longer part of the consumer's.
+    static func detached(_ partition: TopicPartition, _ client: RdClient) -> RdQueue? {
+        guard let handle = rd_kafka_queue_get_partition(client.handle, partition.topic, partition.partition) else {
+            return nil
+        }
+        rd_kafka_queue_forward(handle, nil)
+        return RdQueue(handle, client)
+    }
+
+    private static let one = {
+        let byte = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+        byte.initialize(to: 1)
+        return UInt(bitPattern: byte)
+    }()
+
+    func wake(_ wakeUp: WakeUp) {
+        rd_kafka_queue_io_event_enable(handle, wakeUp.descriptor, UnsafeRawPointer(bitPattern: Self.one), 8)
+    }
+}

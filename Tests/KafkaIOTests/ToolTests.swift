@@ -1,0 +1,117 @@
+import KafkaIO
+import NewsModel
+import Testing
+
+@Suite(.ownThread, .timeLimit(.minutes(2)))
+struct ToolTests {
+    func publish(_ count: Int, _ broker: Broker, partitions: Int32) throws {
+        let publisher = try RecordPublisher(settings: broker.settings)
+        for index in 0..<count {
+            try publisher.publish(
+                ProducedRecord(
+                    topic: broker.topic("news"), partition: Int32(index) % partitions, value: Array("\(index)".utf8)))
+            // Some brokers tell the end of a partition right only after batches of one record.
+            if count - index <= 10 { try publisher.flush() }
+        }
+        try publisher.flush()
+        #expect(publisher.published == count && publisher.acknowledged == count && publisher.contiguous == count)
+    }
+
+    func readAll(_ reader: TopicReader) throws -> [TopicReader.ReadRecord] {
+        var all: [TopicReader.ReadRecord] = []
+        while !reader.isAtEnd { all += try reader.next() }
+        #expect(try reader.next() == [])
+        return all
+    }
+
+    @Test func `what is published is read back, whole or in part`() throws {
+        let broker = try Broker(("news", 3))
+        try publish(3000, broker, partitions: 3)
+        let settings = broker.settings
+        let topic = broker.topic("news")
+        let all = try readAll(TopicReader(settings: settings, topic: topic))
+        for number in 0..<3 {
+            let own = all.filter { $0.partition.partition == Int32(number) }.map(\.record)
+            #expect(own.map(\.offset) == Array(0..<1000))
+            #expect(own.compactMap(\.value) == (0..<1000).map { Array("\($0 * 3 + number)".utf8) })
+        }
+        let tail = try readAll(TopicReader(settings: settings, topic: topic, partitions: [1], from: .offset(990)))
+        #expect(tail.map(\.record.offset) == Array(990..<1000))
+        #expect(try readAll(TopicReader(settings: settings, topic: topic, from: .end)).isEmpty)
+        #expect(try readAll(TopicReader(settings: settings, topic: topic, from: .offset(5000))).isEmpty)
+    }
+
+    @Test func `a following reader gives what is written later`() throws {
+        let broker = try Broker(("news", 1))
+        try publish(3, broker, partitions: 1)
+        let reader = try TopicReader(settings: broker.settings, topic: broker.topic("news"), from: .end, follow: true)
+        #expect(reader.isAtEnd)
+        try publish(2, broker, partitions: 1)
+        var read: [Int64] = []
+        while read.count < 2 { read += try reader.next().map(\.record.offset) }
+        #expect(read == [3, 4])
+    }
+
+    @Test func `a topic that does not exist is an error with a remedy`() throws {
+        let broker = try Broker(("news", 1))
+        let failure = #expect(throws: KafkaFailure.self) {
+            _ = try TopicReader(settings: broker.settings, topic: broker.topic("absent"))
+        }
+        #expect(failure?.description.contains("newswire topics --create") == true)
+        #expect(try KafkaAdmin(settings: broker.settings).partitionCounts(of: [broker.topic("absent")]).isEmpty)
+    }
+
+    @Test func `partition counts, watermarks and commits are told`() throws {
+        let broker = try Broker(("news", 2), ("results", 5))
+        let admin = try KafkaAdmin(settings: broker.settings)
+        let topics = [broker.topic("news"), broker.topic("results")]
+        #expect(try admin.partitionCounts(of: topics) == [topics[0]: 2, topics[1]: 5])
+        try publish(10, broker, partitions: 2)
+        #expect(try admin.watermarks(broker.partition("news", 1)) == 0..<5)
+        #expect(try admin.watermarks(broker.partition("results", 4)).isEmpty)
+        #expect(try admin.committed(group: "nobody", [broker.partition("news", 0)]).isEmpty)
+    }
+
+    @Test(.enabled(if: Broker.external != nil, "the embedded broker creates no topics on request"))
+    func `creating a topic twice is no failure`() throws {
+        let broker = try Broker(("news", 2))
+        let admin = try KafkaAdmin(settings: broker.settings)
+        try admin.create([.init(name: broker.topic("news"), partitions: 2)])
+        let other = KafkaAdmin.NewTopic(
+            name: broker.topic("other"), partitions: 3, configuration: ["retention.ms": "3600000"])
+        try admin.create([other])
+        #expect(try admin.partitionCounts(of: [other.name]) == [other.name: 3])
+    }
+
+    @Test(.enabled(if: Broker.external == nil))
+    func `an absent broker is told in time, with where to look`() throws {
+        let broker = try Broker(("news", 1))
+        broker.embedded?.setDown()
+        let admin = try KafkaAdmin(settings: broker.settings, timeout: .seconds(1))
+        let failure = #expect(throws: KafkaFailure.self) { try admin.partitionCounts() }
+        #expect(failure?.isRetriable == true)
+        #expect(failure?.description.contains("kafka.bootstrapServers") == true)
+        let publisher = try RecordPublisher(settings: broker.settings)
+        try publisher.publish(ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1]))
+        #expect(throws: KafkaFailure.self) { try publisher.flush(timeout: .seconds(1)) }
+        #expect(publisher.contiguous == 0)
+        broker.embedded?.setUp()
+        try publisher.flush()
+        #expect(publisher.contiguous == 1)
+    }
+
+    @Test(.enabled(if: Broker.external == nil))
+    func `a record the broker refuses stops the publisher where to resume`() throws {
+        let broker = try Broker(("news", 1))
+        let publisher = try RecordPublisher(settings: broker.settings)
+        let record = ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1])
+        try publisher.publish(record)
+        try publisher.flush()
+        broker.embedded?.failNext(.produce, .messageTooLarge)
+        try publisher.publish(record)
+        let failure = #expect(throws: KafkaFailure.self) { try publisher.flush() }
+        #expect(failure?.code == "MSG_SIZE_TOO_LARGE")
+        #expect(publisher.contiguous == 1)
+        #expect(throws: KafkaFailure.self) { try publisher.publish(record) }
+    }
+}
