@@ -5,6 +5,13 @@ extension Engine {
     mutating func assign(
         _ added: [TopicPartition], lane: Int, generation: Int, at now: Instant, into actions: inout [Action]
     ) {
+        // Whatever is still here was taken from us meanwhile; its commits must not go out in the new generation.
+        for slot in lanes[lane].slots { forget(slot) }
+        lanes[lane].slots = []
+        lanes[lane].draining = nil
+        lanes[lane].isDirty = false
+        lanes[lane].commitIsDue = false
+        moveLinesOn(at: now, into: &actions)
         lanes[lane].generation = generation
         var restoring: [Int32] = []
         for id in added.sorted() {
@@ -77,6 +84,7 @@ extension Engine {
         lanes[lane].draining = Lane.Draining(
             generation: generation, until: lost ? now : now + settings.revokeDeadline, committed: lost)
         lanes[lane].isDirty = !lost
+        lanes[lane].commitIsDue = false
         lanes[lane].commitAt = now
     }
 
@@ -103,6 +111,7 @@ extension Engine {
 
     private mutating func forget(_ slot: Int) {
         let lane = partitions[slot].lane
+        lanes[lane].unexamined.removeAll { Int($0.id.slot) == slot }
         for index in 0..<partitions[slot].entries.count {
             if partitions[slot][entry: index].open > 0 {
                 lanes[lane].finished(bytes: partitions[slot][entry: index].byteCount)

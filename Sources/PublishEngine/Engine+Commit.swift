@@ -119,9 +119,9 @@ extension Partition {
         return self[entry: index].byteCount
     }
 
-    /// Records that were compacted away will not come again.
+    /// Records below the low watermark will not come again. (Those between it and the position may yet be examined.)
     fileprivate mutating func pruneRestored() {
-        guard !restored.isEmpty, let position else { return }
-        restored = restored.filter { $0.key >= position }
+        guard !restored.isEmpty, let lowWatermark else { return }
+        restored = restored.filter { $0.key >= lowWatermark }
     }
 }

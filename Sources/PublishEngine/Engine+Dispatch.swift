@@ -52,7 +52,9 @@ extension Engine {
         }
         guard now < content.deadline else {
             lanes[lane].ready.removeFirst()
-            settle(id, as: .expired, expiry(of: content), at: now, into: &actions)
+            // An earlier request may have been accepted: then it is not certain that nobody saw it.
+            let isCertain = partitions[slot][delivery: index, Int(id.platform)].unknowns == 0
+            settle(id, as: isCertain ? .expired : .unknown, expiry(of: content), at: now, into: &actions)
             moveLinesOn(at: now, into: &actions)
             return nil
         }
@@ -97,6 +99,26 @@ extension Engine {
             partitions[slot][delivery: index, Int(next.id.platform)].phase = .ready
             lanes[lane].ready.prepend(next.id)
         }
+    }
+
+    /// Superseded and recalled deliveries leave their places in the queues behind. Normally those come to the front and
+    /// are dropped there; while nothing is sent they would pile up without bound.
+    mutating func tidy() {
+        for lane in lanes.indices {
+            let most = 2 * lanes[lane].heldRecords * settings.platforms.count + 32
+            if lanes[lane].ready.count > most {
+                let live = lanes[lane].ready.filter { phase(of: $0) == .ready }
+                lanes[lane].ready = live
+            }
+            if lanes[lane].parked.count > most {
+                let live = lanes[lane].parked.unordered.filter { phase(of: $0.id) == .parked }
+                lanes[lane].parked = Heap(live)
+            }
+        }
+    }
+
+    private func phase(of id: DeliveryID) -> DeliveryState.Phase? {
+        locate(id).map { partitions[$0.slot][delivery: $0.index, Int(id.platform)].phase }
     }
 
     // MARK: Probes

@@ -23,15 +23,11 @@ extension Engine {
             lanes[lane].unexamined.append(Lane.Unexamined(id: first, record: record))
         }
         lanes[lane].received(records: taken, bytes: takenBytes, granted: records.count, grantedBytes: bytes)
-        if !partitions[slot].isHeld, partitions[slot].entries.count >= Self.spanMax {
+        if !partitions[slot].isHeld, partitions[slot].entries.count >= lanes[lane].spanMax {
             partitions[slot].isHeld = true
             actions.append(.hold(id, lane: lane, generation: generation))
         }
     }
-
-    /// Records of one partition between its low watermark and the newest: one stuck delivery must not let finished
-    /// ones behind it pile up without bound.
-    static let spanMax = 16_384
 
     mutating func reachEnd(_ offset: Int64, of id: TopicPartition, lane: Int, generation: Int) {
         guard let slot = slot(of: id, lane: lane, generation: generation), partitions[slot].phase == .active else { return }

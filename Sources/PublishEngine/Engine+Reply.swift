@@ -121,7 +121,8 @@ extension Engine {
             let policy = lanes[partitions[slot].lane].settings.onUnknown
             let isOver =
                 state.unknowns >= settings.unknownAttempts || Int(state.charged) >= settings.retry.attempts
-            if policy == .giveUp || isOver {
+            // A probe's failure is the hub's, so it uses nothing up.
+            if policy == .giveUp || (isOver && !wasProbe) {
                 settle(id, as: .unknown, failure, reply: answer, at: now, into: &actions)
             } else {
                 let delay = settings.retry.delay(afterAttempt: Int(state.unknowns), using: &random)

@@ -75,7 +75,7 @@ extension Engine {
             }
             for slot in lanes[lane].slots
             where partitions[slot].isHeld && partitions[slot].phase == .active
-                && partitions[slot].entries.count <= Self.spanMax / 2
+                && partitions[slot].entries.count <= lanes[lane].spanMax / 2
             {
                 partitions[slot].isHeld = false
                 actions.append(.resume(partitions[slot].id, lane: lane, generation: lanes[lane].generation))

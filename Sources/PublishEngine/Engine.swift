@@ -91,6 +91,7 @@ public struct Engine {
         grant(into: &actions)
         commit(at: now, into: &actions)
         release(at: now, into: &actions)
+        tidy()
     }
 
     /// When to come back with an `alarm` although nothing else happened; an early one is harmless.

@@ -59,6 +59,10 @@ struct Lane: Sendable {
         var committed = false
     }
 
+    /// Records of one partition between its low watermark and the newest: one stuck delivery must not let finished ones
+    /// behind it pile up without bound.
+    var spanMax: Int { settings.window.records * 2 }
+
     init(_ settings: LaneSettings) {
         self.settings = settings
     }
@@ -69,9 +73,12 @@ struct Lane: Sendable {
     }
 
     /// Takes `records` into the window; `granted` were delivered in all (some may have been stale).
+    ///
+    /// The last record of a grant may overdraw its bytes: the reader takes that from the next grant, so here too what
+    /// is granted may fall below zero.
     mutating func received(records: Int, bytes: Int, granted: Int, grantedBytes delivered: Int) {
-        grantedRecords = max(grantedRecords - granted, 0)
-        grantedBytes = max(grantedBytes - delivered, 0)
+        grantedRecords -= granted
+        grantedBytes -= delivered
         heldRecords += records
         heldBytes += bytes
     }
@@ -85,7 +92,7 @@ struct Lane: Sendable {
     mutating func grant() -> (records: Int, bytes: Int)? {
         let records = settings.window.records - heldRecords - grantedRecords
         let bytes = settings.window.bytes - heldBytes - grantedBytes
-        let worthIt = records >= settings.window.records / 8 || grantedRecords == 0 || grantedBytes == 0
+        let worthIt = records >= settings.window.records / 8 || grantedRecords <= 0 || grantedBytes <= 0
         guard records > 0, bytes > 0, worthIt else { return nil }
         grantedRecords += records
         grantedBytes += bytes

@@ -1,0 +1,132 @@
+import NewsModel
+import PublishEngine
+import Testing
+
+struct EngineCommitTests {
+    @Test func `an event is sent once, reported once, and committed behind its stored result`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("a"))
+        #expect(sent.sends.count == 1)
+        #expect(sent.commits.isEmpty)
+        let settled = shell.reply(201, to: sent.sends[0])
+        #expect(settled.outcomes == [.accepted])
+        #expect(settled.commits.isEmpty)
+        #expect(shell.wait(.seconds(5)).commits.isEmpty, "the result is not stored yet")
+        let stored = shell.store(settled)
+        #expect(
+            stored.commits == [
+                [CommitOffset(partition: TestShell.source, offset: 1), CommitOffset(partition: TestShell.results, offset: 1)]
+            ])
+    }
+
+    @Test func `a result stored early waits for the one before it, and the ledger keeps it`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sends = shell.publish(news("a"), news("b")).sends
+        let second = shell.reply(201, to: sends[1])
+        #expect((shell.store(second) + shell.wait(.seconds(1))).commits.flatMap { $0 }.allSatisfy { $0.offset == 0 })
+        let first = shell.reply(201, to: sends[0])
+        let commits = (shell.store(first) + shell.wait(.seconds(1))).commits
+        #expect(commits.last?.first == CommitOffset(partition: TestShell.source, offset: 2))
+    }
+
+    @Test func `L is the first result that a restart still needs`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sends = shell.publish(news("a"), news("b"), news("c")).sends
+        // Results: b at 0, a at 1; c is open. W is 2, and nothing at or above W has a result yet.
+        _ = shell.store(shell.reply(201, to: sends[1]))
+        let commits = (shell.store(shell.reply(201, to: sends[0])) + shell.wait(.seconds(1))).commits
+        #expect(
+            commits.last == [
+                CommitOffset(partition: TestShell.source, offset: 2), CommitOffset(partition: TestShell.results, offset: 2),
+            ])
+    }
+
+    @Test func `what the ledger knows is not sent again`() throws {
+        var shell = try TestShell()
+        let settled = RestoredResult(
+            source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .accepted, eventID: "a",
+            version: nil, offset: 7)
+        _ = shell.assign(ledger: [settled], end: 8)
+        let actions = shell.publish(news("a"), news("b"))
+        #expect(actions.sends.map(\.text).allSatisfy { $0.contains("headline of b") })
+        #expect(actions.outcomes.isEmpty)
+        let after = shell.store(shell.reply(201, to: actions.sends[0])) + shell.wait(.seconds(1))
+        #expect(after.commits.last?.first == CommitOffset(partition: TestShell.source, offset: 2))
+    }
+
+    @Test func `a gap at the end is committed over`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let commits = shell.take(.endReached(lane: 0, generation: 1, partition: TestShell.source, offset: 5)).commits
+        #expect(commits.last?.first == CommitOffset(partition: TestShell.source, offset: 5))
+    }
+
+    @Test func `a failed commit is tried again`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let stored = shell.store(shell.reply(201, to: shell.publish(news("a")).sends[0]))
+        #expect(stored.commits.count == 1)
+        _ = shell.take(.committed(lane: 0, succeeded: false))
+        let again = shell.wait(.seconds(1)).commits
+        #expect(again == stored.commits)
+    }
+
+    @Test func `nothing is sent before the ledger is restored`() throws {
+        var shell = try TestShell()
+        _ = shell.take(.assigned(lane: 0, generation: 1, partitions: [TestShell.source]))
+        #expect(shell.publish(news("a")).sends.isEmpty)
+    }
+
+    @Test func `a revoke waits for replies and results, commits, and gives up`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("a"), news("b", story: "s"), news("c", story: "s"))
+        #expect(sent.sends.count == 2)
+        #expect(
+            shell.take(.revoked(lane: 0, generation: 1, partitions: [TestShell.source], lost: false)).releases == 0)
+        let first = shell.reply(201, to: sent.sends[0])
+        let second = shell.reply(201, to: sent.sends[1])
+        #expect((first + second).sends.isEmpty, "nothing new leaves while draining")
+        _ = shell.store(first)
+        let stored = shell.store(second) + shell.wait(.milliseconds(300))
+        #expect(stored.commits.last?.first?.offset == 2)
+        #expect(stored.releases == 0)
+        #expect(shell.take(.committed(lane: 0, succeeded: true)).releases == 1)
+        #expect(shell.engine.vitals.lanes[0].held == 0)
+    }
+
+    @Test func `a revoke does not wait for ever`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        _ = shell.publish(news("a"))
+        _ = shell.take(.revoked(lane: 0, generation: 1, partitions: [TestShell.source], lost: false))
+        #expect(shell.wait(.seconds(11)).releases == 1)
+    }
+
+    @Test func `what comes back after the partitions went is of no consequence`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("a")).sends[0]
+        _ = shell.take(.revoked(lane: 0, generation: 1, partitions: [TestShell.source], lost: true))
+        _ = shell.assign(generation: 2)
+        let late = shell.reply(201, to: sent)
+        #expect(late.stores.isEmpty)
+        #expect(late.commits.isEmpty)
+    }
+
+    @Test func `a drain finishes what is under way and sends nothing new`() throws {
+        var shell = try TestShell { $0.connections = 1 }
+        _ = shell.assign()
+        let sent = shell.publish(news("a"), news("b"))
+        #expect(sent.sends.count == 1)
+        #expect(!shell.take(.drain).contains { if case .finish = $0 { true } else { false } })
+        let settled = shell.reply(201, to: sent.sends[0])
+        #expect(settled.sends.isEmpty)
+        _ = shell.store(settled)
+        _ = shell.wait(.milliseconds(300))
+        #expect(shell.take(.committed(lane: 0, succeeded: true)).contains { if case .finish = $0 { true } else { false } })
+    }
+}

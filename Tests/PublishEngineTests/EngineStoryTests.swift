@@ -1,0 +1,103 @@
+import NewsModel
+import PublishEngine
+import Testing
+
+struct EngineStoryTests {
+    @Test func `updates of a story leave one after another, other stories do not wait`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("a1", story: "a"), news("a2", story: "a"), news("b1", story: "b"))
+        #expect(sent.sends.map { $0.text.contains("a1") } == [true, false])
+        let next = shell.reply(201, to: sent.sends[0])
+        #expect(next.sends.count == 1)
+        #expect(next.sends[0].text.contains("a2"))
+    }
+
+    @Test func `a retry holds back its own story only`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("a1", story: "a"), news("a2", story: "a"))
+        #expect(shell.reply(503, to: sent.sends[0]).sends.isEmpty)
+        #expect(shell.publish(news("b1", story: "b")).sends.count == 1)
+        let retried = shell.wait(.seconds(2)).sends
+        #expect(retried.count == 1)
+        #expect(retried[0].text.contains("a1"))
+    }
+
+    @Test func `a newer version supersedes the older ones that are still waiting`() throws {
+        var shell = try TestShell { $0.connections = 1 }
+        _ = shell.assign()
+        let sent = shell.publish(
+            news("x"), news("s1", story: "s", version: 1), news("s2", story: "s", version: 2),
+            news("s3", story: "s", version: 3))
+        #expect(sent.outcomes == [.superseded, .superseded])
+        #expect(sent.stores.map(\.result.eventID) == ["s1", "s2"])
+        #expect(shell.reply(201, to: sent.sends[0]).sends.map { $0.text.contains("s3") } == [true])
+    }
+
+    @Test func `an older version that comes late is not sent`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let newer = shell.publish(news("s2", story: "s", version: 2))
+        _ = shell.store(shell.reply(201, to: newer.sends[0]))
+        let older = shell.publish(news("s1", story: "s", version: 1))
+        #expect(older.sends.isEmpty)
+        #expect(older.outcomes == [.superseded])
+    }
+
+    @Test func `the same id and version is sent once, a new version again`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let first = shell.publish(news("a", version: 1))
+        #expect(shell.publish(news("a", version: 1)).outcomes == [.duplicate])
+        _ = shell.reply(201, to: first.sends[0])
+        #expect(shell.publish(news("a", version: 1)).outcomes == [.duplicate])
+        #expect(shell.publish(news("a", version: 2)).sends.count == 1)
+    }
+
+    @Test func `an event that was refused may come again`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let first = shell.publish(news("a"))
+        #expect(shell.reply(400, to: first.sends[0]).outcomes == [.rejected])
+        #expect(shell.publish(news("a")).sends.count == 1)
+    }
+
+    @Test func `a recall stops what has not left`() throws {
+        var shell = try TestShell { $0.connections = 1 }
+        _ = shell.assign()
+        let sent = shell.publish(
+            news("x"), news("s1", story: "s"), news("s2", story: "s", status: "canceled"), news("y"))
+        #expect(sent.stores.map(\.result.eventID) == ["s1", "s2"])
+        #expect(sent.outcomes == [.canceled, .canceled])
+        #expect(shell.reply(201, to: sent.sends[0]).sends.map { $0.text.contains("\"id\":\"y\"") } == [true])
+    }
+
+    @Test func `what is withheld is not sent`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let actions = shell.publish(news("a", status: "withheld"))
+        #expect(actions.outcomes == [.withheld])
+        #expect(actions.sends.isEmpty)
+    }
+
+    @Test func `an embargo is waited for`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let embargo = shell.now + .seconds(60)
+        #expect(shell.publish(news("a", #","embargoUntil":"\#(embargo)""#)).sends.isEmpty)
+        #expect(shell.wait(.seconds(59)).sends.isEmpty)
+        #expect(shell.wait(.seconds(1)).sends.count == 1)
+    }
+
+    @Test func `news past its expiry, or its lane's age, is not sent`() throws {
+        var shell = try TestShell { $0.lanes[0].maxAge = .seconds(900) }
+        _ = shell.assign()
+        #expect(shell.publish(news("a", #","expiresAt":"2020-01-01T00:00:00Z""#)).outcomes == [.expired])
+        let old = shell.record(news("b"), writtenAt: shell.now - .seconds(901))
+        #expect(
+            shell.take(.records(lane: 0, generation: 1, partition: TestShell.source, records: [old])).outcomes
+                == [.expired])
+        #expect(shell.publish(news("c")).sends.count == 1)
+    }
+}
