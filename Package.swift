@@ -81,9 +81,20 @@ let package = Package(
         .testTarget(
             name: "HubIOTests", dependencies: ["HubIO", "NotificationHub", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
+        .testTarget(
+            name: "PublisherServiceTests",
+            dependencies: [
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
+                "PublisherService", logging,
+            ], swiftSettings: strict),
         .testTarget(name: "HubEmulatorTests", dependencies: ["HubEmulator", "NotificationHub"], swiftSettings: strict),
         .testTarget(name: "HubServerTests", dependencies: ["HubServer", "NotificationHub"], swiftSettings: strict),
-        .testTarget(name: "NewswireTests", dependencies: ["newswire"], swiftSettings: strict),
+        .testTarget(
+            name: "NewswireTests",
+            dependencies: [
+                "newswire", "HubEmulator", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
+                "PublisherService",
+            ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

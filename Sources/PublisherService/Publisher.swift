@@ -27,6 +27,7 @@ public final class Publisher: Sendable {
 
     private enum Event: Sendable {
         case drain
+        case pause(lane: Int, Bool)
         case finished(shard: Int)
         case failed(PublisherFailure)
         case closed(shard: Int)
@@ -43,7 +44,7 @@ public final class Publisher: Sendable {
         }
         self.settings = settings
         self.log = log
-        telemetry = Telemetry(lanes: settings.engine.lanes.map(\.name))
+        telemetry = Telemetry(settings: settings)
         (life, events) = AsyncStream.makeStream()
     }
 
@@ -52,6 +53,15 @@ public final class Publisher: Sendable {
     public func drain() {
         telemetry.isDraining()
         events.yield(.drain)
+    }
+
+    /// Stops a lane, or lets it go on; what is in flight is finished. It lasts as long as the process, and holds for no other.
+    ///
+    /// - Returns: `false` when there is no such lane.
+    public func pause(lane name: String, _ isPaused: Bool) -> Bool {
+        guard let lane = settings.engine.lanes.firstIndex(where: { $0.name == name }) else { return false }
+        events.yield(.pause(lane: lane, isPaused))
+        return true
     }
 
     /// Runs until `drain`, or until everything that stood on the topics at the start is settled and committed.
@@ -106,7 +116,6 @@ public final class Publisher: Sendable {
         } catch {
             return .kafka(error)
         }
-        let clock = ServiceClock()
         for (index, loop) in loops.enumerated() {
             let finish: @Sendable (Result<Void, PublisherFailure>) -> Void = { [events] result in
                 switch result {
@@ -117,7 +126,7 @@ public final class Publisher: Sendable {
             try? await loop.submit { [self] in
                 let shard = Shard(
                     index: index, eventLoop: loop, settings: settings, router: router, builder: builder, tls: tls,
-                    bridge: bridge, telemetry: telemetry, clock: clock, log: log, onFinish: finish)
+                    bridge: bridge, telemetry: telemetry, clock: telemetry.clock, log: log, onFinish: finish)
                 for (lane, count) in preflight.lanePartitions.enumerated() {
                     shard.take(.partitionCount(lane: lane, count))
                 }
@@ -125,7 +134,10 @@ public final class Publisher: Sendable {
             }.get()
         }
         bridge.start()
+        let rounds = Rounds(settings: settings, telemetry: telemetry, log: log)
+        rounds.start()
         let failure = await watch(loops, shards, bridge)
+        rounds.stop()
         for (index, loop) in loops.enumerated() {
             try? await loop.submit {
                 shards[index].shard?.value.close()
@@ -150,6 +162,10 @@ public final class Publisher: Sendable {
                 log.info("draining: no new sends; replies are awaited, results stored, offsets committed")
                 for (index, loop) in loops.enumerated() {
                     loop.execute { shards[index].shard?.value.take(.drain) }
+                }
+            case .pause(let lane, let isPaused):
+                for (index, loop) in loops.enumerated() {
+                    loop.execute { shards[index].shard?.value.take(.pause(lane: lane, isPaused)) }
                 }
             case .finished(let shard):
                 unfinished.remove(shard)

@@ -35,8 +35,10 @@ final class Shard {
     private var unproduced: Deque<(record: ProducedRecord, token: UInt64)> = []
     private var alarm: (at: Instant, task: Scheduled<Void>)?
     private var hasFinished = false
-    private var observedAt = Instant.distantPast
-    private var observedHalt: Halt?
+    private let meter: ShardMeter
+    private let onResult: (@Sendable (ResultRecord) -> Void)?
+    private var reportedHalt: Halt?
+    private var nextReport: Scheduled<Void>?
 
     init(
         index: Int, eventLoop: any EventLoop, settings: PublisherSettings, router: Router, builder: PayloadBuilder,
@@ -51,6 +53,9 @@ final class Shard {
         self.clock = clock
         self.log = log
         self.onFinish = onFinish
+        meter = ShardMeter(
+            lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name), at: clock.now)
+        onResult = telemetry.resultObserver
         var ours = settings.engine
         ours.connections = max(1, settings.engine.connections / settings.shards)
         engine = Engine(
@@ -64,6 +69,7 @@ final class Shard {
             eventLoop: eventLoop, target: HubTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
             limits: limits, tls: tls,
             onResult: { [unowned self] token, result in take(.reply(token: token, Reply(result))) })
+        reportRegularly()
     }
 
     // MARK: Inputs
@@ -77,7 +83,7 @@ final class Shard {
         case .assigned(let lane, let generation, let partitions):
             log.info(
                 "partitions assigned", metadata: ["lane": "\(laneName(lane))", "partitions": "\(partitions.count)"])
-            telemetry.assigned(lane: lane, shard: index, partitions: partitions.count)
+            telemetry.assigned(lane: lane, shard: index, partitions: partitions)
             take(.assigned(lane: lane, generation: generation, partitions: partitions))
         case .records(let lane, let generation, let partition, let records):
             take(.records(lane: lane, generation: generation, partition: partition, records: records))
@@ -85,7 +91,7 @@ final class Shard {
             take(.endReached(lane: lane, generation: generation, partition: partition, offset: offset))
         case .revoked(let lane, let generation, let partitions, let lost):
             log.info("partitions revoked", metadata: ["lane": "\(laneName(lane))", "lost": "\(lost)"])
-            telemetry.assigned(lane: lane, shard: index, partitions: 0)
+            telemetry.assigned(lane: lane, shard: index, partitions: [])
             take(.revoked(lane: lane, generation: generation, partitions: partitions, lost: lost))
         case .stored(let records):
             acknowledge(records)
@@ -145,20 +151,35 @@ final class Shard {
         isCarryingOut = true
         while let next = inbox.popFirst() {
             actions.removeAll(keepingCapacity: true)
-            engine.handle(next, at: clock.now, into: &actions)
+            let now = clock.now
+            if next.isProgress { meter.progressAt = now }
+            engine.handle(next, at: now, into: &actions)
             for action in actions { carryOut(action) }
         }
         isCarryingOut = false
-        observe()
+        if engine.halt != reportedHalt { reportHalt() }
         armAlarm()
     }
 
-    /// Health must show a halt at once; the rest of the vitals is worth a look ten times a second.
-    private func observe() {
-        let now = clock.now
-        guard now >= observedAt + .milliseconds(100) || engine.halt != observedHalt else { return }
-        observedAt = now
-        if engine.halt?.reason != observedHalt?.reason {
+    // MARK: Reports
+
+    private static let reportInterval = TimeAmount.milliseconds(100)
+
+    private func reportRegularly() {
+        nextReport = eventLoop.assumeIsolated().scheduleTask(in: Self.reportInterval) { [weak self] in
+            self?.report()
+            self?.reportRegularly()
+        }
+    }
+
+    private func report() {
+        telemetry.report(
+            meter.report(on: engine, openConnections: pool?.openConnections ?? 0, at: clock.now), shard: index)
+    }
+
+    /// Health must show a halt at once.
+    private func reportHalt() {
+        if engine.halt?.reason != reportedHalt?.reason {
             if let halt = engine.halt {
                 log.error(
                     "sending halted",
@@ -169,8 +190,8 @@ final class Shard {
                 log.notice("sending again")
             }
         }
-        observedHalt = engine.halt
-        telemetry.observed(engine.vitals, shard: index)
+        reportedHalt = engine.halt
+        report()
     }
 
     // MARK: Actions
@@ -179,6 +200,7 @@ final class Shard {
         switch action {
         case .send(let token, let request):
             authorize()
+            meter.tally.requests += 1
             pool?.send(request, token: token)
         case .renewToken:
             accessToken.discard()
@@ -220,12 +242,24 @@ final class Shard {
     }
 
     private func store(_ request: StoreRequest) {
-        telemetry.settled(request.result, log: log)
+        note(request.result)
         produce(
             request.resultRecord(topic: settings.engine.resultsTopic, buffer: &resultBuffer), token: request.token)
         if let deadLetter = request.deadLetter {
             produce(request.deadLetterRecord(deadLetter, topic: settings.deadLetterTopic), token: deadLetter.token)
         }
+    }
+
+    private func note(_ result: ResultRecord) {
+        meter.settled(result)
+        onResult?(result)
+        log.debug(
+            "delivery settled",
+            metadata: [
+                "outcome": "\(result.outcome.rawValue)", "event": "\(result.eventID ?? "")",
+                "platform": "\(result.platform.rawValue)", "lane": "\(result.lane)", "source": "\(result.source)",
+                "attempts": "\(result.attempts)", "code": "\(result.error?.code ?? "")",
+            ])
     }
 
     private func produce(_ record: ProducedRecord, token: UInt64) {
@@ -269,7 +303,20 @@ final class Shard {
     /// Closes the connections; what is under way by then is lost to us.
     func close() {
         alarm?.task.cancel()
+        nextReport?.cancel()
+        report()
         pool?.close()
         pool = nil
+    }
+}
+
+extension Input {
+    /// Whether it shows that the pipeline moves.
+    fileprivate var isProgress: Bool {
+        switch self {
+        case .records, .reply, .stored, .restored: true
+        case .committed(_, let succeeded): succeeded
+        case .assigned, .endReached, .revoked, .partitionCount, .pause, .reload, .alarm, .drain: false
+        }
     }
 }

@@ -1,0 +1,153 @@
+import NotificationHub
+
+extension EmulatedHub {
+    /// Whether `deliver` has something to do now.
+    public func hasWork(at now: HubTime) -> Bool {
+        fanOuts.count > 0 || !testDeliveries.isEmpty || wakeAt.map { $0 <= now } ?? false
+    }
+
+    /// When something falls due by itself: a scheduled send, or an installation that takes effect late.
+    public var wakeAt: HubTime? {
+        [scheduled.first?.due, lagging.first?.due].compactMap { $0 }.min()
+    }
+
+    /// Carries on with what was accepted.
+    /// - Parameter limit: registrations looked at, at most; the rest waits for the next call.
+    /// - Returns: what was handed to devices.
+    public mutating func deliver(limit: Int, at now: HubTime) -> [Delivery] {
+        takeEffect(at: now)
+        startScheduled(at: now)
+        var done = testDeliveries
+        testDeliveries = []
+        var budget = limit
+        while budget > 0, let fanOut = fanOuts.pop() { carry(fanOut, budget: &budget, into: &done, at: now) }
+        return done
+    }
+
+    private mutating func carry(_ fanOut: FanOut, budget: inout Int, into done: inout [Delivery], at now: HubTime) {
+        var fanOut = fanOut
+        var telemetry = received[fanOut.number]?.telemetry ?? Telemetry()
+        if telemetry.start == nil { telemetry.start = now }
+        budget -= 1
+        if case .handles(let handles) = fanOut.submission.audience, fanOut.submission.format != .template {
+            while fanOut.next < handles.count, budget > 0 {
+                push(fanOut, to: nil, handle: handles[fanOut.next], &telemetry, into: &done, at: now)
+                fanOut.next += 1
+                budget -= 1
+            }
+            finish(fanOut, total: handles.count, telemetry, at: now)
+            return
+        }
+        let plan = registrations.plan(fanOut.query, RegistrationTable.Kind(fanOut.submission.format))
+        let slots = fanOut.slots ?? route(fanOut.submission.audience, plan)
+        fanOut.slots = slots
+        while fanOut.next < slots.count, budget > 0 {
+            let slot = slots[fanOut.next]
+            fanOut.next += 1
+            budget -= 1
+            // Looked at again: it may have changed since the send was routed.
+            guard registrations.isMeant(slot, plan), let registration = registrations.bare(slot) else { continue }
+            if registration.expires <= now {
+                removeRegistration(slot)
+            } else if registrations.isRepeat(slot, plan) {
+                telemetry.add(.skipped, platform: registration.platform, isTemplate: registration.template != nil)
+            } else {
+                push(fanOut, to: registration, handle: registration.handle, &telemetry, into: &done, at: now)
+            }
+        }
+        finish(fanOut, total: slots.count, telemetry, at: now)
+    }
+
+    func route(_ audience: Audience, _ plan: RegistrationTable.Plan) -> [UInt32] {
+        switch audience {
+        case .nobody: []
+        case .handles(let handles): handles.flatMap { registrations.slots(handle: $0) }
+        case .everyone, .tagged: registrations.candidates(plan)
+        }
+    }
+
+    private mutating func finish(_ fanOut: FanOut, total: Int, _ telemetry: Telemetry, at now: HubTime) {
+        var telemetry = telemetry
+        if fanOut.next < total {
+            telemetry.state = .processing
+            fanOuts.putBack(fanOut)
+        } else {
+            telemetry.state = telemetry.counts.isEmpty ? .noTargetFound : .completed
+            telemetry.end = now
+        }
+        guard var message = received[fanOut.number], message.id == fanOut.id else { return }
+        message.telemetry = telemetry
+        received[fanOut.number] = message
+        if telemetry.end != nil { record(.message(message)) }
+    }
+
+    /// Hands one notification to one device and notes what its platform said.
+    private mutating func push(
+        _ fanOut: FanOut, to registration: Registration?, handle: String, _ telemetry: inout Telemetry,
+        into done: inout [Delivery], at now: HubTime
+    ) {
+        let delivery = pushed(
+            fanOut.submission, id: fanOut.id, to: registration, handle: handle, at: now)
+        telemetry.add(delivery.outcome, platform: delivery.platform, isTemplate: registration?.template != nil)
+        done.append(delivery)
+    }
+
+    mutating func pushed(
+        _ submission: Submission, id: String, to registration: Registration?, handle: String, at now: HubTime
+    ) -> Delivery {
+        let platform = registration?.platform ?? submission.format
+        var headers = Self.platformHeaders(submission, platform)
+        var body = submission.body
+        if let template = registration?.template, case .properties(let properties) = submission.content {
+            let expanded = template.expanded(TemplateProperties(properties, variables: registration?.variables ?? []))
+            body = expanded.body
+            headers = expanded.headers + headers.filter { sent in
+                !expanded.headers.contains { $0.name.equalsIgnoringCase(sent.name) }
+            }
+        }
+        var outcome = deviceOutcomes[handle] ?? .success
+        if body.count > PushOutcome.sizeMax(platform, headers: headers) { outcome = .invalidNotificationSize }
+        if outcome.endsRegistration, let registration, let slot = registrations.slot(registration.id) {
+            removeRegistration(slot)
+            retire(registration.id)
+        }
+        let delivery = Delivery(
+            number: delivered.total + 1, time: now, messageID: id, platform: platform, handle: handle,
+            registrationID: registration.map { "\($0.id)" }, templateName: registration?.templateName, headers: headers,
+            body: body, outcome: outcome)
+        delivered.append(delivery, weight: body.count + 200)
+        return delivery
+    }
+
+    /// What is meant for the platform rather than for the hub. With a template send that is Apple's alone.
+    private static func platformHeaders(_ submission: Submission, _ platform: NotificationFormat) -> [HeaderField] {
+        submission.headers.filter { field in
+            let isApples = field.name.hasPrefixIgnoringCase("apns-") || field.name.hasPrefixIgnoringCase("X-Apns-")
+                || field.name.equalsIgnoringCase("ServiceBusNotification-Apns-Expiry")
+            if submission.format == .template { return isApples && platform == .apple }
+            return isApples || !field.name.hasPrefixIgnoringCase("ServiceBusNotification-")
+        }
+    }
+
+    // MARK: Devices
+
+    /// What was handed to one device, oldest first, as far as it is kept.
+    public func deliveries(to handle: String) -> [Delivery] {
+        delivered.entries(after: 0, limit: .max).lazy.map(\.entry).filter { $0.handle == handle }
+    }
+
+    /// The device's registrations as they can be shown.
+    public func registrationIDs(handle: String) -> [String] {
+        registrations.slots(handle: handle).compactMap { registrations.bare($0).map { "\($0.id)" } }
+    }
+
+    /// What the platform will say to pushes for a handle; `nil` for success again. At most 10,000 are kept.
+    public mutating func setOutcome(_ outcome: PushOutcome?, handle: String) {
+        if outcome == nil || deviceOutcomes[handle] != nil || deviceOutcomes.count < 10_000 {
+            deviceOutcomes[handle] = outcome
+        }
+    }
+
+    /// How many registrations there are.
+    public var registrationCount: Int { registrations.count }
+}

@@ -1,0 +1,81 @@
+import NotificationHub
+
+/// An installation whose registrations are still to be made.
+struct LaggingInstallation: Sendable {
+    var due: HubTime
+    var id: String
+}
+
+extension EmulatedHub {
+    /// `PUT /installations/{id}`.
+    mutating func putInstallation(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        let installation = try Installation(json: try Self.json(context.request.body), id: id)
+        if installations[id] == nil {
+            let limit = min(settings.registrationsMax, settings.tier.devicesMax)
+            guard registrations.count < limit else { throw .forbidden("The quota of registrations is exceeded") }
+        }
+        try replace(installation, at: context.now)
+        return reply(200, [location(context, "installations/\(id)", named: "Content-Location")])
+    }
+
+    /// `GET /installations/{id}`: JSON, labelled as XML, as the service was recorded to do.
+    mutating func readInstallation(_ id: String) throws(Refusal) -> HubHTTPResponse {
+        guard let installation = installations[id] else { throw .notFound("Installation not found") }
+        return reply(200, body: installation.json.bytes)
+    }
+
+    mutating func patchInstallation(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        guard let installation = installations[id] else { throw .notFound("Installation not found") }
+        try replace(
+            try InstallationPatch.apply(try Self.json(context.request.body), to: installation), at: context.now)
+        return reply(200)
+    }
+
+    /// Answers the same when there was none.
+    mutating func deleteInstallation(_ id: String) -> HubHTTPResponse {
+        if installations.removeValue(forKey: id) != nil { record(.installation(id: id, json: nil)) }
+        for slot in registrations.slots(installation: id) { removeRegistration(slot) }
+        return reply(204)
+    }
+
+    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONValue {
+        do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
+    }
+
+    private mutating func replace(_ installation: Installation, at now: HubTime) throws(Refusal) {
+        let made = try installation.registrations(tagsMax: settings.tagsPerRegistrationMax)
+        installations[installation.id] = installation
+        record(.installation(id: installation.id, json: installation.json.bytes))
+        if settings.installationLagMilliseconds > 0 {
+            let due = now.advanced(byMilliseconds: settings.installationLagMilliseconds)
+            lagging.append(LaggingInstallation(due: due, id: installation.id))
+        } else {
+            apply(made, of: installation.id)
+        }
+    }
+
+    private mutating func apply(_ made: [Registration], of id: String) {
+        for slot in registrations.slots(installation: id) {
+            guard let old = registrations.bare(slot), !made.contains(where: { $0.id == old.id }) else { continue }
+            removeRegistration(slot)
+        }
+        for registration in made {
+            var registration = registration
+            if let old = registrations.slot(registration.id).flatMap({ registrations.bare($0) }) {
+                registration.etag = old.etag &+ 1
+            }
+            store(registration)
+        }
+    }
+
+    /// Makes the registrations of installations whose lag is over.
+    mutating func takeEffect(at now: HubTime) {
+        while let first = lagging.first, first.due <= now {
+            lagging.removeFirst()
+            guard let installation = installations[first.id],
+                let made = try? installation.registrations(tagsMax: settings.tagsPerRegistrationMax)
+            else { continue }
+            apply(made, of: first.id)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import NotificationHub
+
+extension EmulatedHub {
+    /// `POST /registrationids`: an id for a registration to come.
+    mutating func reserveID(_ context: CallContext) -> HubHTTPResponse {
+        reply(201, [location(context, "registrationids/\(RegistrationID(using: &random))")])
+    }
+
+    /// `POST /registrations`: never the same twice, each makes another registration.
+    mutating func createRegistration(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        try checkQuota()
+        let registration = try RegistrationXML.read(
+            context.request.body, id: RegistrationID(using: &random), tagsMax: settings.tagsPerRegistrationMax)
+        store(registration)
+        return written(registration, context)
+    }
+
+    /// `PUT /registrations/{id}`: creates or replaces; with `If-Match` it only replaces.
+    mutating func putRegistration(_ text: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        guard let id = RegistrationID(text) else {
+            throw .badRequest("The registration id '\(text.prefix(80))' must have the form number-number-number")
+        }
+        if retiredIDs.contains(id) { throw Refusal(status: 410, message: "The registration id is no longer valid") }
+        let known = registrations.slot(id).flatMap { registrations.bare($0) }
+        if let condition = context.request.headers["If-Match"] {
+            guard let known else { throw .notFound("") }
+            try Self.check(condition, against: known)
+        }
+        if known == nil { try checkQuota() }
+        var registration = try RegistrationXML.read(
+            context.request.body, id: id, tagsMax: settings.tagsPerRegistrationMax)
+        registration.etag = (known?.etag ?? 0) &+ 1
+        store(registration)
+        return written(registration, context)
+    }
+
+    func registration(_ text: String) throws(Refusal) -> (slot: UInt32, Registration) {
+        guard let slot = RegistrationID(text).flatMap({ registrations.slot($0) }), let found = registrations[slot] else {
+            throw .notFound("")
+        }
+        return (slot, found)
+    }
+
+    mutating func readRegistration(_ text: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        let (_, registration) = try registration(text)
+        return entry(registration, context, place: .read)
+    }
+
+    mutating func deleteRegistration(_ text: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        let (slot, registration) = try registration(text)
+        guard let condition = context.request.headers["If-Match"] else {
+            throw .badRequest("Deleting a registration needs the If-Match header")
+        }
+        try Self.check(condition, against: registration)
+        removeRegistration(slot)
+        return reply(200)
+    }
+
+    /// `*`, `"1"`, `W/"1"` and the bare number are all in use.
+    private static func check(_ condition: String, against registration: Registration) throws(Refusal) {
+        let bare = condition.trimmed().filter { $0 != "\"" && $0 != "W" && $0 != "/" }
+        guard bare == "*" || UInt32(bare) == registration.etag else {
+            throw Refusal(status: 412, message: "The ETag does not match")
+        }
+    }
+
+    private func checkQuota() throws(Refusal) {
+        let limit = min(settings.registrationsMax, settings.tier.devicesMax)
+        guard registrations.count < limit else { throw .forbidden("The quota of registrations is exceeded") }
+    }
+
+    private mutating func written(_ registration: Registration, _ context: CallContext) -> HubHTTPResponse {
+        entry(registration, context, place: .written)
+    }
+
+    private mutating func entry(
+        _ registration: Registration, _ context: CallContext, place: RegistrationXML.Place
+    ) -> HubHTTPResponse {
+        let address = location(context, "registrations/\(registration.id)").value
+        let body = RegistrationXML.entry(registration, address: address, place: place, at: context.now)
+        let fields = [HeaderField("ETag", "W/\"\(registration.etag)\""), HeaderField("Content-Location", address)]
+        return reply(200, fields, contentType: RegistrationXML.entryType, body: Array(body.utf8))
+    }
+
+    // MARK: Lists
+
+    /// `GET /registrations`: all of them with Manage, those of one channel with Listen.
+    mutating func listRegistrations(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        guard let filter = context.target["$filter"] else {
+            guard context.rights.contains(.manage) else { throw .rightMissing }
+            return try page(context) { hub, start, limit in hub.registrations.slots(from: start, limit: limit) }
+        }
+        let handle = try Self.handle(filter: filter)
+        return try page(context) { hub, start, limit in
+            Array(hub.registrations.slots(handle: handle).lazy.filter { $0 >= start }.prefix(limit))
+        }
+    }
+
+    /// `GET /tags/{tag}/registrations`.
+    mutating func listRegistrations(tag: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        try page(context) { hub, start, limit in
+            Array(hub.registrations.slots(tag: tag).lazy.filter { $0 >= start }.prefix(limit))
+        }
+    }
+
+    /// `ChannelUri eq '…'`, whatever the platform's own name for its handle; a doubled quote stands for one.
+    private static func handle(filter: String) throws(Refusal) -> String {
+        let parts = filter.trimmed().split(separator: " ", maxSplits: 2)
+        let names = [
+            "channeluri", "devicetoken", "gcmregistrationid", "fcmv1registrationid", "admregistrationid",
+            "baiduchannelid", "endpoint", "xiaomiregistrationid",
+        ]
+        guard parts.count == 3, names.contains(parts[0].lowercased()), parts[1].lowercased() == "eq" else {
+            throw .badRequest("The $filter must have the form ChannelUri eq 'handle'")
+        }
+        let quoted = String(parts[2]).trimmed()
+        guard quoted.utf8.count >= 2, quoted.hasPrefix("'"), quoted.hasSuffix("'") else {
+            throw .badRequest("The handle in $filter must stand in single quotes")
+        }
+        return quoted.dropFirst().dropLast().split(separator: "''", omittingEmptySubsequences: false)
+            .joined(separator: "'")
+    }
+
+    private mutating func page(
+        _ context: CallContext, slots: (EmulatedHub, UInt32, Int) -> [UInt32]
+    ) throws(Refusal) -> HubHTTPResponse {
+        var top = 100
+        if let text = context.target["$top"] {
+            guard let number = Int(text), 1...100 ~= number else { throw .badRequest("$top must be 1 to 100") }
+            top = number
+        }
+        var start: UInt32 = 0
+        if let token = context.target["continuationtoken"] {
+            guard let slot = Self.slot(token: token) else { throw .badRequest("The continuation token is invalid") }
+            start = slot
+        }
+        let found = slots(self, start, top + 1)
+        // Entries sit under the path and query of the list itself.
+        let base = context.request.base + context.target.rawPath
+        let query = context.target.rawQuery.isEmpty ? "" : "?" + context.target.rawQuery
+        let entries = found.prefix(top).compactMap { registrations[$0] }.map { registration in
+            (registration, "\(base)/\(registration.id)\(query)")
+        }
+        var fields: [HeaderField] = []
+        var next: String?
+        if found.count > top, let following = found.last {
+            let token = HubTarget.percentEncoded(base64(Array("\(following);n".utf8)))
+            fields.append(HeaderField("x-ms-continuationtoken", token))
+            let kept = context.target.rawQuery.split(separator: "&").filter {
+                !$0.lowercased().hasPrefix("continuationtoken=")
+            }
+            // The service encodes the token once more in the link.
+            let twice = "continuationtoken=" + HubTarget.percentEncoded(token)
+            next = base + "?" + (kept.map(String.init) + [twice]).joined(separator: "&")
+        }
+        let body = RegistrationXML.feed(entries, address: base + query, next: next, at: context.now)
+        return reply(200, fields, contentType: RegistrationXML.feedType, body: Array(body.utf8))
+    }
+
+    /// A token is taken as the header has it and as the link has it, where it is encoded once more.
+    private static func slot(token: String) -> UInt32? {
+        guard let plain = HubTarget.percentDecoded(token[...].utf8),
+            let bytes = base64Decoded(plain), let text = String(validating: bytes, as: UTF8.self), text.hasSuffix(";n")
+        else { return nil }
+        return UInt32(text.dropLast(2))
+    }
+}

@@ -1,0 +1,49 @@
+import NotificationHub
+
+extension EmulatedHub {
+    /// An answer of the hub with the headers that every answer has.
+    mutating func reply(
+        _ status: Int, _ fields: [HeaderField] = [], contentType: String = ErrorBody.contentType, body: [UInt8] = []
+    ) -> HubHTTPResponse {
+        var headers = HubHeaders()
+        headers.reserveCapacity(fields.count + 3)
+        headers.append("Content-Type", contentType)
+        for field in fields { headers.append(field.name, field.value) }
+        let tracking = random.guid()
+        headers.append("TrackingId", tracking)
+        headers.append("x-ms-correlation-request-id", tracking)
+        return HubHTTPResponse(status: status, headers: headers, body: body)
+    }
+
+    mutating func reply(_ refusal: Refusal, at now: HubTime) -> HubHTTPResponse {
+        let fields = refusal.retryAfter.map { [HeaderField("Retry-After", String($0))] } ?? []
+        var response = reply(refusal.status, fields)
+        if let message = refusal.message, let tracking = response.headers["TrackingId"] {
+            ErrorBody(status: refusal.status, message: message, trackingID: tracking, at: now.seconds)
+                .write(into: &response.body)
+        }
+        return response
+    }
+
+    /// `73622a22797441e4b434e8c2c14112ce-20181107001834-33331921-18`, as the service makes them. The third part is the
+    /// send's number in the log, by which telemetry finds it.
+    mutating func notificationID(at now: HubTime) -> String {
+        "\(random.hex32())-\(CalendarTime(now).compact)-\(received.total + 1)-\(random.next() % 32)"
+    }
+
+    /// The send with this id, while it is kept.
+    func message(id: String) -> ReceivedMessage? {
+        let parts = id.split { $0 == "-" || $0 == "_" }
+        guard parts.count >= 4, let number = Int(parts[2]), let message = received[number], message.id == id else {
+            return nil
+        }
+        return message
+    }
+
+    func location(_ context: CallContext, _ path: String, flags: String = "", named name: String = "Location")
+        -> HeaderField
+    {
+        let version = context.target["api-version"] ?? context.version.name
+        return HeaderField(name, "\(context.request.base)/\(settings.name)/\(path)?api-version=\(version)\(flags)")
+    }
+}

@@ -1,0 +1,57 @@
+import NotificationHub
+
+/// A send that waits for its time.
+struct ScheduledSend: Sendable {
+    var due: HubTime
+    var number: Int
+    var id: String
+    var submission: Submission
+}
+
+extension EmulatedHub {
+    /// Scheduled sends waiting at most.
+    private static let scheduledMax = 10_000
+
+    /// `POST /schedulednotifications`: 5 minutes to 7 days ahead, Standard tier.
+    mutating func schedule(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        guard settings.tier.hasTelemetry else { throw .forbidden("Scheduled notifications need the Standard tier") }
+        try throttle(context)
+        guard let text = context.request.headers["ServiceBusNotification-ScheduleTime"],
+            let due = HubTime(clientText: text.trimmed())
+        else { throw .badRequest("ServiceBusNotification-ScheduleTime must be a time such as 2026-01-31T18:00:00") }
+        let ahead = due.millisecondsSince(context.now)
+        guard ahead >= 5 * 60_000, ahead <= 7 * 86_400_000 else {
+            throw .badRequest("ServiceBusNotification-ScheduleTime must be 5 minutes to 7 days ahead")
+        }
+        guard scheduled.count < Self.scheduledMax else { throw .forbidden("The quota of scheduled notifications is exceeded") }
+        var submission = try taggedSubmission(context, kind: .scheduled)
+        submission.due = due
+        let id = notificationID(at: context.now).split(separator: "-").joined(separator: "_") + "_QNHQueue"
+        let number = log(submission, id: id, context, state: .scheduled)
+        // Ordered by time, then by arrival.
+        let index = scheduled.firstIndex { $0.due > due } ?? scheduled.count
+        scheduled.insert(ScheduledSend(due: due, number: number, id: id, submission: submission), at: index)
+        return reply(201, [location(context, "schedulednotifications/\(id)")])
+    }
+
+    /// `DELETE /schedulednotifications/{id}`.
+    mutating func cancelScheduled(_ id: String) throws(Refusal) -> HubHTTPResponse {
+        guard let index = scheduled.firstIndex(where: { $0.id == id }) else {
+            throw .notFound("The scheduled notification was not found")
+        }
+        let canceled = scheduled.remove(at: index)
+        if var message = received[canceled.number], message.id == id {
+            message.telemetry.state = .canceled
+            received[canceled.number] = message
+            record(.message(message))
+        }
+        return reply(200)
+    }
+
+    mutating func startScheduled(at now: HubTime) {
+        while let first = scheduled.first, first.due <= now {
+            scheduled.removeFirst()
+            fanOuts.append(FanOut(number: first.number, id: first.id, submission: first.submission))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import NotificationHub
+
+/// Something that changed and that a store should keep.
+public enum HubChange: Sendable {
+    /// A registration that no installation made, as an Atom entry; `nil` when it is gone.
+    case registration(id: String, etag: UInt32, entry: [UInt8]?)
+    /// An installation as JSON; `nil` when it is gone.
+    case installation(id: String, json: [UInt8]?)
+    /// A send that was accepted, or whose deliveries are done.
+    case message(ReceivedMessage)
+}
+
+extension EmulatedHub {
+    /// Hands over what changed since the last time. Empty unless `settings.recordsChanges`.
+    public mutating func takeChanges() -> [HubChange] {
+        defer { changes = [] }
+        return changes
+    }
+
+    mutating func record(_ change: @autoclosure () -> HubChange) {
+        if settings.recordsChanges { changes.append(change()) }
+    }
+
+    // MARK: Registrations
+
+    mutating func store(_ registration: Registration) {
+        registrations.put(registration)
+        guard settings.recordsChanges, registration.installation == nil else { return }
+        let entry = RegistrationXML.entry(
+            registration, address: "", place: .written, at: HubTime(milliseconds: 0))
+        record(.registration(id: "\(registration.id)", etag: registration.etag, entry: Array(entry.utf8)))
+    }
+
+    mutating func removeRegistration(_ slot: UInt32) {
+        guard let registration = registrations.bare(slot) else { return }
+        registrations.remove(slot)
+        if registration.installation == nil {
+            record(.registration(id: "\(registration.id)", etag: registration.etag, entry: nil))
+        }
+    }
+
+    /// The id is gone for good: a client that uses it again is told to get a new one.
+    mutating func retire(_ id: RegistrationID) {
+        // Ids forgotten here are merely accepted again.
+        if retiredIDs.count >= 10_000 { retiredIDs = [] }
+        retiredIDs.insert(id)
+    }
+
+    // MARK: Restoring
+
+    /// Puts back what `HubChange.registration` handed over. A damaged entry is left out.
+    /// - Returns: whether it could be read.
+    public mutating func restoreRegistration(id: String, etag: UInt32, entry: [UInt8]) -> Bool {
+        guard let id = RegistrationID(id),
+            var registration = try? RegistrationXML.read(entry, id: id, tagsMax: settings.tagsPerRegistrationMax)
+        else { return false }
+        registration.etag = etag
+        registrations.put(registration)
+        return true
+    }
+
+    /// Puts back what `HubChange.installation` handed over. A damaged one is left out.
+    /// - Returns: whether it could be read.
+    public mutating func restoreInstallation(id: String, json: [UInt8]) -> Bool {
+        guard let json = JSONValue(parsing: json), let installation = try? Installation(json: json, id: id),
+            let made = try? installation.registrations(tagsMax: settings.tagsPerRegistrationMax)
+        else { return false }
+        installations[id] = installation
+        made.forEach { registrations.put($0) }
+        return true
+    }
+
+    /// Puts back a send, oldest first; numbers before it count as forgotten.
+    public mutating func restore(_ message: ReceivedMessage) {
+        received.skip(to: message.number)
+        received.append(message, weight: message.weight)
+    }
+}

@@ -1,0 +1,160 @@
+import NotificationHub
+
+/// One notification hub as a value: requests in, answers out, time and chance as arguments and state.
+///
+/// It keeps the rules of the service as far as they are known; nothing in it waits, reads a clock or opens a socket.
+/// Sends are answered when they are accepted; their deliveries happen later, in `deliver(limit:at:)`.
+public struct EmulatedHub: Sendable {
+    public let settings: HubSettings
+
+    var gatekeeper: Gatekeeper
+    var random: SeededRandom
+    var faultPlan = FaultPlan()
+    var sendThrottle: Throttle?
+    var testThrottle = Throttle(perMinute: 10)
+    /// What clients send as tags is the same few texts over and over.
+    var audiences: [String: Audience] = [:]
+
+    var registrations = RegistrationTable()
+    var installations: [String: Installation] = [:]
+    var lagging: [LaggingInstallation] = []
+    var retiredIDs: Set<RegistrationID> = []
+    var fanOuts = FanOutQueue()
+    var scheduled: [ScheduledSend] = []
+    var deviceOutcomes: [String: PushOutcome] = [:]
+    /// Made at once by test sends, to be handed out with the next deliveries.
+    var testDeliveries: [Delivery] = []
+    var changes: [HubChange] = []
+
+    /// What was handed to devices, newest last.
+    public internal(set) var delivered: BoundedLog<Delivery>
+    /// The sends that were accepted, newest last.
+    public internal(set) var received: BoundedLog<ReceivedMessage>
+
+    public init(settings: HubSettings) {
+        self.settings = settings
+        gatekeeper = Gatekeeper(rules: settings.rules, clockSkewSeconds: settings.clockSkewSeconds)
+        random = SeededRandom(seed: settings.seed)
+        sendThrottle = settings.sendsPerMinute.map { Throttle(perMinute: $0) }
+        delivered = BoundedLog(countMax: settings.deliveriesKept, weightMax: settings.messageBytesKept)
+        received = BoundedLog(countMax: settings.messagesKept, weightMax: settings.messageBytesKept)
+    }
+
+    // MARK: Faults
+
+    /// The faults that are set, oldest first.
+    public var faults: [Fault] { faultPlan.faults }
+
+    public mutating func add(_ fault: Fault) { faultPlan.add(fault) }
+
+    public mutating func clearFaults() { faultPlan.removeAll() }
+
+    // MARK: Calls
+
+    /// Does what a request asks and says what to answer.
+    public mutating func handle(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
+        let target = HubTarget(request.target)
+        let call = target.flatMap { HubCall($0.segments.dropFirst()) }
+        let isSend = call?.isSend == true && request.method == "POST"
+        let struck = faultPlan.strike(isSend: isSend, using: &random)
+        var response: HubHTTPResponse
+        if struck.contains(where: { $0.reset == .before }) {
+            response = HubHTTPResponse(status: 503)
+            response.transmission = .reset
+        } else if let fault = struck.first(where: { $0.status != nil }), let status = fault.status {
+            let refusal = Refusal(
+                status: status, message: Self.faultMessage(status), retryAfter: fault.retryAfter.map { Int64($0) })
+            response = reply(refusal, at: now)
+        } else {
+            do throws(Refusal) {
+                guard let target else { throw Refusal.badRequest("The request's address is malformed") }
+                let isExpired = struck.contains { $0.expiresTokens }
+                response = try answer(request, target: target, call: call, tokenIsExpired: isExpired, at: now)
+            } catch {
+                response = reply(error, at: now)
+            }
+            if struck.contains(where: { $0.reset == .after }) { response.transmission = .reset }
+        }
+        response.delayMilliseconds = struck.reduce(0) { min(600_000, $0 + $1.latencyMilliseconds) }
+        if response.transmission == .whole, let pace = struck.lazy.compactMap(\.slowBody).first {
+            response.transmission = .slow(bytesPerSecond: pace)
+        }
+        return response
+    }
+
+    private mutating func answer(
+        _ request: HubHTTPRequest, target: HubTarget, call: HubCall?, tokenIsExpired: Bool, at now: HubTime
+    ) throws(Refusal) -> HubHTTPResponse {
+        let rights: AccessRule.Rights
+        do throws(TokenRefusal) {
+            rights = try gatekeeper.rights(for: request, path: target.rawPath, at: now)
+            if tokenIsExpired { throw TokenRefusal.expiredToken }
+        } catch {
+            throw Refusal(status: 401, message: "\(error)")
+        }
+        guard let name = target.segments.first, name.equalsIgnoringCase(settings.name.text), let call else {
+            throw .notFound("The requested resource was not found")
+        }
+        guard let wanted = call.rights(for: request.method) else {
+            throw Refusal(status: 405, message: "The method \(request.method.prefix(20)) is not allowed here")
+        }
+        guard !rights.isDisjoint(with: wanted) else { throw .rightMissing }
+        let version = try APIVersion(of: target)
+        guard !request.bodyIsTooLong, request.body.count <= SendRequest.bodyLengthMax else {
+            throw Refusal(status: 413, message: "The request body exceeds 64 KB")
+        }
+        let context = CallContext(request: request, target: target, rights: rights, version: version, now: now)
+        return try answer(call, context)
+    }
+
+    private mutating func answer(_ call: HubCall, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        switch (call, context.request.method) {
+        case (.messages, _): try send(context)
+        case (.batch, _): try sendBatch(context)
+        case (.message(let id), _): try telemetry(id, context)
+        case (.scheduledNotifications, _): try schedule(context)
+        case (.scheduledNotification(let id), _): try cancelScheduled(id)
+        case (.registrationIDs, _): reserveID(context)
+        case (.registrations, "POST"): try createRegistration(context)
+        case (.registrations, _): try listRegistrations(context)
+        case (.registration(let id), "PUT"): try putRegistration(id, context)
+        case (.registration(let id), "DELETE"): try deleteRegistration(id, context)
+        case (.registration(let id), _): try readRegistration(id, context)
+        case (.taggedRegistrations(let tag), _): try listRegistrations(tag: tag, context)
+        case (.installation(let id), "PUT"): try putInstallation(id, context)
+        case (.installation(let id), "PATCH"): try patchInstallation(id, context)
+        case (.installation(let id), "DELETE"): deleteInstallation(id)
+        case (.installation(let id), _): try readInstallation(id)
+        case (.feedbackContainer, _), (.jobs, _), (.job, _):
+            throw Refusal(status: 501, message: "The emulator has no storage container and so no jobs and no feedback")
+        }
+    }
+
+    /// `GET /messages/{id}`: what became of a send.
+    private mutating func telemetry(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
+        guard settings.tier.hasTelemetry else { throw .forbidden("Telemetry needs the Standard tier") }
+        guard let message = message(id: id) else { throw .notFound("The notification was not found") }
+        let host = context.request.headers["Host"] ?? ""
+        let version = context.target["api-version"] ?? context.version.name
+        let location = "sb://\(host)/\(settings.name)/messages/\(id)?api-version=\(version)"
+        return reply(200, body: Array(Telemetry.xml(message, location: location).utf8))
+    }
+
+    private static func faultMessage(_ status: Int) -> String {
+        switch status {
+        case 429: "The request was throttled"
+        case 500: "Unknown error has occured."
+        case 503: "Azure Notifications Hub Server Busy"
+        default: "A fault that was asked for"
+        }
+    }
+}
+
+/// A call that may go on, with what is known about it.
+struct CallContext: Sendable {
+    var request: HubHTTPRequest
+    var target: HubTarget
+    var rights: AccessRule.Rights
+    var version: APIVersion
+    var now: HubTime
+}

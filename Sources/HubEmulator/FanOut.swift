@@ -1,0 +1,54 @@
+import NotificationHub
+
+/// One accepted send on its way to its devices.
+struct FanOut: Sendable {
+    /// The send's number in the log.
+    var number: Int
+    var id: String
+    var submission: Submission
+    var query: TagQuery?
+    /// Slots still to be told, from `next` on; `nil` before the send is routed.
+    var slots: [UInt32]?
+    var next = 0
+
+    init(number: Int, id: String, submission: Submission) {
+        (self.number, self.id, self.submission) = (number, id, submission)
+        if case .tagged(let expression) = submission.audience { query = TagQuery(expression) }
+    }
+}
+
+/// First in, first out, without moving what waits.
+struct FanOutQueue: Sendable {
+    private var waiting: [FanOut?] = []
+    private var head = 0
+
+    var count: Int { waiting.count - head }
+
+    mutating func append(_ fanOut: FanOut) { waiting.append(fanOut) }
+
+    /// Takes the oldest out.
+    mutating func pop() -> FanOut? {
+        guard head < waiting.count else { return nil }
+        let first = waiting[head]
+        waiting[head] = nil
+        head += 1
+        if head == waiting.count {
+            waiting.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head > 1024, head > waiting.count / 2 {
+            waiting.removeFirst(head)
+            head = 0
+        }
+        return first
+    }
+
+    /// Puts one back that was taken out and is not done.
+    mutating func putBack(_ fanOut: FanOut) {
+        if head > 0 {
+            head -= 1
+            waiting[head] = fanOut
+        } else {
+            waiting.insert(fanOut, at: 0)
+        }
+    }
+}

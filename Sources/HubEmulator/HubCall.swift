@@ -1,0 +1,82 @@
+import NotificationHub
+
+/// What a path below the hub names. Segments compare without regard to case: clients send `/Messages`,
+/// `/Registrations` and `/registrationIDs`.
+enum HubCall: Sendable, Hashable {
+    case messages
+    case batch
+    case message(id: String)
+    case scheduledNotifications
+    case scheduledNotification(id: String)
+    case registrationIDs
+    case registrations
+    case registration(id: String)
+    case taggedRegistrations(tag: String)
+    case installation(id: String)
+    case feedbackContainer
+    case jobs
+    case job(id: String)
+
+    /// - Parameter segments: the path after the hub's name.
+    init?(_ segments: ArraySlice<String>) {
+        guard let word = segments.first?.lowercased(), segments.count <= 3 else { return nil }
+        let rest = segments.dropFirst()
+        switch (word, rest.count) {
+        case ("messages", 0): self = .messages
+        case ("messages", 1):
+            guard let id = rest.first else { return nil }
+            self = id.equalsIgnoringCase("$batch") ? .batch : .message(id: id)
+        case ("messages", 2):
+            // The service's own Location of a batch can name it this way.
+            guard let mark = rest.first, mark.equalsIgnoringCase("$batch"), let id = rest.last else { return nil }
+            self = .message(id: id)
+        case ("schedulednotifications", 0): self = .scheduledNotifications
+        case ("registrationids", 0): self = .registrationIDs
+        case ("registrations", 0): self = .registrations
+        case ("feedbackcontainer", 0): self = .feedbackContainer
+        case ("jobs", 0): self = .jobs
+        case ("tags", 2):
+            guard let tag = rest.first, let last = rest.last, last.equalsIgnoringCase("registrations") else { return nil }
+            self = .taggedRegistrations(tag: tag)
+        case (_, 1):
+            guard let id = rest.first else { return nil }
+            switch word {
+            case "schedulednotifications": self = .scheduledNotification(id: id)
+            case "registrations": self = .registration(id: id)
+            case "installations": self = .installation(id: id)
+            case "jobs": self = .job(id: id)
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    /// Whether a POST to it sends notifications.
+    var isSend: Bool {
+        switch self {
+        case .messages, .batch, .scheduledNotifications: true
+        default: false
+        }
+    }
+
+    /// Which rights open this call, any one of them; `nil` when the method is not one of the call's.
+    func rights(for method: String) -> AccessRule.Rights? {
+        switch (self, method) {
+        case (.messages, "POST"), (.batch, "POST"), (.scheduledNotifications, "POST"),
+            (.scheduledNotification, "DELETE"):
+            .send
+        case (.message, "GET"): [.send, .manage]
+        case (.registrationIDs, "POST"), (.registrations, "POST"), (.registration, "GET"), (.registration, "PUT"),
+            (.registration, "DELETE"):
+            [.listen, .manage]
+        // By channel it needs Listen only; the list itself checks for that.
+        case (.registrations, "GET"): [.listen, .manage]
+        case (.installation, "GET"), (.installation, "PUT"), (.installation, "PATCH"), (.installation, "DELETE"):
+            [.listen, .manage]
+        case (.taggedRegistrations, "GET"), (.feedbackContainer, "GET"), (.jobs, "GET"), (.jobs, "POST"),
+            (.job, "GET"):
+            .manage
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import NotificationHub
+
+/// The service's dialect of JSON Patch for installations: `add`, `remove`, and `replace`, which is both.
+enum InstallationPatch {
+    /// Operations in one call at most.
+    static let operationsMax = 1000
+
+    static func apply(_ json: JSONValue, to installation: Installation) throws(Refusal) -> Installation {
+        guard case .array(let operations) = json, operations.count <= operationsMax else {
+            throw .badRequest("A patch must be a JSON array of operations")
+        }
+        var patched = installation
+        for operation in operations {
+            guard let op = operation["op"]?.string, let path = operation["path"]?.string, path.hasPrefix("/") else {
+                throw .badRequest("A patch operation needs op and path")
+            }
+            let steps = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(unescaped)
+            let value = operation["value"] ?? .null
+            switch op.lowercased() {
+            case "add": try add(value, at: steps, path, to: &patched)
+            case "remove": try remove(steps, value, path, from: &patched)
+            case "replace":
+                try remove(steps, .null, path, from: &patched, isReplaced: true)
+                try add(value, at: steps, path, to: &patched)
+            default: throw .badRequest("The patch operation '\(op.prefix(40))' is not supported")
+            }
+        }
+        // What cannot be left out and what must have its type is checked as for a new installation.
+        return try Installation(json: patched.json, id: installation.id).keepingTags(of: patched)
+    }
+
+    /// RFC 6901 §4.
+    private static func unescaped(_ step: Substring) -> String {
+        step.split(separator: "~1", omittingEmptySubsequences: false).joined(separator: "/")
+            .split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
+    }
+
+    private static func unknown(_ path: String) -> Refusal {
+        .badRequest("The patch path '\(path.prefix(120))' is not supported")
+    }
+
+    private static func add(_ value: JSONValue, at steps: [String], _ path: String, to installation: inout Installation)
+        throws(Refusal)
+    {
+        switch steps.first {
+        case "tags" where steps.count == 1: append(try tags(value), to: &installation.tags)
+        case "tags" where steps.count == 2: append([steps[1]], to: &installation.tags)
+        case "pushChannel" where steps.count == 1: installation.pushChannel = value
+        case "userId" where steps.count == 1, "user" where steps.count == 1:
+            installation.userID = try text(value, path)
+        case "expirationTime" where steps.count == 1:
+            guard let time = HubTime(clientText: try text(value, path)) else { throw .badRequest("expirationTime must be a time") }
+            installation.expires = time
+        case "platform" where steps.count == 1: installation.platform = try text(value, path)
+        case "pushVariables" where steps.count == 1:
+            guard case .object(let members) = parsed(value) else { throw unknown(path) }
+            installation.variables = members.compactMap { member in
+                member.value.scalarText.map { TemplateProperty(name: member.name, value: $0) }
+            }
+        case "pushVariables" where steps.count == 2:
+            installation.variables.removeAll { $0.name == steps[1] }
+            installation.variables.append(TemplateProperty(name: steps[1], value: try text(value, path)))
+        case "templates" where steps.count == 1:
+            guard case .object(let members) = parsed(value) else { throw unknown(path) }
+            for member in members { installation.set(try Installation.template(member.value), named: member.name) }
+        case "templates" where steps.count == 2: installation.set(try Installation.template(value), named: steps[1])
+        case "templates" where steps.count >= 3: try addToTemplate(value, steps, path, &installation)
+        case "secondaryTiles": installation.secondaryTiles = value
+        default: throw unknown(path)
+        }
+    }
+
+    private static func addToTemplate(
+        _ value: JSONValue, _ steps: [String], _ path: String, _ installation: inout Installation
+    ) throws(Refusal) {
+        guard let index = installation.templates.firstIndex(where: { $0.name == steps[1] }) else { throw unknown(path) }
+        switch (steps[2], steps.count) {
+        case ("body", 3): installation.templates[index].template.body = try text(value, path)
+        case ("expiry", 3): installation.templates[index].template.expiry = try text(value, path)
+        case ("headers", 3): installation.templates[index].template.headers = try Installation.headers(parsed(value))
+        case ("tags", 3): append(try tags(value), to: &installation.templates[index].template.tags)
+        default: throw unknown(path)
+        }
+    }
+
+    private static func remove(
+        _ steps: [String], _ value: JSONValue, _ path: String, from installation: inout Installation,
+        isReplaced: Bool = false
+    ) throws(Refusal) {
+        switch steps.first {
+        case "tags" where steps.count == 1: installation.tags = []
+        case "tags" where steps.count == 2: installation.tags.removeAll { $0.equalsIgnoringCase(steps[1]) }
+        case "userId" where steps.count == 1, "user" where steps.count == 1: installation.userID = nil
+        case "expirationTime" where steps.count == 1: installation.expires = nil
+        case "pushVariables" where steps.count == 1: installation.variables = []
+        case "pushVariables" where steps.count == 2: installation.variables.removeAll { $0.name == steps[1] }
+        case "templates" where steps.count == 1: installation.templates = []
+        case "templates" where steps.count == 2:
+            // A replaced template keeps its place.
+            if !isReplaced { installation.templates.removeAll { $0.name == steps[1] } }
+        case "templates" where steps.count >= 3:
+            guard let index = installation.templates.firstIndex(where: { $0.name == steps[1] }) else { throw unknown(path) }
+            switch (steps[2], steps.count) {
+            case ("headers", 3): installation.templates[index].template.headers = []
+            case ("expiry", 3): installation.templates[index].template.expiry = nil
+            case ("tags", 3): installation.templates[index].template.tags = []
+            case ("tags", 4): installation.templates[index].template.tags.removeAll { $0.equalsIgnoringCase(steps[3]) }
+            case ("body", 3) where isReplaced: break
+            default: throw unknown(path)
+            }
+        case "secondaryTiles": installation.secondaryTiles = nil
+        // Nothing can be registered without these; they can be replaced.
+        case "pushChannel" where isReplaced, "platform" where isReplaced: break
+        default: throw unknown(path)
+        }
+    }
+
+    /// A string is one tag, unless it holds a JSON array; an array is all of its tags.
+    private static func tags(_ value: JSONValue) throws(Refusal) -> [String] {
+        if case .array(let values) = parsed(value) { return try Installation.strings(values, of: "tags") }
+        guard let text = value.string else { throw .badRequest("tags must be a string or an array of strings") }
+        return [text]
+    }
+
+    /// A value that SDKs send as a string holding JSON.
+    private static func parsed(_ value: JSONValue) -> JSONValue {
+        guard let text = value.string, text.hasPrefix("[") || text.hasPrefix("{") else { return value }
+        return JSONValue(parsing: Array(text.utf8)) ?? value
+    }
+
+    private static func append(_ added: [String], to tags: inout [String]) {
+        for tag in added where !tags.contains(where: { $0.equalsIgnoringCase(tag) }) { tags.append(tag) }
+    }
+
+    private static func text(_ value: JSONValue, _ path: String) throws(Refusal) -> String {
+        guard let text = value.scalarText else { throw .badRequest("The value for \(path.prefix(120)) must be a string") }
+        return text
+    }
+}
+
+extension Installation {
+    /// Reading back what `GET` shows adds each template's name to its tags; this takes it away again.
+    fileprivate func keepingTags(of original: Installation) -> Installation {
+        var kept = self
+        kept.templates = original.templates
+        return kept
+    }
+}

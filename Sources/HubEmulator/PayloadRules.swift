@@ -1,0 +1,141 @@
+import NotificationHub
+
+/// What the headers and the body of a send must be like for its format.
+enum PayloadRules {
+    /// What a body holds.
+    enum Content: Sendable, Hashable {
+        case native
+        /// The template properties, in the order they were sent.
+        case properties([TemplateProperty])
+    }
+
+    static func check(
+        format: NotificationFormat, contentType: String?, headers: HubHeaders, body: [UInt8], isDirect: Bool
+    ) throws(Refusal) -> Content {
+        let media = try mediaType(contentType)
+        guard mediaTypes(of: format).contains(media) else {
+            throw .badRequest("The Content-Type '\(media.prefix(80))' does not fit the format '\(format.rawValue)'")
+        }
+        guard !body.isEmpty else { throw .badRequest("The notification body is empty") }
+        switch format {
+        case .template:
+            try checkApple(headers)
+            return .properties(try properties(of: body))
+        case .apple:
+            try checkApple(headers)
+            try checkObject(body)
+        case .gcm, .fcmv1, .adm, .xiaomi: try checkObject(body)
+        case .baidu:
+            if let type = headers["X-Baidu-Message-Type"], type != "0", type != "1" {
+                throw .badRequest("X-Baidu-Message-Type must be 0 or 1")
+            }
+            try checkObject(body)
+        case .browser:
+            if isDirect, headers["P256DH"]?.isEmpty != false || headers["Auth"]?.isEmpty != false {
+                throw .badRequest("A direct send to a browser needs the headers P256DH and Auth")
+            }
+            try checkObject(body)
+        case .windows: try checkWindows(headers, media: media, body: body)
+        case .windowsphone: try checkWindowsPhone(headers, body: body)
+        }
+        return .native
+    }
+
+    /// The media type in lower case, without its parameters.
+    private static func mediaType(_ contentType: String?) throws(Refusal) -> String {
+        guard let contentType, !contentType.isEmpty else { throw .badRequest("The Content-Type header is missing") }
+        return String(contentType.prefix { $0 != ";" }).trimmed().lowercased()
+    }
+
+    private static func mediaTypes(of format: NotificationFormat) -> [String] {
+        switch format {
+        case .template, .apple, .gcm, .fcmv1, .adm, .browser, .xiaomi: ["application/json"]
+        case .baidu: ["application/x-www-form-urlencoded", "application/json"]
+        case .windows: ["application/xml", "text/xml", "application/octet-stream", "application/json"]
+        case .windowsphone: ["application/xml", "text/xml", "application/octet-stream"]
+        }
+    }
+
+    private static func checkObject(_ body: [UInt8]) throws(Refusal) {
+        guard case .object = try json(body) else { throw .badRequest("The notification body must be a JSON object") }
+    }
+
+    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONValue {
+        do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
+    }
+
+    /// A flat object of strings; other scalars are taken by their text.
+    private static func properties(of body: [UInt8]) throws(Refusal) -> [TemplateProperty] {
+        guard case .object(let members) = try json(body) else {
+            throw .badRequest("The template properties must be a JSON object")
+        }
+        var properties: [TemplateProperty] = []
+        properties.reserveCapacity(members.count)
+        for member in members {
+            guard let text = member.value.scalarText else {
+                throw .badRequest("The template property '\(member.name.prefix(120))' must be a string")
+            }
+            properties.append(TemplateProperty(name: member.name, value: text))
+        }
+        return properties
+    }
+
+    private static let pushTypes = [
+        "alert", "background", "voip", "complication", "fileprovider", "mdm", "location", "liveactivity", "pushtotalk",
+    ]
+
+    /// `X-Apns-Expiration` is left alone: one client sends garbage in it, and the service takes that.
+    private static func checkApple(_ headers: HubHeaders) throws(Refusal) {
+        if let priority = headers["apns-priority"], !["1", "5", "10"].contains(priority) {
+            throw .badRequest("apns-priority must be 5 or 10")
+        }
+        if let priority = headers["X-Apns-Priority"], UInt8(priority) == nil {
+            throw .badRequest("X-Apns-Priority must be a whole number")
+        }
+        if let expiration = headers["apns-expiration"], UInt32(expiration) == nil {
+            throw .badRequest("apns-expiration must be a time in whole seconds since 1970")
+        }
+        if let type = headers["apns-push-type"], !pushTypes.contains(type) {
+            throw .badRequest("apns-push-type is not one that APNs knows")
+        }
+        if let collapse = headers["apns-collapse-id"], collapse.utf8.count > 64 {
+            throw .badRequest("apns-collapse-id must not be longer than 64 bytes")
+        }
+        if let expiry = headers["ServiceBusNotification-Apns-Expiry"], HubTime(clientText: expiry) == nil {
+            throw .badRequest("ServiceBusNotification-Apns-Expiry must be a time such as 2026-01-31T18:00:00Z")
+        }
+    }
+
+    private static func checkWindows(_ headers: HubHeaders, media: String, body: [UInt8]) throws(Refusal) {
+        guard let type = headers["X-WNS-Type"] else { throw .badRequest("The X-WNS-Type header is missing") }
+        switch type.lowercased() {
+        case "wns/raw": return
+        case "wns/toast", "wns/tile", "wns/badge":
+            guard media != "application/octet-stream" else {
+                throw .badRequest("application/octet-stream is for wns/raw alone")
+            }
+            // The service's reference permits JSON beside XML.
+            if media == "application/json" { try checkObject(body) } else { try checkXML(body) }
+        default: throw .badRequest("X-WNS-Type must be wns/toast, wns/tile, wns/badge or wns/raw")
+        }
+    }
+
+    /// Raw notifications may hold anything; tiles and toasts are XML.
+    private static func checkWindowsPhone(_ headers: HubHeaders, body: [UInt8]) throws(Refusal) {
+        if let target = headers["X-WindowsPhone-Target"]?.lowercased(), !["toast", "tile", "token"].contains(target) {
+            throw .badRequest("X-WindowsPhone-Target must be toast or tile")
+        }
+        var isRaw = false
+        if let text = headers["X-NotificationClass"] {
+            guard let number = Int(text), 1...31 ~= number else {
+                throw .badRequest("X-NotificationClass must be a number from 1 to 31")
+            }
+            isRaw = number % 10 > 2 || number == 10 || number == 20 || number == 30
+        }
+        if !isRaw { try checkXML(body) }
+    }
+
+    private static func checkXML(_ body: [UInt8]) throws(Refusal) {
+        do { _ = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
+    }
+}

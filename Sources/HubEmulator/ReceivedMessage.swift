@@ -1,0 +1,69 @@
+public import NotificationHub
+
+/// A send that the hub accepted.
+public struct ReceivedMessage: Sendable {
+    public enum Kind: String, Sendable, Hashable {
+        case send, direct, batch, scheduled, test
+    }
+
+    /// Counts from 1 in the order of acceptance.
+    public var number: Int
+    /// The notification id, as the `Location` names it.
+    public var id: String
+    public var time: HubTime
+    public var kind: Kind
+    public var format: NotificationFormat
+    /// The tag expression as sent; `nil` when there was no header, which addresses everyone.
+    public var tags: String?
+    /// The handles of a direct or batch send.
+    public var handles: [String]
+    /// `Content-Type` and every header that the hub acts on or forwards.
+    public var headers: [HeaderField]
+    public var body: [UInt8]
+    /// The request's query, without the question mark.
+    public var query: String
+    /// What became of it so far.
+    public var telemetry = Telemetry()
+
+    /// What it costs to keep, in bytes.
+    var weight: Int { body.count + handles.reduce(200) { $0 + $1.utf8.count } }
+
+    /// How `GET /_emulator/messages` shows it. A body that is not text is shown in base64 as `bodyBase64`.
+    public var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("number", .integer(number)), .init("id", .string(id)), .init("time", .string(time.description)),
+            .init("kind", .string(kind.rawValue)), .init("format", .string(format.rawValue)), .init("tags", .text(tags)),
+        ]
+        if !handles.isEmpty { members.append(.init("handles", .array(handles.map { .string($0) }))) }
+        members.append(.init("headers", .object(headers.map { .init($0.name, .string($0.value)) })))
+        if let text = String(validating: body, as: UTF8.self) {
+            members.append(.init("body", .string(text)))
+        } else {
+            members.append(.init("bodyBase64", .string(base64(body))))
+        }
+        members.append(.init("query", .string(query)))
+        members.append(.init("delivery", telemetry.json))
+        return .object(members)
+    }
+}
+
+extension ReceivedMessage {
+    /// Reads back what `json` wrote; `nil` for anything else.
+    public init?(json: JSONValue) {
+        guard let number = json["number"]?.integer, number > 0, let id = json["id"]?.string,
+            let time = json["time"]?.string.flatMap(HubTime.init(clientText:)),
+            let kind = json["kind"]?.string.flatMap(Kind.init(rawValue:)),
+            let format = json["format"]?.string.flatMap({ NotificationFormat(headerValue: $0) }),
+            case .object(let fields)? = json["headers"], let telemetry = json["delivery"].flatMap(Telemetry.init(json:)),
+            let body = json["body"]?.string.map({ Array($0.utf8) }) ?? json["bodyBase64"]?.string.flatMap(base64Decoded)
+        else { return nil }
+        (self.number, self.id, self.time, self.kind, self.format) = (number, id, time, kind, format)
+        tags = json["tags"]?.string
+        handles = []
+        if case .array(let named)? = json["handles"] { handles = named.compactMap(\.string) }
+        headers = fields.map { HeaderField($0.name, $0.value.string ?? "") }
+        self.body = body
+        query = json["query"]?.string ?? ""
+        self.telemetry = telemetry
+    }
+}

@@ -1,0 +1,172 @@
+import NotificationHub
+
+/// All registrations of a hub, found by id, handle, installation and tag.
+///
+/// A send to a tag costs what the tag's registrations cost, whatever else is registered.
+struct RegistrationTable: Sendable {
+    /// Tags live in the tag table while a registration is stored.
+    private struct Stored: Sendable {
+        var registration: Registration
+        var tags: [TagTable.Spelling]
+    }
+
+    private var slots: [Stored?] = []
+    private var free: [UInt32] = []
+    private var byID: [RegistrationID: UInt32] = [:]
+    private var byHandle: [String: [UInt32]] = [:]
+    private var byInstallation: [String: [UInt32]] = [:]
+    private var byKind: [Kind: [UInt32]] = [:]
+    private var tagTable = TagTable()
+
+    /// What a send addresses: a platform's native registrations, or all that have a template.
+    enum Kind: Hashable, Sendable {
+        case native(NotificationFormat)
+        case template
+
+        init(_ format: NotificationFormat) { self = format == .template ? .template : .native(format) }
+
+        fileprivate init(_ registration: Registration) {
+            self = registration.template == nil ? .native(registration.platform) : .template
+        }
+    }
+
+    var count: Int { slots.count - free.count }
+
+    // MARK: Reading
+
+    subscript(slot: UInt32) -> Registration? {
+        guard Int(slot) < slots.count, let stored = slots[Int(slot)] else { return nil }
+        var registration = stored.registration
+        registration.tags = stored.tags.map(tagTable.text)
+        return registration
+    }
+
+    /// Without its tags, which cost time to gather.
+    func bare(_ slot: UInt32) -> Registration? {
+        Int(slot) < slots.count ? slots[Int(slot)]?.registration : nil
+    }
+
+    func slot(_ id: RegistrationID) -> UInt32? { byID[id] }
+
+    func slots(handle: String) -> [UInt32] { byHandle[handle] ?? [] }
+
+    func slots(installation: String) -> [UInt32] { byInstallation[installation] ?? [] }
+
+    func slots(tag: String) -> [UInt32] { tagTable.group(of: tag).map { tagTable.slots(group: $0) } ?? [] }
+
+    /// Up to `limit` occupied slots from `start` on.
+    func slots(from start: UInt32, limit: Int) -> [UInt32] {
+        var found: [UInt32] = []
+        var slot = Int(start)
+        while slot < slots.count, found.count < limit {
+            if slots[slot] != nil { found.append(UInt32(truncatingIfNeeded: slot)) }
+            slot += 1
+        }
+        return found
+    }
+
+    // MARK: Routing
+
+    /// A query with its tags looked up, good until a registration changes.
+    struct Plan: Sendable {
+        fileprivate let query: TagQuery?
+        fileprivate let groups: [Int?]
+        fileprivate let kind: Kind
+    }
+
+    func plan(_ query: TagQuery?, _ kind: Kind) -> Plan {
+        Plan(query: query, groups: query?.tags.map { tagTable.group(of: $0.text) } ?? [], kind: kind)
+    }
+
+    /// The slots a send may address, ascending. Each still has to pass `isMeant`.
+    func candidates(_ plan: Plan) -> [UInt32] {
+        guard let query = plan.query else { return byKind[plan.kind] ?? [] }
+        let counts = plan.groups.map { $0.map { tagTable.count(group: $0) } ?? 0 }
+        guard let cover = query.cover(counts: counts) else { return byKind[plan.kind] ?? [] }
+        let covering = plan.groups.indices.filter { cover >> UInt32($0) & 1 == 1 }.compactMap { plan.groups[$0] }
+        guard covering.count > 1 else { return covering.first.map { tagTable.slots(group: $0) } ?? [] }
+        var merged = covering.flatMap { tagTable.slots(group: $0) }
+        merged.sort()
+        var unique: [UInt32] = []
+        unique.reserveCapacity(merged.count)
+        for slot in merged where unique.last != slot { unique.append(slot) }
+        return unique
+    }
+
+    /// Whether the registration in `slot` is of the kind and has the tags.
+    func isMeant(_ slot: UInt32, _ plan: Plan) -> Bool {
+        guard Int(slot) < slots.count, let stored = slots[Int(slot)], Kind(stored.registration) == plan.kind else {
+            return false
+        }
+        guard let query = plan.query else { return true }
+        var mask: UInt32 = 0
+        for (index, group) in plan.groups.enumerated() {
+            guard let group else { continue }
+            if stored.tags.contains(where: { tagTable.group($0) == group }) { mask |= 1 << UInt32(index) }
+        }
+        return query.matches(mask)
+    }
+
+    /// Whether an earlier registration of the same handle is meant by the same send and would show the same, so that
+    /// this one is skipped.
+    func isRepeat(_ slot: UInt32, _ plan: Plan) -> Bool {
+        guard let registration = bare(slot), let sharing = byHandle[registration.handle], sharing.count > 1 else {
+            return false
+        }
+        return sharing.contains { other in
+            guard other < slot, let earlier = bare(other), earlier.platform == registration.platform else { return false }
+            return earlier.templateName == registration.templateName && isMeant(other, plan)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Adds a registration, or puts it in the place of the one with its id.
+    mutating func put(_ registration: Registration) {
+        let slot: UInt32
+        if let known = byID[registration.id] {
+            unlink(known)
+            slot = known
+        } else if let reused = free.popLast() {
+            slot = reused
+        } else {
+            slot = UInt32(truncatingIfNeeded: slots.count)
+            slots.append(nil)
+        }
+        var registration = registration
+        let tags = tagTable.add(registration.tags, slot: slot)
+        registration.tags = []
+        byID[registration.id] = slot
+        SlotList.insert(slot, into: &byHandle[registration.handle, default: []])
+        if let installation = registration.installation {
+            SlotList.insert(slot, into: &byInstallation[installation, default: []])
+        }
+        SlotList.insert(slot, into: &byKind[Kind(registration), default: []])
+        slots[Int(slot)] = Stored(registration: registration, tags: tags)
+    }
+
+    mutating func remove(_ slot: UInt32) {
+        guard let stored = unlink(slot) else { return }
+        byID[stored.id] = nil
+        free.append(slot)
+    }
+
+    /// Takes the registration out of every list but `byID`.
+    @discardableResult
+    private mutating func unlink(_ slot: UInt32) -> Registration? {
+        guard Int(slot) < slots.count, let stored = slots[Int(slot)] else { return nil }
+        let registration = stored.registration
+        tagTable.remove(stored.tags, slot: slot)
+        Self.drop(slot, registration.handle, from: &byHandle)
+        if let installation = registration.installation { Self.drop(slot, installation, from: &byInstallation) }
+        Self.drop(slot, Kind(registration), from: &byKind)
+        slots[Int(slot)] = nil
+        return registration
+    }
+
+    private static func drop<Key: Hashable>(_ slot: UInt32, _ key: Key, from lists: inout [Key: [UInt32]]) {
+        guard let index = lists.index(forKey: key) else { return }
+        SlotList.remove(slot, from: &lists.values[index])
+        if lists.values[index].isEmpty { lists.remove(at: index) }
+    }
+}

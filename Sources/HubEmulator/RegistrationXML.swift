@@ -1,0 +1,236 @@
+import NotificationHub
+
+/// Registrations as Atom entries: what clients send, and what the service was recorded to answer.
+enum RegistrationXML {
+    static let entryType = "application/atom+xml;type=entry;charset=utf-8"
+    static let feedType = "application/atom+xml; type=feed; charset=utf-8"
+    static let namespace = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
+    static let instance = "http://www.w3.org/2001/XMLSchema-instance"
+
+    /// The platform part of the description's element name.
+    static func word(_ platform: NotificationFormat) -> String {
+        switch platform {
+        case .apple: "Apple"
+        case .windows: "Windows"
+        case .windowsphone: "Mpns"
+        case .gcm: "Gcm"
+        case .fcmv1: "FcmV1"
+        case .adm: "Adm"
+        case .baidu: "Baidu"
+        case .browser: "Browser"
+        case .xiaomi: "Xiaomi"
+        case .template: "Template"
+        }
+    }
+
+    // MARK: Reading
+
+    /// What a client's entry says, without an id.
+    /// - Parameter limit: tags at most.
+    static func read(_ body: [UInt8], id: RegistrationID, tagsMax: Int) throws(Refusal) -> Registration {
+        let entry: XMLElement
+        do { entry = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
+        guard entry.localName == "entry", let content = entry.child("content"),
+            let description = content.elements.first ?? nested(content)
+        else { throw .badRequest("The body must be an Atom entry with a registration description in its content") }
+        // An old iOS form names the kind in an attribute.
+        let kind = description.attribute("type").map { XMLElement.localPart($0) } ?? description.localName
+        let suffix = "RegistrationDescription"
+        guard kind.hasSuffix(suffix) else { throw unknown(kind) }
+        var word = kind.dropLast(suffix.count)
+        let isTemplate = word.hasSuffix("Template")
+        if isTemplate { word = word.dropLast("Template".count) }
+        let platforms = NotificationFormat.allCases.filter { $0 != .template }
+        guard let platform = platforms.first(where: { self.word($0).equalsIgnoringCase(String(word)) })
+            ?? (word.lowercased() == "fcm" ? .gcm : nil)
+        else { throw unknown(kind) }
+        var registration = Registration(id: id, platform: platform, handle: "")
+        try readHandle(description, into: &registration)
+        registration.tags = try TagRules.split(description.child("Tags")?.text, max: tagsMax)
+        registration.variables = try variables(description.child("PushVariables")?.text)
+        if isTemplate { registration.template = try template(description, platform: platform) }
+        return registration
+    }
+
+    /// The iOS library sends the description as text of a `text/xml` content.
+    private static func nested(_ content: XMLElement) -> XMLElement? {
+        try? XMLReader.read(Array(content.text.trimmed().utf8))
+    }
+
+    private static func unknown(_ kind: Substring) -> Refusal {
+        .badRequest("The registration type '\(kind.prefix(80))' is not supported")
+    }
+
+    private static func readHandle(_ description: XMLElement, into registration: inout Registration) throws(Refusal) {
+        let text = { (name: String) in description.child(name)?.text.trimmed() ?? "" }
+        var extras = Registration.Extras()
+        switch registration.platform {
+        case .apple:
+            registration.handle = text("DeviceToken")
+            let isHex = registration.handle.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit && $0 < 128 }
+            guard isHex, registration.handle.utf8.count.isMultiple(of: 2) else {
+                throw .badRequest("DeviceToken must be hexadecimal digits, an even number of them")
+            }
+        case .windows, .windowsphone:
+            registration.handle = text("ChannelUri")
+            let tile = text("SecondaryTileName")
+            if !tile.isEmpty { extras.secondaryTile = tile }
+        case .gcm: registration.handle = text("GcmRegistrationId")
+        case .fcmv1: registration.handle = text("FcmV1RegistrationId")
+        case .adm: registration.handle = text("AdmRegistrationId")
+        case .xiaomi: registration.handle = text("XiaomiRegistrationId")
+        case .baidu:
+            registration.handle = text("BaiduChannelId")
+            extras.baiduUserID = text("BaiduUserId")
+            if let type = description.child("MessageType")?.text { extras.baiduMessageType = type }
+        case .browser:
+            registration.handle = text("Endpoint")
+            (extras.p256dh, extras.auth) = (text("P256DH"), text("Auth"))
+        case .template: break
+        }
+        if extras != Registration.Extras() { registration.extras = extras }
+        guard !registration.handle.isEmpty else { throw .badRequest("The registration has no device handle") }
+        guard registration.handle.utf8.count <= 4096 else { throw .badRequest("The device handle is too long") }
+    }
+
+    private static func template(_ description: XMLElement, platform: NotificationFormat) throws(Refusal) -> Template {
+        guard let body = description.child("BodyTemplate")?.text, !body.trimmed().isEmpty else {
+            throw .badRequest("The template registration has no BodyTemplate")
+        }
+        var headers: [HeaderField] = []
+        for list in [description.child("WnsHeaders"), description.child("MpnsHeaders"), description.child("ApnsHeaders")] {
+            for header in list?.elements ?? [] {
+                guard headers.count < 50 else { throw .badRequest("The template has too many headers") }
+                headers.append(
+                    HeaderField(header.child("Header")?.text.trimmed() ?? "", header.child("Value")?.text ?? ""))
+            }
+        }
+        let present = { (name: String) -> String? in
+            guard let element = description.child(name), element.attribute("nil") != "true" else { return nil }
+            return element.text
+        }
+        let name = present("TemplateName")?.trimmed()
+        do throws(TemplateProblem) {
+            return try Template(
+                body, name: name?.isEmpty == true ? nil : name, headers: headers,
+                expiry: platform == .apple ? present("Expiry") : nil,
+                priority: platform == .apple ? present("Priority") : nil, platform: platform)
+        } catch {
+            throw .badRequest("Invalid template: \(error.message)")
+        }
+    }
+
+    static func variables(_ text: String?) throws(Refusal) -> [TemplateProperty] {
+        guard let text, !text.trimmed().isEmpty else { return [] }
+        guard case .object(let members)? = JSONValue(parsing: Array(text.utf8)) else {
+            throw .badRequest("PushVariables must be a JSON object of strings")
+        }
+        return members.compactMap { member in
+            member.value.scalarText.map { TemplateProperty(name: member.name, value: $0) }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Where an entry stands: single answers and lists write times differently.
+    enum Place {
+        case written, read
+    }
+
+    static func entry(_ registration: Registration, address: String, place: Place, at now: HubTime, namespaces: Bool = true)
+        -> String
+    {
+        let time = CalendarTime(now).iso()
+        let url = XMLElement.escaped(address)
+        var out = "<entry a:etag=\"W/&quot;\(registration.etag)&quot;\""
+        if namespaces {
+            out += " xmlns=\"http://www.w3.org/2005/Atom\""
+            out += " xmlns:a=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\""
+        }
+        out += "><id>\(url)</id><title type=\"text\">\(registration.id)</title><published>\(time)</published>"
+        out += "<updated>\(time)</updated><link rel=\"self\" href=\"\(url)\"/><content type=\"application/xml\">"
+        out += description(registration, place: place)
+        return out + "</content></entry>"
+    }
+
+    static func feed(
+        _ entries: [(registration: Registration, address: String)], address: String, next: String?, at now: HubTime
+    ) -> String {
+        let url = XMLElement.escaped(address)
+        var out = "<feed xmlns=\"http://www.w3.org/2005/Atom\""
+        out += " xmlns:a=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\"><title type=\"text\">Registrations"
+        out += "</title><id>\(url)</id><updated>\(CalendarTime(now).iso())</updated><link rel=\"self\" href=\"\(url)\"/>"
+        if let next { out += "<link rel=\"next\" href=\"\(XMLElement.escaped(next))\"/>" }
+        for (registration, address) in entries {
+            out += entry(registration, address: address, place: .read, at: now, namespaces: false)
+        }
+        return out + "</feed>"
+    }
+
+    private static func description(_ registration: Registration, place: Place) -> String {
+        let kind = word(registration.platform) + (registration.template == nil ? "" : "Template")
+        let name = kind + "RegistrationDescription"
+        let never = registration.installation == nil ? 3 : 7
+        let expires = CalendarTime(registration.expires).iso(fractionDigits: never, suffix: place == .written ? "" : "Z")
+        var out = "<\(name) xmlns=\"\(namespace)\" xmlns:i=\"\(instance)\"><ETag>\(registration.etag)</ETag>"
+        out += "<ExpirationTime>\(expires)</ExpirationTime><RegistrationId>\(registration.id)</RegistrationId>"
+        if !registration.tags.isEmpty { out += element("Tags", registration.tags.joined(separator: ",")) }
+        if !registration.variables.isEmpty {
+            let members = registration.variables.map { JSONValue.Member($0.name, .string($0.value)) }
+            out += element("PushVariables", String(decoding: JSONValue.object(members).bytes, as: UTF8.self))
+        }
+        out += handle(registration)
+        if let template = registration.template { out += self.template(template, registration) }
+        return out + "</\(name)>"
+    }
+
+    private static func handle(_ registration: Registration) -> String {
+        let extras = registration.extras ?? Registration.Extras()
+        let (handle, tile) = (registration.handle, extras.secondaryTile.map { element("SecondaryTileName", $0) } ?? "")
+        return switch registration.platform {
+        case .apple: element("DeviceToken", handle)
+        case .windows, .windowsphone: element("ChannelUri", handle) + tile
+        case .gcm: element("GcmRegistrationId", handle)
+        case .fcmv1: element("FcmV1RegistrationId", handle)
+        case .adm: element("AdmRegistrationId", handle)
+        case .xiaomi: element("XiaomiRegistrationId", handle)
+        case .baidu: element("BaiduUserId", extras.baiduUserID ?? "") + element("BaiduChannelId", handle)
+        case .browser:
+            element("Endpoint", handle) + element("P256DH", extras.p256dh ?? "") + element("Auth", extras.auth ?? "")
+        case .template: ""
+        }
+    }
+
+    private static func template(_ template: Template, _ registration: Registration) -> String {
+        // A CDATA section cannot hold its own end.
+        let body = template.source.split(separator: "]]>", omittingEmptySubsequences: false).joined(separator: "]]]]><![CDATA[>")
+        var out = "<BodyTemplate><![CDATA[\(body)]]></BodyTemplate>"
+        let name = element("TemplateName", template.name)
+        switch registration.platform {
+        case .apple:
+            out += element("Expiry", template.expiry) + name
+            if let priority = template.priority { out += element("Priority", priority) }
+            out += headers("Apns", template.headers)
+        case .windows: out += headers("Wns", template.headers) + name
+        case .windowsphone: out += headers("Mpns", template.headers) + name
+        case .baidu:
+            out += name
+            if let type = registration.extras?.baiduMessageType { out += element("MessageType", type) }
+        default: out += name
+        }
+        return out
+    }
+
+    private static func headers(_ word: String, _ headers: [HeaderField]) -> String {
+        guard !headers.isEmpty else { return "<\(word)Headers/>" }
+        let inner = headers.map { field in
+            "<\(word)Header>" + element("Header", field.name) + element("Value", field.value) + "</\(word)Header>"
+        }
+        return "<\(word)Headers>" + inner.joined() + "</\(word)Headers>"
+    }
+
+    private static func element(_ name: String, _ text: String?) -> String {
+        guard let text else { return "<\(name) i:nil=\"true\"/>" }
+        return "<\(name)>" + XMLElement.escaped(text, keepsQuotes: true) + "</\(name)>"
+    }
+}

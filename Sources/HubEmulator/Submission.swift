@@ -1,0 +1,31 @@
+import NotificationHub
+
+/// A send that was found in order: what to deliver, and to whom.
+struct Submission: Sendable {
+    var kind: ReceivedMessage.Kind
+    var format: NotificationFormat
+    var audience: Audience
+    var content: PayloadRules.Content
+    var headers: [HeaderField]
+    var body: [UInt8]
+    /// When a scheduled send is due.
+    var due: HubTime?
+
+    /// The headers that the hub acts on or forwards; the rest is the connection's business.
+    static func forwarded(_ headers: HubHeaders) -> [HeaderField] {
+        headers.fields.filter { field in
+            field.name.equalsIgnoringCase("Content-Type") || field.name.hasPrefixIgnoringCase("ServiceBusNotification-")
+                || field.name.hasPrefixIgnoringCase("apns-") || field.name.hasPrefixIgnoringCase("X-")
+                    && !field.name.hasPrefixIgnoringCase("X-ms-")
+                || field.name.equalsIgnoringCase("P256DH") || field.name.equalsIgnoringCase("Auth")
+        }
+    }
+
+    static func format(_ headers: HubHeaders) throws(Refusal) -> NotificationFormat {
+        guard let word = headers["ServiceBusNotification-Format"] else { return .template }
+        guard let format = NotificationFormat(headerValue: word.trimmed()) else {
+            throw .badRequest("The notification format '\(word.prefix(40))' is not supported")
+        }
+        return format
+    }
+}

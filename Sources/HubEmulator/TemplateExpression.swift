@@ -1,0 +1,115 @@
+/// One value of a template: literal text or an expression over the properties of a send.
+///
+/// The whole value is either literal or an expression, and its first character alone decides which. A literal is
+/// copied unchanged, a `$(…)` in its middle included.
+struct TemplateExpression: Sendable, Hashable {
+    enum Part: Sendable, Hashable {
+        case literal(String)
+        case property(Property)
+    }
+
+    struct Property: Sendable, Hashable {
+        /// Lower case: names compare without regard to case.
+        var name: String
+        /// Stands in for a property that was not sent.
+        var fallback: String?
+        var form: Form
+    }
+
+    enum Form: Sendable, Hashable {
+        /// `$(name)`.
+        case whole
+        /// `$(name,n)`: the first n UTF-16 units.
+        case clipped(Int)
+        /// `.(name,n)`: at most n units, dots included.
+        case dotted(Int)
+        /// `%(name)`.
+        case percentEncoded
+        /// `#(name)`.
+        case number
+    }
+
+    var parts: [Part]
+
+    /// Whether the value is `#(name)`, which can become a JSON number.
+    var isNumber: Bool {
+        if case .property(let property) = parts.first { property.form == .number } else { false }
+    }
+
+    /// The text for these properties: those sent first, then those of the registration; missing ones are empty.
+    func text(_ properties: TemplateProperties) -> String {
+        parts.reduce(into: "") { text, part in
+            switch part {
+            case .literal(let literal): text += literal
+            case .property(let property):
+                let value = properties[property.name] ?? property.fallback ?? ""
+                text += property.form.applied(to: value)
+            }
+        }
+    }
+
+    /// Whether a text is a number as the official clients test it; a minus sign is not part of their rule.
+    static func isNumber(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        let digits = { (rest: inout Substring.UTF8View) in
+            let run = rest.prefix { 48...57 ~= $0 }
+            rest = rest[run.endIndex...]
+            return !run.isEmpty
+        }
+        if rest.first == UInt8(ascii: "0") { rest = rest.dropFirst() } else if !digits(&rest) { return false }
+        if rest.first == UInt8(ascii: ".") {
+            rest = rest.dropFirst()
+            guard digits(&rest) else { return false }
+        }
+        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
+            rest = rest.dropFirst()
+            if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+            guard digits(&rest) else { return false }
+        }
+        return rest.isEmpty
+    }
+}
+
+extension TemplateExpression.Form {
+    func applied(to value: String) -> String {
+        switch self {
+        case .whole, .number: value
+        case .percentEncoded: HubTarget.percentEncoded(value)
+        case .clipped(let length): Self.clip(value, to: length)
+        case .dotted(let length):
+            if value.utf16.count <= length {
+                value
+            } else {
+                // With no room for the dots there is only the cut.
+                length < 3 ? Self.clip(value, to: length) : Self.clip(value, to: length - 3) + "..."
+            }
+        }
+    }
+
+    /// The first `length` UTF-16 units, one less where that would halve a surrogate pair.
+    private static func clip(_ value: String, to length: Int) -> String {
+        guard value.utf16.count > length else { return value }
+        var cut = ""
+        var used = 0
+        for scalar in value.unicodeScalars {
+            used += UTF16.width(scalar)
+            if used > length { break }
+            cut.unicodeScalars.append(scalar)
+        }
+        return cut
+    }
+}
+
+/// The properties that a template is expanded with.
+struct TemplateProperties: Sendable {
+    private var values: [String: String] = [:]
+
+    /// - Parameter variables: the registration's own push variables; sent properties go before them.
+    init(_ sent: [TemplateProperty], variables: [TemplateProperty] = []) {
+        for property in variables { values[property.name.lowercased()] = property.value }
+        for property in sent { values[property.name.lowercased()] = property.value }
+    }
+
+    /// - Parameter name: in lower case.
+    subscript(name: String) -> String? { values[name] }
+}

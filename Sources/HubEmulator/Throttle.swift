@@ -1,0 +1,26 @@
+/// A limit of calls a minute, as a virtual scheduling clock in integer microseconds: a full minute's worth may come at
+/// once, then one more as each interval passes.
+struct Throttle: Sendable {
+    private let interval: Int64
+    private let burst: Int64
+    /// When the last admitted call would have come had they been evenly spaced, in microseconds.
+    private var scheduled: Int64 = .min
+
+    init(perMinute: Int) {
+        let limit = Int64(max(1, perMinute))
+        interval = max(1, (60_000_000 + limit - 1) / limit)
+        burst = 60_000_000
+    }
+
+    /// `nil` when the call may go on; otherwise whole seconds until one may, at least 1.
+    mutating func secondsToWait(at now: HubTime) -> Int64? {
+        let (micros, overflow) = now.milliseconds.multipliedReportingOverflow(by: 1000)
+        guard !overflow else { return nil }
+        let base = max(scheduled, micros)
+        if base - micros > burst - interval {
+            return max(1, (base - micros - (burst - interval) + 999_999) / 1_000_000)
+        }
+        scheduled = base + interval
+        return nil
+    }
+}

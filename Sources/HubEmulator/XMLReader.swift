@@ -1,0 +1,189 @@
+/// Reads a well-formed XML 1.0 text into a tree: no document type, no entities but the five and character
+/// references, bounded depth. The text is UTF-8 whatever its declaration claims, because .NET clients declare utf-16
+/// and send UTF-8.
+struct XMLReader {
+    /// Deeper texts are refused, so that reading cannot exhaust the stack.
+    static let depthMax = 64
+
+    /// Why a text is not taken. Its raw value is what the hub says about it.
+    enum Problem: String, Error {
+        case notUTF8 = "The body is not valid UTF-8"
+        case syntax = "The body is not well-formed XML"
+        case documentType = "The body must not have a document type declaration"
+        case tooDeep = "The body is nested too deeply"
+    }
+
+    private let bytes: [UInt8]
+    private var position = 0
+
+    static func read(_ bytes: [UInt8]) throws(Problem) -> XMLElement {
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw .notUTF8 }
+        var reader = XMLReader(bytes: bytes)
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
+        try reader.skipProlog()
+        let root = try reader.element(depth: 0)
+        try reader.skipProlog()
+        guard reader.position == bytes.count else { throw .syntax }
+        return root
+    }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private func sees(_ text: StaticString) -> Bool {
+        let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        return bytes[position...].starts(with: wanted)
+    }
+
+    private mutating func take(_ text: StaticString) -> Bool {
+        guard sees(text) else { return false }
+        position += text.utf8CodeUnitCount
+        return true
+    }
+
+    private mutating func skipBlanks() {
+        while let byte, byte == 32 || byte == 9 || byte == 10 || byte == 13 { position += 1 }
+    }
+
+    /// Blanks, comments and processing instructions, the XML declaration among them.
+    private mutating func skipProlog() throws(Problem) {
+        while true {
+            skipBlanks()
+            if take("<!--") {
+                try skip(past: "-->")
+            } else if take("<?") {
+                try skip(past: "?>")
+            } else if sees("<!") {
+                throw .documentType
+            } else {
+                return
+            }
+        }
+    }
+
+    /// The bytes up to `end`, which is stepped over.
+    @discardableResult
+    private mutating func skip(past end: StaticString) throws(Problem) -> ArraySlice<UInt8> {
+        let start = position
+        while position < bytes.count {
+            if bytes[position] == end.utf8Start[0], sees(end) {
+                defer { position += end.utf8CodeUnitCount }
+                return bytes[start..<position]
+            }
+            position += 1
+        }
+        throw .syntax
+    }
+
+    private mutating func name() throws(Problem) -> String {
+        let start = position
+        while let byte, Self.isNameByte(byte) { position += 1 }
+        guard position > start, !(45...57 ~= bytes[start]) else { throw .syntax }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 48...58, 65...90, 97...122, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), 128...: true
+        default: false
+        }
+    }
+
+    private mutating func element(depth: Int) throws(Problem) -> XMLElement {
+        guard depth < Self.depthMax else { throw .tooDeep }
+        guard take("<") else { throw .syntax }
+        var element = XMLElement(name: try name())
+        while true {
+            let before = position
+            skipBlanks()
+            if take("/>") { return element }
+            if take(">") { break }
+            guard position > before else { throw .syntax }
+            let attribute = XMLElement.Attribute(name: try name(), value: try attributeValue())
+            guard !element.attributes.contains(where: { $0.name == attribute.name }) else { throw .syntax }
+            element.attributes.append(attribute)
+        }
+        try content(of: &element, depth: depth)
+        guard try name() == element.name else { throw .syntax }
+        skipBlanks()
+        guard take(">") else { throw .syntax }
+        return element
+    }
+
+    private mutating func attributeValue() throws(Problem) -> String {
+        skipBlanks()
+        guard take("=") else { throw .syntax }
+        skipBlanks()
+        guard let quote = byte, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { throw .syntax }
+        position += 1
+        let value = try characters(until: quote)
+        guard byte == quote else { throw .syntax }
+        position += 1
+        return value
+    }
+
+    /// Everything up to and over the `</` of the end tag.
+    private mutating func content(of element: inout XMLElement, depth: Int) throws(Problem) {
+        var text = ""
+        while let byte {
+            guard byte == UInt8(ascii: "<") else {
+                text += try characters(until: UInt8(ascii: "<"))
+                continue
+            }
+            if take("<![CDATA[") {
+                text += String(decoding: try skip(past: "]]>"), as: UTF8.self)
+                continue
+            } else if take("<!--") {
+                try skip(past: "-->")
+                continue
+            } else if take("<?") {
+                try skip(past: "?>")
+                continue
+            }
+            if !text.isEmpty { element.children.append(.text(text)) }
+            text = ""
+            if take("</") { return }
+            element.children.append(.element(try self.element(depth: depth + 1)))
+        }
+        throw .syntax
+    }
+
+    /// Character data with its references resolved; stops before `end`.
+    private mutating func characters(until end: UInt8) throws(Problem) -> String {
+        var out: [UInt8] = []
+        while let byte, byte != end {
+            position += 1
+            switch byte {
+            case UInt8(ascii: "&"): out.append(contentsOf: try reference().utf8)
+            case UInt8(ascii: "<"): throw .syntax
+            case 0..<9, 11, 12, 14..<32: throw .syntax
+            default: out.append(byte)
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    private mutating func reference() throws(Problem) -> String {
+        let start = position
+        while let byte, byte != UInt8(ascii: ";"), position - start < 10 { position += 1 }
+        guard byte == UInt8(ascii: ";") else { throw .syntax }
+        let name = String(decoding: bytes[start..<position], as: UTF8.self)
+        position += 1
+        switch name {
+        case "amp": return "&"
+        case "lt": return "<"
+        case "gt": return ">"
+        case "quot": return "\""
+        case "apos": return "'"
+        default:
+            guard name.hasPrefix("#") else { throw .syntax }
+            let code = name.hasPrefix("#x") ? UInt32(name.dropFirst(2), radix: 16) : UInt32(name.dropFirst())
+            guard let scalar = code.flatMap(Unicode.Scalar.init), scalar.value >= 32 || [9, 10, 13].contains(scalar.value)
+            else { throw .syntax }
+            return String(scalar)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import HubEmulator
+import NotificationHub
+
+/// A test story that somebody wrote on the page.
+public struct ComposedStory: Sendable, Hashable {
+    public static let headlineLengthMax = 500
+
+    /// Different for every send.
+    public var id: String
+    /// The same for a story and its corrections.
+    public var story: String
+    public var category: String
+    public var headline: String
+
+    /// Reads what the page sends; `nil` for a story without a category that is a tag, or without a headline.
+    init?(json: JSONValue, id: String) {
+        guard let category = json["category"]?.string, (try? Tag(category))?.kind == .ordinary,
+            let headline = json["headline"]?.string, !headline.isEmpty, headline.count <= Self.headlineLengthMax
+        else { return nil }
+        self.id = id
+        let given = json["story"]?.string ?? ""
+        story = given.isEmpty || given.utf8.count > 64 ? id : given
+        self.category = category
+        self.headline = headline
+    }
+
+    /// The template send that the publisher would make of it.
+    func request(hub: HubName, host: String, token: String) -> HubHTTPRequest {
+        let properties: [JSONValue.Member] = [
+            .init("messageParam", .string("Breaking \(category) News : \(headline)")), .init("title", .string(headline)),
+            .init("category", .string(category)), .init("id", .string(id)), .init("story", .string(story)),
+        ]
+        return HubHTTPRequest(
+            method: "POST", target: "/\(hub)/messages?api-version=2020-06",
+            headers: [
+                "Host": host, "Authorization": token, "ServiceBusNotification-Format": "template",
+                "ServiceBusNotification-Tags": category, "Content-Type": "application/json;charset=utf-8",
+                "apns-push-type": "alert", "apns-collapse-id": Self.visible(story),
+            ], body: JSONValue.object(properties).bytes)
+    }
+
+    private static func visible(_ text: String) -> String {
+        String(decoding: text.utf8.map { 0x21...0x7E ~= $0 ? $0 : UInt8(ascii: "-") }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,20 @@
+import HubEmulator
+import ServiceLifecycle
+
+/// Carries out the deliveries of accepted sends, beside the requests and a few at a time.
+struct DeliveryLoop: Service {
+    /// Registrations looked at under one hold of the hub's lock.
+    private static let batch = 256
+
+    let hub: ServedHub
+
+    func run() async {
+        await withGracefulShutdownHandler {
+            for await _ in hub.wakes {
+                while hub.deliverSome(Self.batch) { await Task.yield() }
+            }
+        } onGracefulShutdown: {
+            hub.close()
+        }
+    }
+}

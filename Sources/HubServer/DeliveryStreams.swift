@@ -1,0 +1,56 @@
+import HubEmulator
+import Synchronization
+
+/// Who is watching which devices, live.
+final class DeliveryStreams: Sendable {
+    /// Deliveries kept for a watcher who is slow to read; older ones are lost to it.
+    private static let behindMax = 1000
+    /// Watchers at once, at most.
+    static let watchersMax = 1000
+
+    private struct Watcher: Sendable {
+        var handles: Set<String>
+        var stream: AsyncStream<Delivery>.Continuation
+    }
+
+    private struct State: Sendable {
+        var watchers: [Int: Watcher] = [:]
+        var nextID = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Deliveries to these handles from now on. Ends when the server does; `nil` when too many are watching.
+    func watch(_ handles: Set<String>) -> AsyncStream<Delivery>? {
+        let (deliveries, stream) = AsyncStream<Delivery>.makeStream(bufferingPolicy: .bufferingNewest(Self.behindMax))
+        let id: Int? = state.withLock { state in
+            guard !state.isClosed, state.watchers.count < Self.watchersMax else { return nil }
+            state.nextID += 1
+            state.watchers[state.nextID] = Watcher(handles: handles, stream: stream)
+            return state.nextID
+        }
+        guard let id else { return nil }
+        stream.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.watchers.removeValue(forKey: id) }
+        }
+        return deliveries
+    }
+
+    func publish(_ deliveries: [Delivery]) {
+        let watchers = state.withLock { Array($0.watchers.values) }
+        guard !watchers.isEmpty else { return }
+        for delivery in deliveries {
+            for watcher in watchers where watcher.handles.contains(delivery.handle) { watcher.stream.yield(delivery) }
+        }
+    }
+
+    func close() {
+        let watchers = state.withLock { state in
+            state.isClosed = true
+            defer { state.watchers = [:] }
+            return Array(state.watchers.values)
+        }
+        for watcher in watchers { watcher.stream.finish() }
+    }
+}

@@ -1,0 +1,29 @@
+import HubEmulator
+public import NotificationHub
+
+/// How to reach a hub that is being served.
+public struct HubAddress: Sendable {
+    public let port: Int
+    public let hubName: HubName
+    /// All rights, for a back end.
+    public let connectionString: ConnectionString
+    /// Listen only, for apps; `nil` when no rule is like that.
+    public let listenConnectionString: ConnectionString?
+
+    init(_ settings: HubServerSettings, rules: [AccessRule], port: Int) {
+        self.port = port
+        hubName = settings.hubName
+        let isSecure = settings.security != .none
+        // A wildcard address is for listening; nobody can call it.
+        let host = ["0.0.0.0", "::", ""].contains(settings.host) ? "127.0.0.1" : settings.host
+        let endpoint = HubEndpoint(scheme: isSecure ? .https : .http, host: host, port: port)
+        let full = rules.first { $0.rights.contains([.listen, .send, .manage]) } ?? rules.first
+        let given = settings.connectionString.flatMap { given in rules.first { $0.name == given.keyName } }
+        let chosen = given ?? full
+        connectionString = ConnectionString(
+            endpoint: endpoint, keyName: chosen?.name ?? "", key: chosen?.primaryKey ?? AccessKey(""))
+        listenConnectionString = rules.first { $0.rights == .listen }.map {
+            ConnectionString(endpoint: endpoint, keyName: $0.name, key: $0.primaryKey)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import HTTPTypes
+import HubEmulator
+import Hummingbird
+import NIOCore
+import NotificationHub
+
+/// Turns HTTP into the hub's values and back; decides nothing.
+struct HubResponder: HTTPResponder {
+    typealias Context = HubRequestContext
+
+    let hub: ServedHub
+    let inspection: Inspection
+    let isSecure: Bool
+
+    func respond(to request: Request, context: HubRequestContext) async throws -> Response {
+        let target = request.head.path ?? "/"
+        var asked = HubHTTPRequest(method: request.method.rawValue, target: target)
+        asked.isSecure = isSecure
+        asked.headers.reserveCapacity(request.headers.count + 1)
+        if let authority = request.head.authority { asked.headers.append("Host", authority) }
+        for field in request.headers { asked.headers.append(field.name.rawName, field.value) }
+        do {
+            // One byte over the limit is enough to know that it was crossed.
+            let body = try await request.body.collect(upTo: SendRequest.bodyLengthMax)
+            asked.body = Array(body.readableBytesView)
+        } catch is NIOTooManyBytesError {
+            asked.bodyIsTooLong = true
+        }
+        if Inspection.isInspection(target) {
+            if let stream = watch(asked, context) { return stream }
+            return Self.response(await inspection.reply(to: asked, isLocal: context.isLocal))
+        }
+        if let page = Page.reply(to: asked) { return Self.response(page) }
+        return await deliver(hub.handle(asked), context)
+    }
+
+    private func deliver(_ reply: HubHTTPResponse, _ context: HubRequestContext) async -> Response {
+        if reply.delayMilliseconds > 0 { await context.pause(milliseconds: reply.delayMilliseconds) }
+        switch reply.transmission {
+        case .whole: break
+        case .reset: await context.reset()
+        case .slow(let bytesPerSecond):
+            var response = Self.response(reply)
+            response.body = Self.slowBody(reply.body, bytesPerSecond: bytesPerSecond, context)
+            return response
+        }
+        return Self.response(reply)
+    }
+
+    /// `GET /_emulator/stream?handle=…&handle=…`: deliveries as server-sent events; `nil` for any other request.
+    private func watch(_ request: HubHTTPRequest, _ context: HubRequestContext) -> Response? {
+        guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?"),
+            inspection.admits(request, isLocal: context.isLocal)
+        else { return nil }
+        let handles = Set(
+            request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
+                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).removingPercentEncoding })
+        guard let deliveries = hub.streams.watch(handles) else {
+            return Self.response(Inspection.problem(503, "Too many are watching."))
+        }
+        // A reader that was cut off says what it saw last.
+        let missed = request.headers["Last-Event-ID"].flatMap { Int($0) }.map { last in
+            hub.withHub { $0.delivered.entries(after: last, limit: 1000).map(\.entry) }
+                .filter { handles.contains($0.handle) }
+        }
+        let body = ResponseBody { writer in
+            try await writer.write(ByteBuffer(string: ": watching\n\n"))
+            for delivery in missed ?? [] { try await writer.write(Self.event(delivery)) }
+            for await delivery in deliveries { try await writer.write(Self.event(delivery)) }
+            try await writer.finish(nil)
+        }
+        let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
+        return Response(status: .ok, headers: headers, body: body)
+    }
+
+    private static func event(_ delivery: Delivery) -> ByteBuffer {
+        var bytes = Array("id: \(delivery.number)\nevent: delivery\ndata: ".utf8)
+        delivery.json.write(into: &bytes)
+        bytes += "\n\n".utf8
+        return ByteBuffer(bytes: bytes)
+    }
+
+    private static func slowBody(_ bytes: [UInt8], bytesPerSecond: Int, _ context: HubRequestContext) -> ResponseBody {
+        ResponseBody(contentLength: bytes.count) { writer in
+            let piece = max(1, bytesPerSecond / 10)
+            let pause = Int64(1000 * piece / bytesPerSecond)
+            for start in stride(from: 0, to: bytes.count, by: piece) {
+                if start > 0 { await context.pause(milliseconds: pause) }
+                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + piece)]))
+            }
+            try await writer.finish(nil)
+        }
+    }
+
+    static func response(_ reply: HubHTTPResponse) -> Response {
+        var headers = HTTPFields()
+        headers.reserveCapacity(reply.headers.fields.count + 3)
+        for field in reply.headers.fields {
+            guard let name = HTTPField.Name(field.name) else { continue }
+            headers.append(HTTPField(name: name, value: field.value))
+        }
+        let body = reply.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body))
+        return Response(status: HTTPResponse.Status(code: reply.status), headers: headers, body: body)
+    }
+}

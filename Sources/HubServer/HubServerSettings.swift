@@ -1,0 +1,58 @@
+public import HubEmulator
+public import NotificationHub
+
+/// Where and how a hub is served.
+public struct HubServerSettings: Sendable {
+    /// How the server proves who it is.
+    public enum Security: Sendable, Hashable {
+        /// Plain http.
+        case none
+        /// https with a certificate for this host's names, made at start and trusted by nobody.
+        case selfSigned
+        /// https with a certificate chain and its key, both PEM files.
+        case files(certificate: String, key: String)
+    }
+
+    /// The address to listen on. Anything but loopback lets others on the network use the hub.
+    public var host: String
+    /// 0 lets the system choose.
+    public var port: Int
+    public var hubName: HubName
+    /// Whose rule and key open the hub; `nil` makes keys at start (or takes those in the store).
+    public var connectionString: ConnectionString?
+    public var security = Security.none
+    /// Where registrations and messages are kept; `nil` for memory alone.
+    public var storePath: String?
+    /// Whether `/_emulator` answers callers from other machines too.
+    public var allowsRemoteInspection = false
+    /// Where stories written on the page go, in place of the hub itself: the demo puts them on a topic.
+    public var publish: (@Sendable (ComposedStory) async throws -> Void)?
+    /// Changes the hub's own settings before it starts: tier, limits, what is kept.
+    public var configure: @Sendable (inout HubSettings) -> Void = { _ in }
+
+    public init(
+        host: String = "127.0.0.1", port: Int = 8090, hubName: HubName, connectionString: ConnectionString? = nil
+    ) {
+        self.host = host
+        self.port = port
+        self.hubName = hubName
+        self.connectionString = connectionString
+    }
+}
+
+/// Why a hub could not be served.
+public enum HubServerProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    case settings([String])
+    case listen(host: String, port: Int, reason: String)
+    case certificate(String)
+    case store(String)
+
+    public var description: String {
+        switch self {
+        case .settings(let problems): problems.joined(separator: " ")
+        case .listen(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
+        case .certificate(let reason): "the certificate cannot be used: \(reason)"
+        case .store(let reason): "the store cannot be used: \(reason)"
+        }
+    }
+}

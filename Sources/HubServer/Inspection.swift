@@ -1,0 +1,182 @@
+import Foundation
+import HubEmulator
+import NotificationHub
+
+/// What the emulator shows and does beside being a hub, all of it below `/_emulator`.
+struct Inspection: Sendable {
+    private static let messagesMax = 1000
+
+    let hub: ServedHub
+    /// Whether callers from other machines are answered.
+    let allowsRemote: Bool
+    /// Where the page's stories go; `nil` sends them straight to the hub.
+    let publish: (@Sendable (ComposedStory) async throws -> Void)?
+
+    static func isInspection(_ target: String) -> Bool { target.hasPrefix("/_emulator/") }
+
+    /// Whether the caller may see and do these things.
+    func admits(_ request: HubHTTPRequest, isLocal: Bool) -> Bool {
+        allowsRemote || isLocal && Self.isLocalName(request)
+    }
+
+    func reply(to request: HubHTTPRequest, isLocal: Bool) async -> HubHTTPResponse {
+        guard admits(request, isLocal: isLocal) else {
+            return Self.problem(403, "The emulator's own pages are for this machine alone.")
+        }
+        let (path, query) = Self.split(request.target)
+        let name = path.dropFirst("/_emulator/".count)
+        switch (request.method, name) {
+        case ("GET", "count"):
+            return Self.json(.object([.init("count", .integer(hub.withHub { $0.received.total }))]))
+        case ("GET", "status"): return status()
+        case ("GET", "messages"): return messages(query)
+        case ("GET", "faults"): return Self.json(.array(hub.withHub { $0.faults }.map(\.json)))
+        case ("POST", "faults"): return addFaults(request)
+        case ("DELETE", "faults"):
+            hub.withHub { $0.clearFaults() }
+            return HubHTTPResponse(status: 204)
+        case ("GET", "phone"): return phone(request)
+        case ("POST", "stories"): return await compose(request)
+        default:
+            guard name.hasPrefix("devices/"), let handle = name.dropFirst(8).removingPercentEncoding, !handle.isEmpty else {
+                return Self.problem(404, "There is nothing here.")
+            }
+            switch request.method {
+            case "GET": return device(handle)
+            case "PUT": return setOutcome(request, handle)
+            default: return Self.problem(405, "Devices are read with GET and set with PUT.")
+            }
+        }
+    }
+
+    private func status() -> HubHTTPResponse {
+        let (received, delivered, registrations) = hub.withHub {
+            ($0.received.total, $0.delivered.total, $0.registrationCount)
+        }
+        return Self.json(
+            .object([
+                .init("received", .integer(received)), .init("delivered", .integer(delivered)),
+                .init("registrations", .integer(registrations)),
+            ]))
+    }
+
+    /// What was handed to one device, and what it is registered as.
+    private func device(_ handle: String) -> HubHTTPResponse {
+        let (registrations, deliveries) = hub.withHub { ($0.registrationIDs(handle: handle), $0.deliveries(to: handle)) }
+        return Self.json(
+            .object([
+                .init("handle", .string(handle)),
+                .init("registrations", .array(registrations.map { .string($0) })),
+                .init("deliveries", .array(deliveries.map(\.json))),
+            ]))
+    }
+
+    /// `{"outcome":"ExpiredChannel"}`: what the device's platform says from now on.
+    private func setOutcome(_ request: HubHTTPRequest, _ handle: String) -> HubHTTPResponse {
+        let word = JSONValue(parsing: request.body)?["outcome"]?.string ?? ""
+        guard let outcome = PushOutcome(rawValue: word) else {
+            let known = PushOutcome.allCases.map(\.rawValue).joined(separator: ", ")
+            return Self.problem(400, "outcome must be one of \(known).")
+        }
+        hub.withHub { $0.setOutcome(outcome == .success ? nil : outcome, handle: handle) }
+        return HubHTTPResponse(status: 204)
+    }
+
+    /// What a phone on the page needs to register over the hub's own interface: a token of the Listen-only key, not the
+    /// key itself.
+    private func phone(_ request: HubHTTPRequest) -> HubHTTPResponse {
+        let rule = hub.settings.rules.first { $0.rights == .listen }
+        let expires = hub.now.seconds + 3600
+        let base = (request.isSecure ? "https://" : "http://") + (request.headers["Host"] ?? "")
+        let token = rule.map { rule in
+            SharedAccessSignature.token(
+                resource: base + "/" + hub.settings.name.text, keyName: rule.name, key: rule.primaryKey, expiresAt: expires)
+        }
+        return Self.json(
+            .object([
+                .init("hub", .string(hub.settings.name.text)), .init("token", .text(token)),
+                .init("expires", .integer(expires)), .init("throughKafka", .bool(publish != nil)),
+            ]))
+    }
+
+    /// `{"category":…,"headline":…,"story":…}`: sends a test story the way this server is wired.
+    private func compose(_ request: HubHTTPRequest) async -> HubHTTPResponse {
+        var random = SystemRandomNumberGenerator()
+        let id = "page-" + String(random.next(), radix: 36)
+        guard let json = JSONValue(parsing: request.body), let story = ComposedStory(json: json, id: id) else {
+            return Self.problem(400, "A story needs a category and a headline of at most 500 characters.")
+        }
+        if let publish {
+            do { try await publish(story) } catch { return Self.problem(502, "The story could not be published.") }
+        } else {
+            let rule = hub.settings.rules.first { $0.rights.contains(.send) }
+            let host = request.headers["Host"] ?? "localhost"
+            guard let rule else { return Self.problem(409, "No rule of this hub may send.") }
+            let token = SharedAccessSignature.token(
+                resource: "http://\(host)/", keyName: rule.name, key: rule.primaryKey, expiresAt: hub.now.seconds + 60)
+            let reply = hub.handle(story.request(hub: hub.settings.name, host: host, token: token))
+            guard reply.status == 201 else {
+                return Self.problem(502, "The hub answered \(reply.status) to the send.")
+            }
+        }
+        return Self.json(.object([.init("id", .string(id)), .init("story", .string(story.story))]), status: 202)
+    }
+
+    /// `?after=N&limit=M`: the messages numbered above N, oldest first.
+    private func messages(_ query: [Substring: Substring]) -> HubHTTPResponse {
+        let after = query["after"].flatMap { Int($0) } ?? 0
+        let limit = min(Self.messagesMax, max(1, query["limit"].flatMap { Int($0) } ?? Self.messagesMax))
+        let (total, entries) = hub.withHub { ($0.received.total, $0.received.entries(after: after, limit: limit)) }
+        return Self.json(
+            .object([
+                .init("count", .integer(total)), .init("messages", .array(entries.map(\.entry.json))),
+            ]))
+    }
+
+    /// One fault, or an array of them.
+    private func addFaults(_ request: HubHTTPRequest) -> HubHTTPResponse {
+        guard let json = JSONValue(parsing: request.body) else { return Self.problem(400, "The body is not JSON.") }
+        var described = [json]
+        if case .array(let list) = json { described = list }
+        do throws(FaultProblem) {
+            var faults: [Fault] = []
+            for json in described { faults.append(try Fault(json: json)) }
+            hub.withHub { hub in faults.forEach { hub.add($0) } }
+            return Self.json(.array(faults.map(\.json)))
+        } catch {
+            return Self.problem(400, error.message)
+        }
+    }
+
+    static func json(_ value: JSONValue, status: Int = 200) -> HubHTTPResponse {
+        HubHTTPResponse(
+            status: status, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
+            body: value.bytes)
+    }
+
+    static func problem(_ status: Int, _ message: String) -> HubHTTPResponse {
+        json(.object([.init("error", .string(message))]), status: status)
+    }
+
+    /// A page of another site must not reach these through a name that it made point here.
+    private static func isLocalName(_ request: HubHTTPRequest) -> Bool {
+        let host = request.headers["Host"] ?? ""
+        let isLocal = { (authority: Substring) in
+            let name = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+            return name == "localhost" || name == "[::1]" || name.hasPrefix("127.")
+        }
+        guard isLocal(host[...]) else { return false }
+        guard let origin = request.headers["Origin"] else { return true }
+        return origin == "http://\(host)" || origin == "https://\(host)"
+    }
+
+    static func split(_ target: String) -> (path: Substring, query: [Substring: Substring]) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var query: [Substring: Substring] = [:]
+        for field in (parts.count > 1 ? parts[1] : "").split(separator: "&") {
+            let sides = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            query[sides.first ?? ""] = sides.count > 1 ? sides[1] : ""
+        }
+        return (parts.first ?? "", query)
+    }
+}

@@ -1,0 +1,54 @@
+public import HubEmulator
+public import NotificationHub
+
+/// A hub that is being served by this process.
+public final class RunningHub: Sendable {
+    public let address: HubAddress
+    private let hub: ServedHub
+    private let serving: Task<Void, any Error>
+
+    init(
+        _ settings: HubServerSettings, _ hub: ServedHub, port: Int, serving: Task<Void, any Error>
+    ) {
+        address = HubAddress(settings, rules: hub.settings.rules, port: port)
+        self.hub = hub
+        self.serving = serving
+    }
+
+    public var port: Int { address.port }
+    /// All rights, for a back end.
+    public var connectionString: ConnectionString { address.connectionString }
+    /// Listen only, for apps.
+    public var listenConnectionString: ConnectionString? { address.listenConnectionString }
+
+    /// The accepted sends that are still kept, oldest first.
+    public var received: [ReceivedMessage] {
+        hub.withHub { $0.received.entries(after: 0, limit: .max).map(\.entry) }
+    }
+
+    /// How many sends were ever accepted.
+    public var receivedCount: Int { hub.withHub { $0.received.total } }
+
+    /// The deliveries that are still kept, oldest first.
+    public var delivered: [Delivery] {
+        hub.withHub { $0.delivered.entries(after: 0, limit: .max).map(\.entry) }
+    }
+
+    /// Deliveries to these handles from now on; ends with the server. `nil` when too many are watching.
+    public func deliveries(to handles: Set<String>) -> AsyncStream<Delivery>? { hub.streams.watch(handles) }
+
+    /// How many registrations there are.
+    public var registrationCount: Int { hub.withHub { $0.registrationCount } }
+
+    /// Makes the hub misbehave; see `Fault`.
+    public func add(_ fault: Fault) { hub.withHub { $0.add(fault) } }
+
+    public func clearFaults() { hub.withHub { $0.clearFaults() } }
+
+    /// Closes the port and every connection. Returns when all are closed.
+    public func stop() async {
+        hub.close()
+        serving.cancel()
+        _ = await serving.result
+    }
+}

@@ -1,0 +1,69 @@
+import HubEmulator
+import NIOCore
+import NIOPosix
+import NotificationHub
+import Synchronization
+
+/// The hub behind its lock, as every connection sees it.
+final class ServedHub: Sendable {
+    let settings: HubSettings
+    let streams = DeliveryStreams()
+    /// Says that there are deliveries to make.
+    let wakes: AsyncStream<Void>
+
+    private let clock = ServerClock()
+    private let hub: Mutex<EmulatedHub>
+    private let wake: AsyncStream<Void>.Continuation
+    private let store: HubStore?
+
+    init(_ hub: consuming EmulatedHub, store: HubStore?) {
+        settings = hub.settings
+        self.hub = Mutex(hub)
+        self.store = store
+        (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        wake.yield()
+    }
+
+    var now: HubTime { clock.now }
+
+    func handle(_ request: HubHTTPRequest) -> HubHTTPResponse {
+        let now = clock.now
+        let (response, hasWork) = hub.withLock { hub in
+            let response = hub.handle(request, at: now)
+            return (response, hub.hasWork(at: now) || hub.wakeAt != nil)
+        }
+        if hasWork { wake.yield() }
+        // What is answered is stored first: a hub that is killed right after has not promised more than it keeps.
+        store?.write { hub.withLock { $0.takeChanges() } }
+        return response
+    }
+
+    /// - Returns: whether there is more to deliver now.
+    func deliverSome(_ limit: Int) -> Bool {
+        let now = clock.now
+        let (deliveries, hasMore, wakeAt) = hub.withLock { hub in
+            let deliveries = hub.deliver(limit: limit, at: now)
+            return (deliveries, hub.hasWork(at: now), hub.wakeAt)
+        }
+        if !deliveries.isEmpty { streams.publish(deliveries) }
+        store?.write { hub.withLock { $0.takeChanges() } }
+        if !hasMore, let wakeAt { arm(wakeAt, at: now) }
+        return hasMore
+    }
+
+    /// An extra alarm does no harm, so none is ever taken back.
+    private func arm(_ time: HubTime, at now: HubTime) {
+        let delay = min(max(1, time.millisecondsSince(now)), 86_400_000)
+        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .milliseconds(delay)) { [wake] in _ = wake.yield() }
+    }
+
+    func withHub<Result>(_ body: (inout sending EmulatedHub) -> sending Result) -> sending Result {
+        hub.withLock(body)
+    }
+
+    /// Ends deliveries and everything that watches them.
+    func close() {
+        wake.finish()
+        streams.close()
+    }
+}

@@ -1,0 +1,59 @@
+import NewsModel
+
+/// Durations counted in buckets, two to an octave from 0.5 ms to 70 minutes: a percentile read from it is off by a third at most.
+public struct LatencyHistogram: Sendable, Hashable {
+    /// Upper bounds of the buckets, in nanoseconds; one more bucket holds what is beyond.
+    public static let bounds: [Int64] = (0..<24).flatMap { octave in
+        [first << octave, (first << octave) / 2 * 3]
+    }
+    private static let first: Int64 = 500_000
+
+    /// One more than there are bounds.
+    public private(set) var counts = [UInt64](repeating: 0, count: Self.bounds.count + 1)
+    /// Of all durations, in nanoseconds.
+    public private(set) var sum: UInt64 = 0
+
+    public init() {}
+
+    public var count: UInt64 { counts.reduce(0, +) }
+
+    /// A negative duration (clocks of two machines) counts as zero.
+    public mutating func add(_ duration: Duration) {
+        let nanoseconds = UInt64(clamping: duration.nanoseconds)
+        sum &+= nanoseconds
+        counts[Self.bucket(of: nanoseconds)] += 1
+    }
+
+    /// The first bucket whose bound is not below: found by the position of the highest bit, not by a search.
+    static func bucket(of nanoseconds: UInt64) -> Int {
+        guard nanoseconds > UInt64(first) else { return 0 }
+        let units = (nanoseconds - 1) / UInt64(first)
+        let octave = UInt64.bitWidth - 1 - units.leadingZeroBitCount
+        guard octave < bounds.count / 2 else { return bounds.count }
+        let isUpperHalf = nanoseconds > UInt64(bounds[2 * octave + 1])
+        return 2 * octave + (isUpperHalf ? 2 : 1)
+    }
+
+    public mutating func add(_ other: LatencyHistogram) {
+        for index in counts.indices { counts[index] += other.counts[index] }
+        sum &+= other.sum
+    }
+
+    /// The duration that `share` (0…1) of all did not exceed, in seconds, by linear interpolation in its bucket; `nil` when there
+    /// are none.
+    public func quantile(_ share: Double) -> Double? {
+        let total = count
+        guard total > 0 else { return nil }
+        let rank = min(max(share, 0), 1) * Double(total)
+        var below: UInt64 = 0
+        for (index, count) in counts.enumerated() where count > 0 {
+            if Double(below + count) >= rank {
+                let lower = index == 0 ? 0 : Double(Self.bounds[index - 1])
+                let upper = index < Self.bounds.count ? Double(Self.bounds[index]) : lower
+                return (lower + (upper - lower) * max(0, rank - Double(below)) / Double(count)) / 1e9
+            }
+            below += count
+        }
+        return nil
+    }
+}

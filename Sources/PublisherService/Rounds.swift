@@ -1,0 +1,87 @@
+import Dispatch
+import Foundation
+import KafkaIO
+import Logging
+import NewsModel
+import PublishEngine
+import Synchronization
+
+/// Goes round every few seconds on a thread that may wait: how far behind are we, and what has been done?
+final class Rounds: Sendable {
+    private static let interval = Duration.seconds(5)
+    /// A summary of what was done is logged no more often.
+    private static let summaryInterval = Duration.seconds(60)
+
+    private let settings: PublisherSettings
+    private let telemetry: Telemetry
+    private let log: Logger
+    private let stopped = DispatchSemaphore(value: 0)
+
+    init(settings: PublisherSettings, telemetry: Telemetry, log: Logger) {
+        self.settings = settings
+        self.telemetry = telemetry
+        self.log = log
+    }
+
+    func start() {
+        let thread = Thread { self.run() }
+        thread.name = "rounds"
+        thread.start()
+    }
+
+    /// Returns at once; a look that is under way ends by its own time limit.
+    func stop() { stopped.signal() }
+
+    private func run() {
+        // A broker that does not answer must not keep the other lanes from being looked at for long.
+        let admin = try? KafkaAdmin(settings: settings.kafka, timeout: .seconds(3))
+        var summary = Summary(at: telemetry.clock.now)
+        repeat {
+            if let admin { measure(admin) }
+            summary.log(telemetry.status, every: Self.summaryInterval, to: log)
+        } while stopped.wait(timeout: .now() + .nanoseconds(Int(Self.interval.nanoseconds))) == .timedOut
+    }
+
+    private func measure(_ admin: KafkaAdmin) {
+        for (index, lane) in settings.engine.lanes.enumerated() {
+            do throws(KafkaFailure) {
+                let positions = telemetry.positions(lane: index)
+                let unknown = positions.filter { $0.committed == nil }.map(\.partition)
+                let stored =
+                    unknown.isEmpty ? [:] : try admin.committed(group: "\(settings.kafka.group).\(lane.name)", unknown)
+                var lag: Int64 = 0
+                for (partition, committed) in positions {
+                    let kept = try admin.watermarks(partition)
+                    lag += max(0, kept.upperBound - max(committed ?? stored[partition] ?? 0, kept.lowerBound))
+                }
+                telemetry.measured(lane: index, lag: lag)
+            } catch {
+                log.debug("lag unknown", metadata: ["lane": "\(lane.name)", "failure": "\(error)"])
+                return
+            }
+        }
+    }
+}
+
+/// What was done since the last line about it.
+private struct Summary {
+    private var at: Instant
+    private var counts = [UInt64](repeating: 0, count: Outcome.allCases.count)
+
+    init(at now: Instant) { at = now }
+
+    mutating func log(_ status: ServiceStatus, every interval: Duration, to log: Logger) {
+        guard status.at - at >= interval else { return }
+        let now = Outcome.allCases.map { outcome in status.tally.lanes.reduce(0) { $0 + $1.outcomes[outcome] } }
+        var metadata: Logger.Metadata = [:]
+        for (index, outcome) in Outcome.allCases.enumerated() where now[index] > counts[index] {
+            metadata[outcome.rawValue] = .stringConvertible(Int(clamping: now[index] - counts[index]))
+        }
+        guard !metadata.isEmpty else { return }
+        metadata["seconds"] = .stringConvertible(Int((status.at - at).components.seconds))
+        metadata["lag"] = .stringConvertible(Int(clamping: status.lanes.reduce(0) { $0 + ($1.lag ?? 0) }))
+        log.info("settled", metadata: metadata)
+        at = status.at
+        counts = now
+    }
+}

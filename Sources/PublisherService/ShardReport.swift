@@ -1,0 +1,58 @@
+import NewsModel
+import PublishEngine
+
+/// What a shard tells the rest of the process, ten times a second.
+struct ShardReport: Sendable {
+    var at: Instant
+    var tally: Tally
+    var recent: RecentResults
+    var vitals: Vitals
+    var limiter: Limiter
+    /// How long each limiter held so far, in nanoseconds, in the order of `Limiter.allCases`.
+    var limitedFor: [Int64]
+    var tokens: Int?
+    var openConnections: Int
+    var oldestHeld: [Instant?]
+    /// When something last moved: a record read, a reply, a result stored, a commit.
+    var progressAt: Instant
+}
+
+/// Counts what one shard does. Confined to its event loop; nothing here takes a lock.
+final class ShardMeter {
+    var tally: Tally
+    private var recent = RecentResults()
+    private let lanes: [String]
+    private let categories: [String]
+    var progressAt: Instant
+    private var limiter = Limiter.nothing
+    private var limitedFor = [Int64](repeating: 0, count: Limiter.allCases.count)
+    private var reportedAt: Instant
+
+    init(lanes: [String], categories: [String], at now: Instant) {
+        self.lanes = lanes
+        self.categories = categories
+        tally = Tally(lanes: lanes.count, categories: categories.count)
+        progressAt = now
+        reportedAt = now
+    }
+
+    func settled(_ result: ResultRecord) {
+        // Lanes and categories are few and their names short: comparing them costs less than hashing one.
+        guard let lane = lanes.firstIndex(of: result.lane) else { return }
+        tally.count(result, lane: lane, categories: result.categories.lazy.compactMap { self.categories.firstIndex(of: $0) })
+        recent.add(result)
+    }
+
+    /// What held until now is counted as having held since the last report.
+    func report(on engine: Engine, openConnections: Int, at now: Instant) -> ShardReport {
+        if let index = Limiter.allCases.firstIndex(of: limiter) {
+            limitedFor[index] += max(0, (now - reportedAt).nanoseconds)
+        }
+        limiter = engine.limiter(at: now)
+        reportedAt = now
+        return ShardReport(
+            at: now, tally: tally, recent: recent, vitals: engine.vitals, limiter: limiter, limitedFor: limitedFor,
+            tokens: engine.tokens(at: now), openConnections: openConnections, oldestHeld: engine.oldestHeld,
+            progressAt: progressAt)
+    }
+}

@@ -1,0 +1,91 @@
+public import NewsModel
+
+/// What was done so far, counted in plain arrays. Confined to a shard's loop; copies of it are what others see.
+public struct Tally: Sendable {
+    /// In the order of the settings.
+    public private(set) var lanes: [Lane]
+    /// Outcomes of each category in the order of the settings; an event in two categories counts in both.
+    public private(set) var categories: [Outcomes]
+    /// Requests put on the wire, retries and probes included.
+    public var requests: UInt64 = 0
+
+    public struct Lane: Sendable {
+        public internal(set) var outcomes = Outcomes()
+        public internal(set) var queue = LatencyHistogram()
+        public internal(set) var hub = LatencyHistogram()
+        public internal(set) var total = LatencyHistogram()
+        /// Dead letters by the code of their failure.
+        public internal(set) var deadLetters: [String: UInt64] = [:]
+    }
+
+    /// Counts by outcome.
+    public struct Outcomes: Sendable, Hashable {
+        private var counts = [UInt64](repeating: 0, count: Outcome.allCases.count)
+
+        public subscript(outcome: Outcome) -> UInt64 { counts[outcome.index] }
+
+        public var total: UInt64 { counts.reduce(0, +) }
+
+        mutating func count(_ outcome: Outcome) { counts[outcome.index] += 1 }
+
+        mutating func add(_ other: Outcomes) {
+            for index in counts.indices { counts[index] += other.counts[index] }
+        }
+    }
+
+    init(lanes: Int, categories: Int) {
+        self.lanes = Array(repeating: Lane(), count: lanes)
+        self.categories = Array(repeating: Outcomes(), count: categories)
+    }
+
+    /// Codes of failures that are told apart; further ones count as `other`.
+    static let reasonsMax = 64
+
+    mutating func count(_ result: ResultRecord, lane: Int, categories indices: some Sequence<Int>) {
+        lanes[lane].outcomes.count(result.outcome)
+        if let queue = result.latency.queue { lanes[lane].queue.add(queue) }
+        if let hub = result.latency.hub { lanes[lane].hub.add(hub) }
+        if let total = result.latency.total { lanes[lane].total.add(total) }
+        for index in indices { categories[index].count(result.outcome) }
+        if result.outcome.isDeadLettered { lanes[lane].countDeadLetter(result.error?.code ?? result.outcome.rawValue, 1) }
+    }
+
+    mutating func add(_ other: Tally) {
+        requests += other.requests
+        for index in lanes.indices { lanes[index].add(other.lanes[index]) }
+        for index in categories.indices { categories[index].add(other.categories[index]) }
+    }
+}
+
+extension Tally.Lane {
+    fileprivate mutating func countDeadLetter(_ code: String, _ count: UInt64) {
+        let isKnown = deadLetters[code] != nil || deadLetters.count < Tally.reasonsMax
+        deadLetters[isKnown ? code : "other", default: 0] += count
+    }
+
+    fileprivate mutating func add(_ other: Tally.Lane) {
+        outcomes.add(other.outcomes)
+        queue.add(other.queue)
+        hub.add(other.hub)
+        total.add(other.total)
+        for (code, count) in other.deadLetters { countDeadLetter(code, count) }
+    }
+}
+
+extension Outcome {
+    fileprivate var index: Int {
+        switch self {
+        case .accepted: 0
+        case .rejected: 1
+        case .exhausted: 2
+        case .unknown: 3
+        case .expired: 4
+        case .undecodable: 5
+        case .unroutable: 6
+        case .duplicate: 7
+        case .superseded: 8
+        case .withheld: 9
+        case .canceled: 10
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import NewsModel
+import PublishEngine
+
+/// G6: in every window of length t at most rate · t + burst requests leave, all processes together.
+///
+/// A leaky bucket says the same of all windows that end now: its level is the most by which any of them exceeds its
+/// steady part. While a partition has two owners, because one does not know yet that it lost it, its share counts
+/// twice; and a clock that jumps ahead has seen time that did not pass.
+struct RateLaw: Checker {
+    let promise = Promise.rateLaw
+    /// In requests times 10⁹, so that rate · nanoseconds needs no rounding.
+    private var level: Int64 = 0
+    private var at = Life.start
+    private var owners: [TopicPartition: Int] = [:]
+    private var isShared: Bool { owners.values.contains { $0 > 1 } }
+
+    mutating func see(_ fact: Fact, _ books: Books) -> String? {
+        guard let rate = books.life.setting.engine.rate else { return nil }
+        leak(to: books.now, rate: rate.perSecond, by: isShared ? Int64(owners.values.max() ?? 1) : 1)
+        let burst = Int64(rate.burst) * 1_000_000_000
+        switch fact {
+        case .began(let tenure):
+            owners[books.tenures[tenure].partition, default: 0] += 1
+            if isShared { level = max(0, level - burst) }
+        case .ended(let tenure):
+            let wasShared = isShared
+            owners[books.tenures[tenure].partition, default: 1] -= 1
+            if wasShared { level = max(0, level - burst) }
+        case .clockJumped:
+            level = max(0, level - burst)
+        case .sent:
+            level += 1_000_000_000
+            guard level > burst else { return nil }
+            return "\(level / 1_000_000_000) requests beyond \(rate.perSecond) a second; \(rate.burst) are allowed"
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func leak(to now: Instant, rate: Int, by factor: Int64) {
+        let elapsed = min((now - at).nanoseconds, 1_000_000_000_000)
+        level = max(0, level - elapsed * Int64(rate) * factor)
+        at = now
+    }
+}

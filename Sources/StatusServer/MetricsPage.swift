@@ -1,0 +1,135 @@
+import NewsModel
+import PublishEngine
+import PublisherService
+
+/// Everything that can be counted or measured, in the names operators build alerts on.
+enum MetricsPage {
+    static func text(_ status: ServiceStatus, _ process: ProcessFigures) -> [UInt8] {
+        var text = MetricsText()
+        deliveries(status, &text)
+        latencies(status, &text)
+        lanes(status, &text)
+        pace(status, &text)
+        health(status, &text)
+        process.write(into: &text)
+        return text.bytes
+    }
+
+    private static func deliveries(_ status: ServiceStatus, _ text: inout MetricsText) {
+        text.family("newswire_deliveries_total", .counter, "Deliveries settled, by outcome.") { text in
+            for (lane, tally) in zip(status.lanes, status.tally.lanes) {
+                for outcome in Outcome.allCases {
+                    text.sample(tally.outcomes[outcome], ("lane", lane.name), ("outcome", outcome.rawValue))
+                }
+            }
+        }
+        text.family(
+            "newswire_category_deliveries_total", .counter,
+            "Deliveries settled, by category; one with two categories counts in both."
+        ) { text in
+            for (category, outcomes) in zip(status.categories, status.tally.categories) {
+                for outcome in Outcome.allCases where outcome == .accepted || outcomes[outcome] > 0 {
+                    text.sample(outcomes[outcome], ("category", category), ("outcome", outcome.rawValue))
+                }
+            }
+        }
+        text.family("newswire_dead_letters_total", .counter, "Records written to the dead-letter topic.") { text in
+            for (lane, tally) in zip(status.lanes, status.tally.lanes) {
+                for (reason, count) in tally.deadLetters.sorted(by: { $0.key < $1.key }) {
+                    text.sample(count, ("lane", lane.name), ("reason", reason))
+                }
+            }
+        }
+        text.family("newswire_hub_requests_total", .counter, "Requests sent to the hub, retries and probes included.") {
+            $0.sample(status.tally.requests)
+        }
+    }
+
+    private static func latencies(_ status: ServiceStatus, _ text: inout MetricsText) {
+        let bounds = LatencyHistogram.bounds.map { Double($0) / 1e9 }
+        let families: [(String, String, KeyPath<Tally.Lane, LatencyHistogram>)] = [
+            ("newswire_queue_seconds", "From the record's time to the first request for it.", \.queue),
+            ("newswire_hub_seconds", "From the last request to its reply.", \.hub),
+            ("newswire_delivery_seconds", "From the record's time to its outcome.", \.total),
+        ]
+        for (name, help, path) in families {
+            text.family(name, .histogram, help) { text in
+                for (lane, tally) in zip(status.lanes, status.tally.lanes) {
+                    let histogram = tally[keyPath: path]
+                    text.histogram(
+                        bounds: bounds, counts: histogram.counts, sum: Double(histogram.sum) / 1e9, ("lane", lane.name))
+                }
+            }
+        }
+    }
+
+    private static func lanes(_ status: ServiceStatus, _ text: inout MetricsText) {
+        func gauge(_ name: String, _ help: String, _ value: (ServiceStatus.Lane) -> Double?) {
+            text.family(name, .gauge, help) { text in
+                for lane in status.lanes {
+                    if let value = value(lane) { text.sample(value, ("lane", lane.name)) }
+                }
+            }
+        }
+        gauge("newswire_consumer_lag_events", "Records of our partitions that are not committed yet.") {
+            $0.lag.map(Double.init)
+        }
+        gauge("newswire_consumer_lag_seconds", "Age of the oldest record of our partitions without an outcome.") {
+            $0.lagAge.map { Double($0.nanoseconds) / 1e9 }
+        }
+        gauge("newswire_assigned_partitions", "Partitions of the lane that this process reads.") { Double($0.partitions ?? 0) }
+        gauge("newswire_window_records", "Records held in memory.") { Double($0.held) }
+        gauge("newswire_window_limit_records", "Records that each event loop may hold.") { Double($0.window.records) }
+        gauge("newswire_window_bytes", "Bytes of records held in memory.") { Double($0.heldBytes) }
+        gauge("newswire_window_limit_bytes", "Bytes of records that each event loop may hold.") { Double($0.window.bytes) }
+        gauge("newswire_ready_deliveries", "Deliveries that may leave.") { Double($0.ready) }
+        gauge("newswire_parked_deliveries", "Deliveries that wait for a time: retries and embargoes.") { Double($0.parked) }
+        gauge("newswire_lane_paused", "1 while an operator has paused the lane.") { $0.isPaused ? 1 : 0 }
+    }
+
+    private static func pace(_ status: ServiceStatus, _ text: inout MetricsText) {
+        func gauge(_ name: String, _ help: String, _ value: Int?) {
+            guard let value else { return }
+            text.family(name, .gauge, help) { $0.sample(value) }
+        }
+        gauge("newswire_in_flight_requests", "Requests sent and not answered.", status.inFlight)
+        gauge("newswire_concurrency_limit", "Requests that may be in flight now.", status.concurrencyLimit)
+        gauge("newswire_hub_connections", "Connections to the hub.", status.openConnections)
+        gauge("newswire_rate_tokens", "Requests that could leave at once.", status.tokens)
+        gauge("newswire_rate_limit_per_second", "The configured rate of the whole group.", status.rate?.perSecond)
+        text.family("newswire_limited_by", .gauge, "1 for what keeps an event loop from sending more now.") { text in
+            for limiter in Limiter.allCases {
+                text.sample(status.limiters.contains(limiter) ? 1 : 0, ("reason", limiter.rawValue))
+            }
+        }
+        text.family("newswire_limited_seconds_total", .counter, "How long each limit held, summed over event loops.") { text in
+            for (limiter, seconds) in status.limitedFor { text.sample(seconds, ("reason", limiter.rawValue)) }
+        }
+    }
+
+    private static func health(_ status: ServiceStatus, _ text: inout MetricsText) {
+        text.family("newswire_halted", .gauge, "1 while sending has stopped for the reason.") { text in
+            for reason in Halt.Reason.allCases {
+                text.sample(status.halts.contains { $0.reason == reason } ? 1 : 0, ("reason", reason.rawValue))
+            }
+        }
+        text.family("newswire_ready", .gauge, "1 when news can be sent.") { $0.sample(status.notReady.isEmpty ? 1 : 0) }
+        text.family("newswire_stuck", .gauge, "1 when nothing moves without a known reason.") {
+            $0.sample(status.stuck == nil ? 0 : 1)
+        }
+        text.family("newswire_kafka_errors_total", .counter, "Errors that Kafka clients told of.") {
+            $0.sample(status.kafkaErrors)
+        }
+        text.family("newswire_build_info", .gauge, "Always 1; the labels say what is running.") {
+            $0.sample(1, ("version", ServiceVersion.text))
+        }
+        text.family("process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.") {
+            $0.sample(Double(status.startedAt.milliseconds) / 1000)
+        }
+    }
+}
+
+/// What is running.
+enum ServiceVersion {
+    static let text = "0.1.0"
+}

@@ -1,0 +1,68 @@
+/// Writes the Prometheus text format, version 0.0.4.
+///
+/// ```swift
+/// text.family("newswire_hub_requests_total", .counter, "Requests sent to the hub.") { $0.sample(42) }
+/// ```
+struct MetricsText {
+    private(set) var bytes: [UInt8] = []
+    private var name = ""
+
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    enum Kind: String { case counter, gauge, histogram }
+
+    typealias Label = (name: String, value: String)
+
+    mutating func family(_ name: String, _ kind: Kind, _ help: String, _ samples: (inout MetricsText) -> Void) {
+        self.name = name
+        append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
+        samples(&self)
+    }
+
+    mutating func sample(_ value: some BinaryInteger, _ labels: Label...) {
+        line("", labels, "\(value)")
+    }
+
+    mutating func sample(_ value: Double, _ labels: Label...) {
+        line("", labels, Self.text(value))
+    }
+
+    /// `counts` has one more entry than `bounds` (in seconds): what is beyond them.
+    mutating func histogram(bounds: [Double], counts: [UInt64], sum: Double, _ label: Label) {
+        var total: UInt64 = 0
+        for (bound, count) in zip(bounds + [.infinity], counts) {
+            total += count
+            line("_bucket", [label, ("le", Self.text(bound))], "\(total)")
+        }
+        line("_sum", [label], Self.text(sum))
+        line("_count", [label], "\(total)")
+    }
+
+    private mutating func line(_ suffix: String, _ labels: [Label], _ value: String) {
+        append(name + suffix)
+        for (index, label) in labels.enumerated() {
+            append((index == 0 ? "{" : ",") + label.name + "=\"" + Self.escaped(label.value) + "\"")
+        }
+        append((labels.isEmpty ? " " : "} ") + value + "\n")
+    }
+
+    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+    private static func text(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return value.description
+    }
+
+    private static func escaped(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return text }
+        return text.reduce(into: "") { escaped, character in
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n", "\r\n": escaped += "\\n"
+            default: escaped.append(character)
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import KafkaIO
+import NewsModel
+import PublishEngine
+import PublisherService
+
+/// The service's status as JSON, for the dashboard and for programs.
+enum StatusJSON {
+    static func health(_ status: ServiceStatus) -> [UInt8] {
+        JSONWriter.object { json in
+            json.field("healthy", status.stuck == nil)
+            json.array("reasons") { json in
+                if let stuck = status.stuck { reason("stuck", stuck, "restart the process, and report this", &json) }
+            }
+        }
+    }
+
+    static func readiness(_ status: ServiceStatus) -> [UInt8] {
+        JSONWriter.object { json in
+            json.field("ready", status.notReady.isEmpty)
+            json.array("reasons") { json in
+                for reason in status.notReady { self.reason(reason.code, reason.detail, reason.remedy, &json) }
+            }
+        }
+    }
+
+    static func problem(_ text: String) -> [UInt8] {
+        JSONWriter.object { $0.field("error", text) }
+    }
+
+    static func paused(_ lane: String, _ isPaused: Bool) -> [UInt8] {
+        JSONWriter.object { json in
+            json.field("lane", lane)
+            json.field("paused", isPaused)
+        }
+    }
+
+    static func results(_ results: [ResultRecord]) -> [UInt8] {
+        JSONWriter.object { json in
+            json.array("results") { json in
+                for result in results {
+                    var bytes: [UInt8] = []
+                    result.encode(into: &bytes)
+                    json.raw(bytes)
+                }
+            }
+        }
+    }
+
+    static func status(_ status: ServiceStatus) -> [UInt8] {
+        JSONWriter.object(reserving: 8192) { json in
+            json.field("at", status.at)
+            json.field("startedAt", status.startedAt)
+            json.field("version", ServiceVersion.text)
+            json.field("healthy", status.stuck == nil)
+            json.field("ready", status.notReady.isEmpty)
+            json.field("stuck", status.stuck)
+            json.array("notReady") { json in
+                for reason in status.notReady { self.reason(reason.code, reason.detail, reason.remedy, &json) }
+            }
+            json.array("halts") { json in for halt in status.halts { self.halt(halt, &json) } }
+            pace(status, &json)
+            json.array("lanes") { json in
+                for (lane, tally) in zip(status.lanes, status.tally.lanes) { self.lane(lane, tally, &json) }
+            }
+            json.array("categories") { json in
+                for (name, outcomes) in zip(status.categories, status.tally.categories) {
+                    json.object { json in
+                        json.field("name", name)
+                        self.outcomes(outcomes, &json)
+                    }
+                }
+            }
+            json.array("latencyBounds") { json in
+                for bound in LatencyHistogram.bounds { json.value(Double(bound) / 1e9) }
+            }
+        }
+    }
+
+    private static func reason(_ code: String, _ detail: String, _ remedy: String, _ json: inout JSONWriter) {
+        json.object { json in
+            json.field("code", code)
+            json.field("detail", detail)
+            json.field("remedy", remedy.isEmpty ? nil : remedy)
+        }
+    }
+
+    private static func halt(_ halt: Halt, _ json: inout JSONWriter) {
+        json.object { json in
+            json.field("reason", halt.reason.rawValue)
+            json.field("detail", halt.detail)
+            json.field("remedy", halt.reason.remedy)
+            json.field("since", halt.since)
+            json.field("probeAt", halt.probeAt)
+        }
+    }
+
+    private static func pace(_ status: ServiceStatus, _ json: inout JSONWriter) {
+        let limiters = Limiter.allCases.filter { status.limiters.contains($0) && $0 != .nothing }
+        json.array("limitedBy", of: limiters.map(\.rawValue))
+        json.field("requests", Int64(clamping: status.tally.requests))
+        json.field("inFlight", status.inFlight)
+        json.field("concurrencyLimit", status.concurrencyLimit)
+        json.field("connections", status.openConnections)
+        json.field("tokens", status.tokens)
+        if let rate = status.rate {
+            json.object("rate") { json in
+                json.field("perSecond", rate.perSecond)
+                json.field("burst", rate.burst)
+            }
+        }
+        json.object("kafka") { json in
+            json.field("errors", Int64(clamping: status.kafkaErrors))
+            json.field("lastError", status.lastKafkaError?.description)
+        }
+    }
+
+    private static func lane(_ lane: ServiceStatus.Lane, _ tally: Tally.Lane, _ json: inout JSONWriter) {
+        json.object { json in
+            json.field("name", lane.name)
+            json.array("topics", of: lane.topics)
+            json.field("partitions", lane.partitions)
+            json.field("paused", lane.isPaused)
+            json.field("lag", lane.lag)
+            json.field("lagSeconds", lane.lagAge.map { Double($0.nanoseconds) / 1e9 })
+            json.field("held", lane.held)
+            json.field("heldBytes", lane.heldBytes)
+            json.field("ready", lane.ready)
+            json.field("parked", lane.parked)
+            outcomes(tally.outcomes, &json)
+            json.object("deadLetters") { json in
+                for (reason, count) in tally.deadLetters.sorted(by: { $0.key < $1.key }) {
+                    json.field(reason, Int64(clamping: count))
+                }
+            }
+            json.object("latency") { json in
+                latency("queue", tally.queue, &json)
+                latency("hub", tally.hub, &json)
+                latency("total", tally.total, &json)
+            }
+        }
+    }
+
+    private static func outcomes(_ outcomes: Tally.Outcomes, _ json: inout JSONWriter) {
+        json.object("outcomes") { json in
+            for outcome in Outcome.allCases where outcomes[outcome] > 0 {
+                json.field(outcome.rawValue, Int64(clamping: outcomes[outcome]))
+            }
+        }
+    }
+
+    /// Percentiles since the start, in seconds, and the buckets behind them for those who want them over less time.
+    private static func latency(_ name: String, _ histogram: LatencyHistogram, _ json: inout JSONWriter) {
+        json.object(name) { json in
+            json.field("p50", histogram.quantile(0.5))
+            json.field("p95", histogram.quantile(0.95))
+            json.field("p99", histogram.quantile(0.99))
+            json.array("counts") { json in for count in histogram.counts { json.value(Int64(clamping: count)) } }
+        }
+    }
+}

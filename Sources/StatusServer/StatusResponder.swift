@@ -1,0 +1,208 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import PublisherService
+import Synchronization
+
+/// Turns requests into answers about the publisher.
+struct StatusResponder: HTTPResponder {
+    typealias Context = StatusRequestContext
+
+    let publisher: Publisher
+    let gate: ActionGate
+    let log: Logger
+    private let streams = StreamCount()
+
+    /// No request has a use for a larger body.
+    private static let bodyMax = 4096
+    private static let resultsMax = 200
+
+    init(publisher: Publisher, gate: ActionGate, log: Logger) {
+        self.publisher = publisher
+        self.gate = gate
+        self.log = log
+    }
+
+    func respond(to request: Request, context: StatusRequestContext) async throws -> Response {
+        do {
+            _ = try await request.body.collect(upTo: Self.bodyMax)
+        } catch is NIOTooManyBytesError {
+            var answer = Self.problem(.contentTooLarge, "No request here has a body.")
+            // The rest of the body is not worth reading.
+            answer.headers[.connection] = "close"
+            return answer
+        }
+        let path = request.uri.path
+        if let action = LaneAction(path: path) { return act(action, request, context) }
+        guard let page = Page(rawValue: path) else { return Self.problem(.notFound, "There is nothing here.") }
+        switch request.method {
+        case .get: return show(page, request, context)
+        case .head:
+            if page == .stream { return Self.answer(.ok, Self.eventStream, []) }
+            var answer = show(page, request, context)
+            answer.headers[.contentLength] = "\(answer.body.contentLength ?? 0)"
+            answer.body = ResponseBody()
+            return answer
+        default: return Self.wrongMethod(allowed: "GET, HEAD")
+        }
+    }
+
+    private enum Page: String {
+        case dashboard = "/"
+        case style = "/dashboard.css"
+        case script = "/dashboard.js"
+        case health = "/healthz"
+        case readiness = "/readyz"
+        case metrics = "/metrics"
+        case status = "/api/status"
+        case results = "/api/results"
+        case stream = "/api/stream"
+    }
+
+    private func show(_ page: Page, _ request: Request, _ context: StatusRequestContext) -> Response {
+        switch page {
+        case .dashboard: return Self.file(PackageResources.dashboard_html, "text/html; charset=utf-8")
+        case .style: return Self.file(PackageResources.dashboard_css, "text/css; charset=utf-8")
+        case .script: return Self.file(PackageResources.dashboard_js, "text/javascript; charset=utf-8")
+        case .health:
+            let status = publisher.telemetry.status
+            return Self.json(status.stuck == nil ? .ok : .serviceUnavailable, StatusJSON.health(status))
+        case .readiness:
+            let status = publisher.telemetry.status
+            return Self.json(status.notReady.isEmpty ? .ok : .serviceUnavailable, StatusJSON.readiness(status))
+        case .metrics:
+            let text = MetricsPage.text(publisher.telemetry.status, .now)
+            return Self.answer(.ok, MetricsText.contentType, text)
+        case .status: return Self.json(.ok, StatusJSON.status(publisher.telemetry.status))
+        case .results: return results(request)
+        case .stream: return stream(context)
+        }
+    }
+
+    /// `?event=ID&limit=N`: the newest first.
+    private func results(_ request: Request) -> Response {
+        let query = request.uri.queryParameters
+        var limit = Self.resultsMax
+        if let asked = query["limit"] {
+            guard let number = Int(asked), (1...Self.resultsMax).contains(number) else {
+                return Self.problem(.badRequest, "limit must be a whole number from 1 to \(Self.resultsMax).")
+            }
+            limit = number
+        }
+        let event = query["event"].map(String.init)
+        return Self.json(.ok, StatusJSON.results(publisher.telemetry.recentResults(of: event, limit: limit)))
+    }
+
+    /// The status once a second, as server-sent events, until the reader goes.
+    private func stream(_ context: StatusRequestContext) -> Response {
+        guard streams.begin() else { return Self.problem(.serviceUnavailable, "Too many are watching already.") }
+        var response = Self.answer(.ok, Self.eventStream, [])
+        response.body = ResponseBody { [publisher, streams] writer in
+            defer { streams.end() }
+            while !Task.isCancelled {
+                let json = StatusJSON.status(publisher.telemetry.status)
+                try await writer.write(ByteBuffer(bytes: Array("data: ".utf8) + json + Array("\n\n".utf8)))
+                await context.pause(seconds: 1)
+            }
+            try await writer.finish(nil)
+        }
+        return response
+    }
+
+    // MARK: Actions
+
+    private struct LaneAction {
+        var lane: String
+        var isPause: Bool
+
+        /// `/api/lanes/{lane}/pause` and `…/resume`.
+        init?(path: String) {
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 5, parts[1] == "api", parts[2] == "lanes", ["pause", "resume"].contains(parts[4]) else {
+                return nil
+            }
+            lane = String(parts[3])
+            isPause = parts[4] == "pause"
+        }
+    }
+
+    private func act(_ action: LaneAction, _ request: Request, _ context: StatusRequestContext) -> Response {
+        guard request.method == .post else { return Self.wrongMethod(allowed: "POST") }
+        let caller = ActionGate.Caller(
+            isLocal: context.isLocal, host: request.head.authority, origin: request.headers[.origin],
+            authorization: request.headers[.authorization],
+            isForwarded: [HTTPField.Name("Forwarded"), .init("X-Forwarded-For"), .init("X-Real-IP")]
+                .contains { $0.map(request.headers.contains) ?? false })
+        let facts: Logger.Metadata = [
+            "action": action.isPause ? "pause" : "resume", "lane": "\(action.lane.prefix(64))",
+            "caller": "\(context.caller)",
+        ]
+        switch gate.verdict(on: caller) {
+        case .refused(let reason):
+            log.warning("operator action refused", metadata: facts)
+            return Self.problem(.forbidden, reason)
+        case .needsToken:
+            log.warning("operator action refused", metadata: facts)
+            var answer = Self.problem(.unauthorized, "This needs the token of http.token, as a bearer token.")
+            answer.headers[.wwwAuthenticate] = "Bearer"
+            return answer
+        case .allowed(let proof):
+            guard publisher.pause(lane: action.lane, action.isPause) else {
+                return Self.problem(.notFound, "There is no such lane.")
+            }
+            log.notice("operator action", metadata: facts.merging(["as": "\(proof)"]) { $1 })
+            return Self.json(.ok, StatusJSON.paused(action.lane, action.isPause))
+        }
+    }
+
+    // MARK: Answers
+
+    private static let eventStream = "text/event-stream; charset=utf-8"
+
+    private static func wrongMethod(allowed: String) -> Response {
+        var answer = problem(.methodNotAllowed, "Allowed here: \(allowed).")
+        answer.headers[.allow] = allowed
+        return answer
+    }
+
+    private static func problem(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        json(status, StatusJSON.problem(text))
+    }
+
+    private static func json(_ status: HTTPResponse.Status, _ bytes: [UInt8]) -> Response {
+        answer(status, "application/json", bytes)
+    }
+
+    private static func file(_ bytes: [UInt8], _ type: String) -> Response {
+        var response = answer(.ok, type, bytes)
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+            + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        return response
+    }
+
+    private static func answer(_ status: HTTPResponse.Status, _ type: String, _ bytes: [UInt8]) -> Response {
+        var headers = HTTPFields()
+        headers[.contentType] = type
+        headers[.cacheControl] = "no-store"
+        headers[.xContentTypeOptions] = "nosniff"
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
+/// How many are watching; each costs a little every second.
+private final class StreamCount: Sendable {
+    private static let most = 32
+    private let count = Mutex(0)
+
+    func begin() -> Bool {
+        count.withLock { count in
+            guard count < Self.most else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    func end() { count.withLock { $0 -= 1 } }
+}

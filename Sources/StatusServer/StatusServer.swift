@@ -1,0 +1,70 @@
+import Hummingbird
+public import Logging
+import NIOCore
+public import PublisherService
+
+/// A publisher's health, metrics and dashboard over HTTP.
+public struct StatusServer: Sendable {
+    /// Scrapers, probes and a handful of dashboards; more than that is somebody's mistake.
+    private static let connectionsMax = 128
+    /// How long a request may take to arrive whole, and a connection be idle.
+    private static let idleTimeout = TimeAmount.seconds(15)
+
+    private let settings: StatusServerSettings
+    private let publisher: Publisher
+    private let log: Logger
+
+    public init(_ settings: StatusServerSettings, publisher: Publisher, log: Logger) {
+        self.settings = settings
+        self.publisher = publisher
+        self.log = log
+    }
+
+    /// Serves until `stop()` is called on what this returns.
+    /// - Returns: once the port is open.
+    public func start() async throws(StatusServerProblem) -> RunningStatusServer {
+        let (ports, opened) = AsyncStream<Int>.makeStream()
+        let application = application { opened.yield($0) }
+        let serving = Task {
+            defer { opened.finish() }
+            try await application.run()
+        }
+        for await port in ports { return RunningStatusServer(port: port, serving: serving) }
+        var reason = "it closed at once"
+        do { try await serving.value } catch { reason = "\(error)" }
+        throw .listen(host: settings.host, port: settings.port, reason: reason)
+    }
+
+    private func application(onOpen: @escaping @Sendable (Int) -> Void) -> Application<StatusResponder> {
+        var logger = Logger(label: "newswire.http")
+        logger.logLevel = .critical
+        return Application(
+            responder: StatusResponder(publisher: publisher, gate: ActionGate(token: settings.token), log: log),
+            server: .http1(
+                configuration: .init(
+                    idleTimeout: Self.idleTimeout,
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: 8192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),
+            configuration: ApplicationConfiguration(
+                address: .hostname(settings.host, port: settings.port),
+                availableConnectionsDelegate: .maximum(Self.connectionsMax, logger: logger)),
+            onServerRunning: { channel in onOpen(channel.localAddress?.port ?? 0) }, logger: logger)
+    }
+}
+
+/// A status that is being served by this process.
+public final class RunningStatusServer: Sendable {
+    public let port: Int
+    private let serving: Task<Void, any Error>
+
+    init(port: Int, serving: Task<Void, any Error>) {
+        self.port = port
+        self.serving = serving
+    }
+
+    /// Closes the port and every connection. Returns when all are closed.
+    public func stop() async {
+        serving.cancel()
+        _ = await serving.result
+    }
+}

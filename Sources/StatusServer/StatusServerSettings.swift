@@ -1,0 +1,26 @@
+/// Where the status of a publisher is served, and who may act on it.
+public struct StatusServerSettings: Sendable {
+    /// Anything but loopback lets others on the network read the status.
+    public var host: String
+    /// 0 lets the system choose.
+    public var port: Int
+    /// Callers that show it may pause and resume lanes from anywhere; without one only this machine may.
+    public var token: String?
+
+    public init(host: String = "127.0.0.1", port: Int = 9464, token: String? = nil) {
+        self.host = host
+        self.port = port
+        self.token = token
+    }
+}
+
+/// Why a status could not be served.
+public enum StatusServerProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    case listen(host: String, port: Int, reason: String)
+
+    public var description: String {
+        switch self {
+        case .listen(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
+        }
+    }
+}

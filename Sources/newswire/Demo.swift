@@ -1,0 +1,77 @@
+import Foundation
+import HubIO
+import HubServer
+import KafkaIO
+import Logging
+import NewsModel
+import NotificationHub
+import PublishEngine
+import PublisherService
+
+/// A whole newsroom in one process: a broker, a hub and a publisher between them.
+struct Demo: Sendable {
+    static let lane = "live"
+    static let topic = "news.events"
+    static let resultsTopic = "news.results"
+    static let deadLettersTopic = "news.dead-letters"
+    static let partitions = 4
+
+    let broker: EmbeddedBroker
+    let hub: RunningHub
+    let publisher: Publisher
+    let kafka: KafkaSettings
+    let results = ResultTally()
+
+    /// - Parameter port: the hub's; `nil` takes 8090, or any free one when that is in use.
+    init(port: Int?, log: Logger) async throws {
+        broker = try EmbeddedBroker(
+            topics: [Self.topic, Self.resultsTopic, Self.deadLettersTopic].map { ($0, Self.partitions) })
+        hub = try await Self.startHub(port: port)
+        kafka = broker.settings(group: "newswire-demo")
+        let lanes = [LaneSettings(name: Self.lane, topics: [Self.topic])]
+        let settings = PublisherSettings(
+            kafka: kafka, engine: EngineSettings(lanes: lanes, platforms: [.template], resultsTopic: Self.resultsTopic),
+            connection: hub.connectionString, hub: hub.address.hubName, limits: SenderLimits(connections: 16),
+            deadLetterTopic: Self.deadLettersTopic)
+        publisher = try Publisher(settings: settings, log: log)
+        publisher.telemetry.onResult { [results] in results.add($0) }
+    }
+
+    private static func startHub(port: Int?) async throws -> RunningHub {
+        let name = try HubName("breaking-news")
+        if let port { return try await HubServer(HubServerSettings(port: port, hubName: name)).start() }
+        do {
+            return try await HubServer(HubServerSettings(hubName: name)).start()
+        } catch HubServerProblem.listen {
+            return try await HubServer(HubServerSettings(port: 0, hubName: name)).start()
+        }
+    }
+
+    /// Puts events on the topic. Blocks until the broker has them.
+    ///
+    /// - Parameter path: a file of events; `nil` for the samples.
+    /// - Returns: how many events there are, and what of the file is none.
+    func feed(_ path: String?) throws -> (events: Int, bad: [String]) {
+        let publisher = try RecordPublisher(settings: kafka)
+        var bad: [String] = []
+        if let path {
+            let publication = FilePublication(file: try EventFile(path: path), topic: Self.topic)
+            var bar = ProgressBar(.standardError, at: .now)
+            let summary = try publication.run(publisher, stop: StopSign(), report: { bad.append($0) }, bar: &bar)
+            bar.clear()
+            if summary.bad > bad.count { bad.append("and \(summary.bad - bad.count) more") }
+        } else {
+            let review = EventReview()
+            var items: [EventFileItem] = []
+            var splitter = EventFileSplitter(.ndjson)
+            splitter.feed(SampleEvents.ndjson.utf8, into: &items)
+            splitter.finish(into: &items)
+            for item in items { try publisher.publish(try review.record(item, topic: Self.topic).get()) }
+            try publisher.flush()
+        }
+        return (publisher.published, bad)
+    }
+
+    /// The page that shows what the hub received.
+    var page: String { "http://127.0.0.1:\(hub.port)/_emulator/messages" }
+}

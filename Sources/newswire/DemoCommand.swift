@@ -1,0 +1,91 @@
+import ArgumentParser
+import HubServer
+import KafkaIO
+import Logging
+import NewsModel
+import NotificationHub
+import PublisherService
+
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Shows it at work: broker, hub and publisher in this process.",
+        discussion: """
+            Nothing to install, nothing to configure, and nothing leaves this machine. Sample news goes onto \
+            a topic of an embedded broker, the publisher posts it to an embedded hub, and a table says what \
+            became of each event.
+
+            Examples:
+              newswire demo                        stays until Ctrl-C
+              newswire demo --once                 ends when every event is settled
+              newswire demo --once --events my.csv
+
+            --once exits with 0 only if the hub accepted every event.
+            """)
+
+    @Flag(help: "End when every event is settled.")
+    var once = false
+    @Option(help: ArgumentHelp("Events instead of the samples; the formats of 'publish'.", valueName: "file"))
+    var events: String?
+    @Option(help: ArgumentHelp("The hub's port; 8090 when left out, or a free one when that is taken.", valueName: "n"))
+    var port: Int?
+    @OptionGroup var logOption: LogOption
+
+    func validate() throws {
+        if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
+    }
+
+    func run() async throws {
+        let output = Terminal.standardOutput
+        logOption.start(Settings.Logging(level: "warning", format: "auto"))
+        output.line("newswire demo: a broker, a hub and a publisher in this process; nothing leaves this machine")
+        do {
+            let demo = try await Demo(port: port, log: Logger(label: "newswire"))
+            let isSound = try await show(demo, output)
+            if !isSound { throw ExitCode.failure }
+        } catch let exit as ExitCode {
+            throw exit
+        } catch {
+            Terminal.standardError.line("error: \(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func show(_ demo: Demo, _ output: Terminal) async throws -> Bool {
+        output.line(
+            "  broker   \(demo.broker.bootstrapServers.joined(separator: ",")), topics \(Demo.topic), \(Demo.resultsTopic), \(Demo.deadLettersTopic)"
+        )
+        output.line("  hub      \(demo.hub.connectionString.endpoint), hub \(demo.hub.address.hubName)")
+        output.line("  look at  \(demo.page)")
+        let (count, bad) = try demo.feed(events)
+        for line in bad { Terminal.standardError.line(line) }
+        output.line(
+            "  events   \(ProgressBar.grouped(count)) on \(Demo.topic); joining the consumer group takes about 3 s\n")
+        let signals = SignalWatch { demo.publisher.drain() }
+        defer { withExtendedLifetime(signals) {} }
+        let table = ResultTable(width: output.isInteractive ? output.width : 120, hasColours: output.hasColours)
+        output.line(table.title)
+        enum Ended { case publisher, waiting }
+        try await withThrowingTaskGroup(of: Ended.self) { group in
+            group.addTask {
+                try await demo.publisher.run()
+                return .publisher
+            }
+            group.addTask {
+                await demo.results.wait(for: count) { output.line(table.line($0)) }
+                if once {
+                    demo.publisher.drain()
+                } else {
+                    output.line("\nAll settled. It goes on until Ctrl-C; look at \(demo.page)")
+                }
+                return .waiting
+            }
+            // The publisher may end first, by a signal: then there is nothing left to wait for.
+            for try await ended in group where ended == .publisher { group.cancelAll() }
+        }
+        await demo.hub.stop()
+        let results = demo.results.snapshot
+        output.write(DemoSummary(results, events: count, received: demo.hub.receivedCount).text(output))
+        return results.count == count && results.outcomes[.accepted] == count && bad.isEmpty
+    }
+}

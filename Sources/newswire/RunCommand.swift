@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import Logging
+import NewsModel
+import PublishEngine
+import PublisherService
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Runs the publisher: reads news, posts notifications, reports outcomes.",
+        discussion: """
+            Start as many processes as there are partitions at most; they share the work as one consumer \
+            group, and the configured rate is the rate of all together.
+
+            SIGTERM (or Ctrl-C) ends it in order: nothing new is sent, replies are awaited, results stored, \
+            offsets committed. A second one ends it at once; nothing is lost then either, but what was in \
+            flight may be sent again.
+
+            Examples:
+              newswire run --config newswire.yaml
+              newswire run --config newswire.yaml --until-caught-up
+
+            Every key of the configuration can be overridden from the environment: hub.connectionString is \
+            NEWSWIRE_HUB_CONNECTION_STRING, rate.perSecond is NEWSWIRE_RATE_PER_SECOND.
+            """)
+
+    @OptionGroup var configurationOption: ConfigurationOption
+    @OptionGroup var logOption: LogOption
+    @Flag(help: "End once every record that was on the topics at the start is settled, stored and committed.")
+    var untilCaughtUp = false
+
+    func run() async throws {
+        let settings = try configurationOption.settings()
+        logOption.start(settings.logging)
+        let log = Logger(label: "newswire")
+        do {
+            let publisher = try Publisher(
+                settings: try settings.publisherSettings(cores: ProcessInfo.processInfo.activeProcessorCount), log: log)
+            let signals = SignalWatch { publisher.drain() }
+            defer { withExtendedLifetime(signals) {} }
+            log.info(
+                "started",
+                metadata: [
+                    "group": "\(settings.kafka.group)", "lanes": "\(settings.lanes.map(\.name).joined(separator: ","))",
+                ])
+            try await publisher.run(untilCaughtUp: untilCaughtUp)
+            var counts: Logger.Metadata = [:]
+            for (outcome, count) in publisher.telemetry.outcomes {
+                counts[outcome.rawValue] = .stringConvertible(count)
+            }
+            log.info("ended", metadata: counts)
+        } catch let failure as PublisherFailure {
+            log.critical("ended", metadata: ["reason": "\(failure)"])
+            if case .settings = failure { throw ExitCode.badConfiguration }
+            throw ExitCode.failure
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import KafkaIO
+import NotificationHub
+import PublishEngine
+
+/// What no single value can tell: settings that contradict one another.
+extension Settings {
+    func check(_ reader: inout SettingsReader) {
+        checkKafka(&reader)
+        checkLanes(&reader)
+        checkTopics(&reader)
+        checkHub(&reader)
+        checkPayload(&reader)
+        if retry.first > retry.longest, reader.isSound("retry.firstDelay"), reader.isSound("retry.maxDelay") {
+            reader.report("retry.maxDelay", "is shorter than retry.firstDelay", "raise it, or lower the first delay")
+        }
+    }
+
+    // MARK: Kafka
+
+    private func checkKafka(_ reader: inout SettingsReader) {
+        // One by one, so that each is told at its own line.
+        for property in kafka.properties {
+            let alone = KafkaSettings(
+                bootstrapServers: [], group: "", properties: [property.name: property.value.revealed])
+            for failure in alone.refusedProperties {
+                reader.report("kafka.properties" / property.name, "cannot be set", failure.remedy)
+            }
+        }
+    }
+
+    private func checkLanes(_ reader: inout SettingsReader) {
+        if lanes.isEmpty, reader.isSound("lanes"), !reader.isMisspelt("lanes") {
+            reader.report("lanes", "there is no lane", "write at least one, e.g. live: {topics: [news.events]}")
+        }
+        for lane in lanes {
+            let isName =
+                (1...64).contains(lane.name.utf8.count)
+                && lane.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            if !isName {
+                reader.report(
+                    "lanes" / lane.name, "is no name for a lane", "use at most 64 letters, digits, '-' or '_'")
+            }
+        }
+        let floors = lanes.reduce(0) { $0 + $1.floorPercent }
+        if floors > 100, let last = lanes.last(where: { $0.floorPercent > 0 }) {
+            reader.report(
+                "lanes" / last.name / "floor", "the floors of all lanes add up to \(floors)%",
+                "let them add up to at most 100%")
+        }
+    }
+
+    /// One topic must not have two meanings: results read back as news would be sent to everyone.
+    private func checkTopics(_ reader: inout SettingsReader) {
+        var uses: [String: String] = [:]
+        var all: [(topic: String, path: SettingsPath, use: String)] = []
+        for lane in lanes {
+            all += lane.topics.map { ($0, "lanes" / lane.name / "topics", "lanes.\(lane.name).topics") }
+        }
+        all.append((resultsTopic, "results.topic", "results.topic"))
+        all.append((deadLettersTopic, "deadLetters.topic", "deadLetters.topic"))
+        for (topic, path, use) in all where !topic.isEmpty {
+            if let other = uses[topic] {
+                reader.report(path, "the topic \(topic) is already used by \(other)", "give each its own topic")
+            } else {
+                uses[topic] = use
+            }
+        }
+    }
+
+    // MARK: Payload and categories
+
+    private func checkPayload(_ reader: inout SettingsReader) {
+        var problems = payload.problems
+        if !categories.isEmpty { problems += CategoryTable.problems(in: categories) }
+        // A table that is wrong itself cannot say what the policy should name.
+        if let table = categories.isEmpty ? .standard : try? CategoryTable(categories) {
+            problems += Router.problems(table: table, unroutable: unroutable)
+        }
+        for problem in problems {
+            let path = SettingsPath(problem.path)
+            if reader.isSound(path) { reader.report(path, problem.message, problem.remedy) }
+        }
+    }
+
+    // MARK: Hub
+
+    private func checkHub(_ reader: inout SettingsReader) {
+        if let name = hub.name {
+            do { _ = try HubName(name) } catch { reader.report("hub.name", "\(error)", "") }
+        }
+        guard !hub.connectionString.revealed.isEmpty, reader.isSound("hub.connectionString") else { return }
+        do {
+            let connection = try ConnectionString(parsing: hub.connectionString.revealed)
+            if hub.name == nil, connection.entityPath == nil, reader.isSound("hub.name") {
+                reader.report(
+                    "hub.name", "is missing", "write the hub's name, or end the connection string with ;EntityPath=NAME"
+                )
+            }
+        } catch {
+            reader.report("hub.connectionString", "\(error)", "")
+        }
+    }
+}

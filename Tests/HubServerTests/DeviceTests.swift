@@ -1,0 +1,153 @@
+import Foundation
+import HubEmulator
+import HubServer
+import NotificationHub
+import Testing
+
+/// Devices, their deliveries and what survives a restart, over HTTP.
+struct DeviceTests {
+    private func register(_ hub: RunningHub, _ device: String, tag: String) async throws {
+        let body = #"{"installationId":"\#(device)","platform":"apns","pushChannel":"\#(device)","tags":["\#(tag)"],"#
+            + #""templates":{"t":{"body":"{\"aps\":{\"alert\":\"$(messageParam)\"}}"}}}"#
+        let reply = try await RawClient.call(
+            hub.port, "PUT", "/BreakingNews/installations/\(device)?api-version=2020-06", host: "127.0.0.1:\(hub.port)",
+            headers: [("Content-Type", "application/json"), try token(hub, listen: true)], body: body)
+        #expect(reply?.status == 200)
+    }
+
+    private func send(_ hub: RunningHub, tag: String, _ text: String) async throws {
+        let reply = try await RawClient.call(
+            hub.port, "POST", "/BreakingNews/messages?api-version=2020-06", host: "127.0.0.1:\(hub.port)",
+            headers: [
+                ("Content-Type", "application/json"), ("ServiceBusNotification-Tags", tag),
+                try token(hub),
+            ], body: #"{"messageParam":"\#(text)"}"#)
+        #expect(reply?.status == 201)
+    }
+
+    @Test
+    func `a send reaches the devices of its tag, while they watch`() async throws {
+        try await withVectorHub { hub in
+            try await register(hub, "AA", tag: "World")
+            try await register(hub, "BB", tag: "Sports")
+            let watched = try #require(hub.deliveries(to: ["AA", "BB"]))
+            try await send(hub, tag: "World", "one")
+            try await send(hub, tag: "Sports", "two")
+            var seen: [String] = []
+            for await delivery in watched {
+                seen.append(delivery.handle + " " + String(decoding: delivery.body, as: UTF8.self))
+                if seen.count == 2 { break }
+            }
+            #expect(seen == [#"AA {"aps":{"alert":"one"}}"#, #"BB {"aps":{"alert":"two"}}"#])
+            let device = try #require(try await RawClient.call(hub.port, "GET", "/_emulator/devices/AA"))
+            let json = try #require(JSONValue(parsing: device.body))
+            guard case .array(let deliveries) = json["deliveries"], case .array(let ids) = json["registrations"] else {
+                throw HubServerProblem.settings(["no device"])
+            }
+            #expect(deliveries.count == 1 && ids.count == 2)
+            #expect(deliveries.first?["outcome"]?.string == "Success")
+        }
+    }
+
+    @Test
+    func `a device's platform can be told to fail`() async throws {
+        try await withVectorHub { hub in
+            try await register(hub, "AA", tag: "World")
+            let set = try await RawClient.call(
+                hub.port, "PUT", "/_emulator/devices/AA", body: #"{"outcome":"WrongToken"}"#)
+            #expect(set?.status == 204)
+            let watched = try #require(hub.deliveries(to: ["AA"]))
+            try await send(hub, tag: "World", "one")
+            for await delivery in watched {
+                #expect(delivery.outcome == .wrongToken)
+                break
+            }
+        }
+    }
+
+    @Test
+    func `a story from the page reaches the phones of its category`() async throws {
+        try await withVectorHub { hub in
+            let phone = try #require(try await RawClient.call(hub.port, "GET", "/_emulator/phone", host: "127.0.0.1:\(hub.port)"))
+            let json = try #require(JSONValue(parsing: phone.body))
+            #expect(json["hub"]?.string == "BreakingNews")
+            let listen = try #require(json["token"]?.string)
+            #expect(listen.contains("skn=DefaultListenSharedAccessSignature"))
+            let put = try await RawClient.call(
+                hub.port, "PUT", "/BreakingNews/installations/AA?api-version=2020-06", host: "127.0.0.1:\(hub.port)",
+                headers: [("Authorization", listen)],
+                body: #"{"platform":"apns","pushChannel":"AA","tags":["World"],"templates":{"t":{"body":"{\"m\":\"$(messageParam)\"}"}}}"#)
+            #expect(put?.status == 200)
+            let watched = try #require(hub.deliveries(to: ["AA"]))
+            let composed = try await RawClient.call(
+                hub.port, "POST", "/_emulator/stories", host: "127.0.0.1:\(hub.port)",
+                body: #"{"category":"World","headline":"A \"quoted\" headline"}"#)
+            #expect(composed?.status == 202)
+            for await delivery in watched {
+                #expect(String(decoding: delivery.body, as: UTF8.self) == #"{"m":"Breaking World News : A \"quoted\" headline"}"#)
+                break
+            }
+            let wrong = try await RawClient.call(
+                hub.port, "POST", "/_emulator/stories", body: #"{"category":"no tag","headline":"x"}"#)
+            #expect(wrong?.status == 400)
+        }
+    }
+
+    @Test
+    func `the page and its parts are served with a strict policy`() async throws {
+        try await withVectorHub { hub in
+            for (path, type) in [("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")] {
+                let reply = try #require(try await RawClient.call(hub.port, "GET", path))
+                #expect(reply.status == 200 && reply.headers["content-type"]?.hasPrefix(type) == true)
+                #expect(reply.headers["content-security-policy"]?.hasPrefix("default-src 'self'") == true)
+                #expect(!reply.text.contains("http://") || path == "/page.js")
+            }
+        }
+    }
+
+    @Test
+    func `registrations, messages and keys are there again after a restart`() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "hub-\(UInt64.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.appending(path: "hub.sqlite").path
+        var settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))
+        settings.storePath = path
+        let first = try await HubServer(settings).start()
+        let entry = """
+            <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><AppleRegistrationDescription>\
+            <Tags>World</Tags><DeviceToken>CC</DeviceToken></AppleRegistrationDescription></content></entry>
+            """
+        for _ in 1...2 {
+            let put = try await RawClient.call(
+                first.port, "PUT", "/BreakingNews/registrations/1-2-3?api-version=2015-01",
+                host: "127.0.0.1:\(first.port)", headers: [try token(first)], body: entry)
+            #expect(put?.status == 200)
+        }
+        try await register(first, "AA", tag: "World")
+        try await register(first, "BB", tag: "World")
+        let deleted = try await RawClient.call(
+            first.port, "DELETE", "/BreakingNews/installations/BB", host: "127.0.0.1:\(first.port)",
+            headers: [try token(first)])
+        #expect(deleted?.status == 204)
+        let watched = try #require(first.deliveries(to: ["AA"]))
+        try await send(first, tag: "World", "kept")
+        for await _ in watched { break }
+        // What is answered is on the disk: nothing more is written on the way out.
+        await first.stop()
+
+        let second = try await HubServer(settings).start()
+        #expect(second.connectionString.key == first.connectionString.key)
+        #expect(second.registrationCount == 3)
+        #expect(second.received.map(\.id) == first.received.map(\.id))
+        #expect(second.received.map(\.number) == [1])
+        let read = try #require(
+            try await RawClient.call(
+                second.port, "GET", "/BreakingNews/registrations/1-2-3", host: "127.0.0.1:\(second.port)",
+                headers: [try token(second)]))
+        #expect(read.headers["etag"] == "W/\"2\"")
+        try await send(second, tag: "World", "next")
+        #expect(second.received.map(\.number) == [1, 2])
+        await second.stop()
+    }
+}

@@ -1,0 +1,139 @@
+import HubEmulator
+import HubServer
+import NotificationHub
+import Testing
+
+/// The hub of the published SAS vectors.
+func withVectorHub(
+    _ configure: @Sendable @escaping (inout HubServerSettings) -> Void = { _ in },
+    _ body: (RunningHub) async throws -> Void
+) async throws {
+    let given = try ConnectionString(
+        parsing: "Endpoint=sb://newsroom-ns.servicebus.windows.net/;"
+            + "SharedAccessKeyName=DefaultFullSharedAccessSignature;"
+            + "SharedAccessKey=bmV3c3Jvb20taHViLXRlc3Qta2V5LTAwMDEhISEhISE=")
+    var settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"), connectionString: given)
+    configure(&settings)
+    let hub = try await HubServer(settings).start()
+    do { try await body(hub) } catch {
+        await hub.stop()
+        throw error
+    }
+    await hub.stop()
+}
+
+/// The `Authorization` of a client of this hub.
+func token(_ hub: RunningHub, listen: Bool = false) throws -> (String, String) {
+    let connection = listen ? try #require(hub.listenConnectionString) : hub.connectionString
+    let value = SharedAccessSignature.token(
+        resource: connection.endpoint.audience, keyName: connection.keyName, key: connection.key,
+        expiresAt: 4_000_000_000)
+    return ("Authorization", value)
+}
+
+struct ServedHubTests {
+    private static let send = [
+        ("Content-Type", "application/json"), ("ServiceBusNotification-Format", "template"),
+        ("ServiceBusNotification-Tags", "World"),
+    ]
+
+    @Test
+    func `a send goes through and is listed`() async throws {
+        try await withVectorHub { hub in
+            let reply = try #require(
+                try await RawClient.call(
+                    hub.port, "POST", "/BreakingNews/messages/?api-version=2020-06", host: "127.0.0.1:\(hub.port)",
+                    headers: Self.send + [token(hub)], body: #"{"messageParam":"Breaking World News!"}"#))
+            #expect(reply.status == 201)
+            #expect(reply.headers["content-length"] == "0")
+            let location = try #require(reply.headers["location"])
+            #expect(location.hasPrefix("http://127.0.0.1:\(hub.port)/BreakingNews/messages/"))
+            #expect(hub.receivedCount == 1)
+            #expect(hub.received.first?.id == NotificationID.inLocation(location))
+
+            let count = try await RawClient.call(hub.port, "GET", "/_emulator/count")
+            #expect(count?.text == #"{"count":1}"#)
+            let listed = try #require(try await RawClient.call(hub.port, "GET", "/_emulator/messages?after=0"))
+            let json = try #require(JSONValue(parsing: listed.body))
+            guard case .array(let messages) = json["messages"] else { throw HubServerProblem.settings(["no list"]) }
+            #expect(messages.count == 1)
+            #expect(messages.first?["body"]?.string == #"{"messageParam":"Breaking World News!"}"#)
+            #expect(messages.first?["tags"]?.string == "World")
+            #expect(messages.first?["query"]?.string == "api-version=2020-06")
+            #expect(messages.first?["headers"]?["Content-Type"]?.string == "application/json")
+            #expect(messages.first?["headers"]?["Authorization"] == nil)
+        }
+    }
+
+    @Test
+    func `a listen key may not send`() async throws {
+        try await withVectorHub { hub in
+            let reply = try #require(
+                try await RawClient.call(
+                    hub.port, "POST", "/BreakingNews/messages?api-version=2020-06", host: "127.0.0.1:\(hub.port)",
+                    headers: Self.send + [token(hub, listen: true)], body: "{}"))
+            #expect(reply.status == 403)
+            #expect(reply.headers["content-length"] == "0")
+            #expect(reply.headers["retry-after"] == nil)
+        }
+    }
+
+    @Test
+    func `a body over 64 KB is refused with 413 and an error body`() async throws {
+        try await withVectorHub { hub in
+            let reply = try #require(
+                try await RawClient.call(
+                    hub.port, "POST", "/BreakingNews/messages", host: "127.0.0.1:\(hub.port)",
+                    headers: Self.send + [token(hub)], body: String(repeating: "x", count: 300_000)))
+            #expect(reply.status == 413)
+            #expect(ErrorBody(scanning: reply.body).code == 413)
+        }
+    }
+
+    @Test
+    func `faults are set over http and a reset gives no answer`() async throws {
+        try await withVectorHub { hub in
+            let set = try await RawClient.call(
+                hub.port, "POST", "/_emulator/faults",
+                body: #"[{"reset":"after","next":1},{"status":429,"retryAfter":7,"next":2}]"#)
+            #expect(set?.status == 200)
+            hub.clearFaults()
+            _ = try await RawClient.call(
+                hub.port, "POST", "/_emulator/faults", body: #"{"reset":"after","next":1}"#)
+            let request = { @Sendable in
+                try await RawClient.call(
+                    hub.port, "POST", "/BreakingNews/messages", host: "127.0.0.1:\(hub.port)",
+                    headers: Self.send + [token(hub)], body: "{}")
+            }
+            #expect(try await request() == nil)
+            #expect(hub.receivedCount == 1)
+            let wrong = try await RawClient.call(hub.port, "POST", "/_emulator/faults", body: #"{"status":1}"#)
+            #expect(wrong?.status == 400)
+            _ = try await RawClient.call(
+                hub.port, "POST", "/_emulator/faults", body: #"{"status":429,"retryAfter":7,"next":1}"#)
+            let throttled = try #require(try await request())
+            #expect(throttled.status == 429 && throttled.headers["retry-after"] == "7")
+            #expect(try await request()?.status == 201)
+        }
+    }
+
+    @Test
+    func `another site's page cannot reach the emulator's own paths`() async throws {
+        try await withVectorHub { hub in
+            let rebound = try await RawClient.call(hub.port, "GET", "/_emulator/count", host: "evil.example")
+            #expect(rebound?.status == 403)
+            let foreign = try await RawClient.call(
+                hub.port, "POST", "/_emulator/faults", headers: [("Origin", "http://evil.example")],
+                body: #"{"status":500}"#)
+            #expect(foreign?.status == 403)
+        }
+    }
+
+    @Test
+    func `a port that is taken is a problem with a name`() async throws {
+        try await withVectorHub { hub in
+            let settings = HubServerSettings(port: hub.port, hubName: try HubName("other"))
+            await #expect(throws: HubServerProblem.self) { try await HubServer(settings).start() }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import HubServer
+import NewsModel
+import NotificationHub
+import Testing
+
+@testable import newswire
+
+@Test(arguments: [
+    (["demo", "--port", "x"], 64), (["demo", "--port", "70000"], 64), (["chek"], 64), (["check"], 64),
+    (["check", "--config", "/no/such/file"], 78), (["publish", "--config", "x"], 64),
+    (["publish", "--config", "x", "--rate", "0", "-"], 64), (["publish", "--config", "x", "--format", "xml", "-"], 64),
+    (["results", "--config", "x", "--outcome", "acepted"], 64), (["send", "--config", "x", "--category", "World"], 64),
+    (["send", "--config", "x", "--category", "World", "--message", " "], 64),
+    (["send", "--config", "x", "--category", "World", "--message", "m", "--platform", "aple"], 64),
+    (["hub", "--listen", "8090"], 64), (["hub", "--connection-string", "nonsense"], 64),
+    (["hub", "--name", "a/b"], 64),
+    (["topics", "--config", "x", "--partitions", "0"], 64), (["run", "--config", "x", "--log-level", "loud"], 64),
+    (["--help"], 0), (["demo", "--help"], 0), (["publish", "--help"], 0),
+])
+func `a wrong call ends with the code that says so`(arguments: [String], status: Int) async throws {
+    let ended = try await Program.run(arguments)
+    #expect(ended.status == Int32(status), "\(ended.errors)")
+    #expect((status == 0 ? ended.output : ended.errors).isEmpty == false)
+}
+
+@Test func `check names five mistakes with their lines and ends with 78`() async throws {
+    let room = try await Newsroom()
+    try room.write(
+        """
+        kafka: {bootstrapServers: ["broker"]}
+        lanes: {live: {topics: [news.events], maxage: 15m}}
+        hub: {connectionString: "${NO_SUCH_VARIABLE}", name: x}
+        rate: {perSecond: -5}
+        unroutable: Worlds
+        """, to: "newswire.yaml")
+    let ended = try await room.run("check", "--offline")
+    #expect(ended.status == 78)
+    let lines = ended.errors.split(separator: "\n").map { $0.replacing(room.path("newswire.yaml"), with: "") }
+    #expect(
+        lines.map { $0.split(separator: ":").first.map(String.init) ?? "" } == [
+            "1", "2", "3", "4", "5", "5 problems in ",
+        ])
+    await room.close()
+}
+
+@Test func `check reaches broker, topics and hub, and says what is not there`() async throws {
+    let room = try await Newsroom()
+    let sound = try await room.run("check")
+    #expect(sound.status == 0, "\(sound.output)\(sound.errors)")
+    #expect(sound.output.split(separator: "\n").allSatisfy { $0.hasPrefix("ok  ") })
+    #expect(sound.output.split(separator: "\n").count == 6)
+    let missing = try await Program.run(
+        ["check", "--config", room.path("newswire.yaml")],
+        environment: room.environment.merging(
+            [
+                "NEWSWIRE_RESULTS_TOPIC": "nowhere",
+                "NEWSWIRE_HUB_CONNECTION_STRING":
+                    "Endpoint=http://127.0.0.1:\(room.hub.port)/;SharedAccessKeyName=DefaultFullSharedAccessSignature;SharedAccessKey=wrong",
+            ]) { $1 })
+    #expect(missing.status == 1)
+    #expect(missing.output.contains("fail  topic     nowhere (results) does not exist; create it: newswire topics"))
+    #expect(missing.output.contains("the hub does not accept the key"))
+    #expect(!(missing.output + missing.errors).contains("wrong"))
+    await room.close()
+}
+
+@Test func `events go from a file to the hub and come back as results, once`() async throws {
+    let room = try await Newsroom()
+    try room.write(
+        """
+        id,headline,categories,data.page
+        1,"A ""quoted"" headline, with a comma",World;Sports,4
+        2,Second,Nowhere,
+        3,Third,business,
+        4,,World,
+        """, to: "events.csv")
+    let published = try await room.run("publish", room.path("events.csv"))
+    #expect(published.status == 0, "\(published.errors)")
+    #expect(published.output.hasPrefix("published 3 events to news.events"))
+    #expect(published.errors.contains("events.csv:5: headline is missing or blank"))
+    #expect(!FileManager.default.fileExists(atPath: room.path("events.csv.newswire-progress")))
+
+    for _ in 1...2 {
+        let ran = try await room.run("run", "--until-caught-up", "--log-level", "info")
+        #expect(ran.status == 0, "\(ran.errors)")
+        let key = try #require(room.hub.connectionString.revealed.split(separator: "SharedAccessKey=").last)
+        #expect(!ran.errors.contains(key))
+        for line in ran.errors.split(separator: "\n") {
+            #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(line.utf8)) }
+        }
+        #expect(room.hub.receivedCount == 2)
+    }
+
+    let results = try await room.run("results", "--json")
+    let records = try results.output.split(separator: "\n").map { try ResultRecord(decoding: Array($0.utf8)) }
+    #expect(
+        Set(records.map { "\($0.eventID ?? "") \($0.outcome.rawValue)" }) == [
+            "1 accepted", "2 unroutable", "3 accepted",
+        ])
+    #expect(records.count == 3)
+    let table = try await room.run("results", "--outcome", "unroutable")
+    #expect(table.output.split(separator: "\n").count == 2)
+    #expect(table.output.contains("unknown-category"))
+    let limited = try await room.run("results", "--limit", "1", "--json")
+    #expect(limited.output.split(separator: "\n").count == 1)
+    await room.close()
+}
+
+@Test func `standard input is published, and strictness stops at the first bad line`() async throws {
+    let room = try await Newsroom()
+    let lines = "{\"id\":\"1\",\"headline\":\"h\"}\n{\n{\"id\":\"2\",\"headline\":\"h\"}\n"
+    let lax = try await room.run("publish", "-", input: lines)
+    #expect(lax.status == 0)
+    #expect(lax.output.contains("published 2 events"))
+    #expect(lax.output.contains("passed over 1"))
+    let strict = try await room.run("publish", "--strict", "-", input: lines)
+    #expect(strict.status == 1)
+    #expect(strict.errors.contains("error: standard input:2: "))
+    let nothing = try await room.run("publish", "-", input: "\"3\",\"no header\"\n")
+    #expect(nothing.status == 1)
+    await room.close()
+}
+
+@Test func `publish refuses a topic that does not exist, so that no broker invents it`() async throws {
+    let room = try await Newsroom(topics: [("other", 1)])
+    let ended = try await room.run("publish", "-", input: "{}")
+    #expect(ended.status == 1)
+    #expect(ended.errors.contains("Topic news.events does not exist"))
+    await room.close()
+}
+
+@Test func `send goes past Kafka, and its dry run sends nothing and shows no signature`() async throws {
+    let room = try await Newsroom()
+    let dry = try await room.run(
+        "send", "--category", "world", "--message", "Ünï \"x\"", "--platform", "apple", "--platform", "windows",
+        "--dry-run")
+    #expect(dry.status == 0, "\(dry.errors)")
+    #expect(room.hub.receivedCount == 0)
+    #expect(
+        dry.output.split(separator: "\n").filter {
+            $0.hasPrefix("POST /breaking-news/messages?api-version=2020-06 HTTP/1.1")
+        }.count == 2)
+    #expect(dry.output.contains("ServiceBusNotification-Tags: World"))
+    #expect(dry.output.contains("&sig=***&"))
+    let sent = try await room.run("send", "--category", "World", "--message", "Now")
+    #expect(sent.status == 0, "\(sent.output)")
+    #expect(room.hub.receivedCount == 1)
+    let unknown = try await room.run("send", "--category", "Nowhere", "--message", "Now")
+    #expect(unknown.status == 64)
+    #expect(unknown.errors.contains("World, Politics, Business, Technology, Science, Sports"))
+    await room.close()
+}
+
+@Test func `topics shows what is there and what is missing`() async throws {
+    let room = try await Newsroom(topics: [("news.events", 4), ("news.results", 2)])
+    let ended = try await room.run("topics")
+    #expect(ended.status == 1)
+    let rows = ended.output.split(separator: "\n")
+    #expect(rows.count == 4)
+    #expect(rows[1].hasSuffix("4  ok"))
+    #expect(rows[2].contains("has 2 partitions, but a source topic has 4"))
+    #expect(rows[3].contains("does not exist"))
+    await room.close()
+}
+
+@Test func `the demo settles every sample and ends with 0`() async throws {
+    let ended = try await Program.run(["demo", "--once", "--port", "0"])
+    #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+    #expect(ended.output.contains("accepted      18"))
+    #expect(ended.errors.isEmpty, "\(ended.errors)")
+}
+
+@Test func `the demo ends with 1 when an event was not accepted`() async throws {
+    let room = try await Newsroom()
+    try room.write("{\"id\":\"1\",\"headline\":\"h\",\"category\":\"Nowhere\"}\n", to: "events.ndjson")
+    let ended = try await Program.run(["demo", "--once", "--port", "0", "--events", room.path("events.ndjson")])
+    #expect(ended.status == 1)
+    #expect(ended.output.contains("unroutable       1"))
+    await room.close()
+}

@@ -1,0 +1,146 @@
+import Foundation
+import KafkaIO
+import NewsModel
+import Testing
+
+@testable import newswire
+
+/// Items as `line: text` or `line! reason`.
+private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max) -> [String] {
+    var splitter = EventFileSplitter(format)
+    var items: [EventFileItem] = []
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+        splitter.feed(rest.prefix(pieces), into: &items)
+        rest = rest.dropFirst(pieces)
+    }
+    splitter.finish(into: &items)
+    return items.map { item in
+        switch item.content {
+        case .event(let bytes): "\(item.line): \(String(decoding: bytes, as: UTF8.self))"
+        case .bad(let reason): "\(item.line)! \(reason)"
+        }
+    }
+}
+
+@Test(
+    arguments: [
+        (.ndjson, "{\"a\":1}\n\n{\"b\":2}\r\n  \n{", ["1: {\"a\":1}", "3: {\"b\":2}", "5: {"]),
+        (.ndjson, "\u{FEFF}{}", ["1: {}"]),
+        (.ndjson, "", []),
+        (.array, "[{\"a\":\"]},{\\\"\"},\n {\"b\":[1,{}]}\n]\n", ["1: {\"a\":\"]},{\\\"\"}", "2: {\"b\":[1,{}]}"]),
+        (.array, "[]", []),
+        (.array, "[1, \"x\" ,{}]", ["1: 1", "1: \"x\"", "1: {}"]),
+        (.array, "[{},\n{", ["1: {}", "2! the file ends in the middle of this event"]),
+        (.array, "[{}", ["1: {}", "1! the array has no end: ']' is missing"]),
+        (.array, "[{}]\n{}", ["1: {}", "2! text after the array's end"]),
+        (.document, "{\n \"a\": \"}\"\n}\n{\"b\":1}{}", ["1: {\n \"a\": \"}\"\n}", "4: {\"b\":1}", "4: {}"]),
+        (.document, "{\"a\":", ["1! the file ends in the middle of this event"]),
+        (
+            .csv, "id,headline\r\n1,x\r\n\r\n2,\"a\nb\"\"c\"\r\n3",
+            [
+                "2: {\"id\":\"1\",\"headline\":\"x\"}", "4: {\"id\":\"2\",\"headline\":\"a\\nb\\\"c\"}",
+                "6! 1 fields, but the first line names 2",
+            ]
+        ),
+        (
+            .csv,
+            "\u{FEFF}headline,id,urgency,categories,data.a,subjects\nh,1,3,World; Sports,x,\nh,2,high,,,medtop:1|medtop:2",
+            [
+                "2: {\"headline\":\"h\",\"id\":\"1\",\"urgency\":3,\"categories\":[\"World\",\"Sports\"],\"data\":{\"a\":\"x\"}}",
+                "3: {\"headline\":\"h\",\"id\":\"2\",\"urgency\":\"high\",\"subjects\":[\"medtop:1\",\"medtop:2\"]}",
+            ]
+        ),
+        (.csv, "id,hedline\n1,x", ["1! the column 'hedline' is no field of an event; did you mean headline?"]),
+        (.csv, "id,category\n1,x", ["1! there is no column 'headline', which every event needs"]),
+        (.csv, "id,id\n1,x", ["1! the column 'id' stands twice"]),
+        (.csv, "id,headline\n1,\"open", ["2! the file ends inside a quoted field"]),
+    ] as [(EventFileFormat, String, [String])])
+func `a file is cut into its events, in whatever pieces it comes`(
+    format: EventFileFormat, text: String, expected: [String]
+) {
+    for pieces in [1, 2, 3, 7, .max] {
+        #expect(split(text, format, pieces: pieces) == expected)
+    }
+}
+
+@Test(
+    arguments: [
+        ("{\"id\":1}\n{\"id\":2}", .ndjson), ("  [\n", .array), ("{\n \"id\": 1\n}", .document),
+        ("id,headline\n", .csv),
+        ("", .csv), ("\u{FEFF}{}", .ndjson), ("{\"a\":\"{\"}\n", .ndjson),
+    ] as [(String, EventFileFormat)])
+func `the format is found out by how a text begins`(text: String, format: EventFileFormat) {
+    #expect(EventFileFormat(ofTextBeginning: Array(text.utf8)) == format)
+}
+
+@Test(arguments: EventFileFormat.allCases)
+func `an event longer than the bound is passed over, not kept`(format: EventFileFormat) {
+    let filler = String(repeating: "x", count: EventFileSplitter.eventLengthMax + 10)
+    let event = "{\"id\":\"1\",\"headline\":\"\(filler)\"}"
+    let text =
+        switch format {
+        case .ndjson: "\(event)\n{}"
+        case .array: "[\(event),\n{}]"
+        case .document: "\(event)\n{}"
+        case .csv: "id,headline\n1,\(filler)\n2,x"
+        }
+    let items = split(text, format, pieces: 65_536)
+    #expect(items.first?.hasSuffix("! longer than 2 MiB") == true)
+    #expect(items.count == 2)
+    #expect(items.last?.hasPrefix(format == .csv ? "3: {" : "2: {") == true)
+}
+
+@Test func `the samples are events, each with a category of its own`() throws {
+    let review = EventReview()
+    let items = split(SampleEvents.ndjson, .ndjson)
+    #expect(items.count == 18)
+    var splitter = EventFileSplitter(.ndjson)
+    var samples: [EventFileItem] = []
+    splitter.feed(SampleEvents.ndjson.utf8, into: &samples)
+    splitter.finish(into: &samples)
+    var keys: Set<[UInt8]> = []
+    for sample in samples { keys.insert(try #require(try review.record(sample, topic: "t").get().key)) }
+    #expect(keys.count == 18)
+}
+
+private let data = ProcessInfo.processInfo.environment["NEWSWIRE_TEST_DATA"]
+
+@Test(.enabled(if: data != nil, "set NEWSWIRE_TEST_DATA to the folder with ag_news.csv"))
+func `four thousand real headlines come out of CSV unchanged`() throws {
+    let text = try String(
+        contentsOf: URL(fileURLWithPath: try #require(data)).appending(path: "ag_news.csv"), encoding: .utf8)
+    // The file has no header and no ids: its class stands for the id, which need not be unique here.
+    var splitter = EventFileSplitter(.csv)
+    var items: [EventFileItem] = []
+    splitter.feed(Array(("id,headline,summary\n" + text).utf8), into: &items)
+    splitter.finish(into: &items)
+    #expect(items.count == 4000)
+    let decoder = NewsDecoder()
+    for item in items {
+        guard case .event(let bytes) = item.content else {
+            Issue.record("line \(item.line): \(item.content)")
+            continue
+        }
+        #expect(throws: Never.self) { try decoder.decode(SourceRecord(offset: 0, value: bytes)).get() }
+    }
+}
+
+@Test(.enabled(if: data != nil, "set NEWSWIRE_TEST_DATA to the folder with ninjs documents"))
+func `ninjs documents are read as they are`() throws {
+    let folder = URL(fileURLWithPath: try #require(data)).appending(path: "ninjs")
+    let paths = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(!paths.isEmpty)
+    for path in paths {
+        let file = try EventFile(path: folder.appending(path: path).path)
+        var items: [EventFileItem] = []
+        while let more = try file.next() { items += more }
+        let stored = try Data(contentsOf: folder.appending(path: path))
+        #expect(items.count == 1, "\(path) \(file.format)")
+        if case .event(let bytes)? = items.first?.content {
+            #expect(
+                String(decoding: bytes, as: UTF8.self)
+                    == String(decoding: stored, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import HubServer
+import KafkaIO
+import NotificationHub
+
+/// The newswire program that was built beside the tests.
+enum Program {
+    struct Ended {
+        var status: Int32
+        var output: String
+        var errors: String
+    }
+
+    static var url: URL {
+        URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0]).deletingLastPathComponent().appending(
+            path: "newswire")
+    }
+
+    /// Runs it to its end on a thread that may wait.
+    static func run(_ arguments: [String], environment: [String: String] = [:], input: String? = nil) async throws
+        -> Ended
+    {
+        let running = try start(arguments, environment: environment, input: input)
+        return try await running.ended()
+    }
+
+    static func start(_ arguments: [String], environment: [String: String] = [:], input: String? = nil) throws
+        -> Running
+    {
+        try Running(url, arguments, environment, input)
+    }
+
+    /// A process whose output goes to files, so that it never waits for a reader.
+    final class Running: @unchecked Sendable {
+        private let process = Process()
+        private let folder = FileManager.default.temporaryDirectory.appending(path: "newswire-\(UUID().uuidString)")
+
+        init(_ url: URL, _ arguments: [String], _ environment: [String: String], _ input: String?) throws {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            process.executableURL = url
+            process.arguments = arguments
+            let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("NEWSWIRE_") }
+            process.environment = inherited.merging(environment) { $1 }
+            process.standardOutput = try file("output")
+            process.standardError = try file("errors")
+            try Data((input ?? "").utf8).write(to: folder.appending(path: "input"))
+            process.standardInput = try FileHandle(forReadingFrom: folder.appending(path: "input"))
+            try process.run()
+        }
+
+        private func file(_ name: String) throws -> FileHandle {
+            let url = folder.appending(path: name)
+            try Data().write(to: url)
+            return try FileHandle(forWritingTo: url)
+        }
+
+        func terminate() { process.terminate() }
+
+        func ended() async throws -> Ended {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    self.process.waitUntilExit()
+                    continuation.resume()
+                }
+            }
+            defer { try? FileManager.default.removeItem(at: folder) }
+            return Ended(
+                status: process.terminationStatus,
+                output: try String(contentsOf: folder.appending(path: "output"), encoding: .utf8),
+                errors: try String(contentsOf: folder.appending(path: "errors"), encoding: .utf8))
+        }
+    }
+}
+
+/// A broker, a hub and a configuration that names them, in a folder of its own.
+struct Newsroom {
+    let broker: EmbeddedBroker
+    let hub: RunningHub
+    let folder: URL
+
+    init(topics: [(String, Int)]? = nil) async throws {
+        broker = try EmbeddedBroker(
+            topics: topics ?? [("news.events", 2), ("news.results", 2), ("news.dead-letters", 2)])
+        hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("breaking-news"))).start()
+        folder = FileManager.default.temporaryDirectory.appending(path: "newsroom-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try write(
+            """
+            kafka:
+              bootstrapServers: ${BROKERS}
+              properties: {session.timeout.ms: 6000, fetch.wait.max.ms: 10}
+            lanes: {live: {topics: [news.events]}}
+            hub: {connectionString: "${HUB}", name: breaking-news}
+            rate: {perSecond: unlimited}
+            http: {listen: off}
+            """, to: "newswire.yaml")
+    }
+
+    var environment: [String: String] {
+        ["BROKERS": broker.bootstrapServers.joined(separator: ","), "HUB": hub.connectionString.revealed]
+    }
+
+    func path(_ name: String) -> String { folder.appending(path: name).path }
+
+    func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: folder.appending(path: name))
+    }
+
+    func run(_ arguments: String..., input: String? = nil) async throws -> Program.Ended {
+        let configured = arguments.prefix(1) + ["--config", path("newswire.yaml")] + arguments.dropFirst()
+        return try await Program.run(Array(configured), environment: environment, input: input)
+    }
+
+    func close() async {
+        await hub.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+}

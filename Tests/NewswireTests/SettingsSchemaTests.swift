@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import newswire
+
+/// The exit status of a Python program; the schema is tested with a validator that is not ours.
+private func python(_ program: String, _ arguments: [String] = []) throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["python3", "-c", program] + arguments
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
+}
+
+private let schema = repository.appending(path: "schemas/configuration.schema.json")
+
+@Test func `the schema beside the examples is the one the table makes`() throws {
+    if ProcessInfo.processInfo.environment["NEWSWIRE_TEST_RECORD"] != nil {
+        try Data(SettingsSchema.json().utf8).write(to: schema)
+    }
+    let stored = try String(contentsOf: schema, encoding: .utf8)
+    #expect(stored == SettingsSchema.json(), "run the test once with NEWSWIRE_TEST_RECORD=1, and look at the difference")
+    #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(stored.utf8)) }
+}
+
+@Test(
+    .enabled(if: (try? python("import jsonschema")) == 0, "needs Python's jsonschema"),
+    arguments: [
+        (#"{"lanes": {"live": {"topics": ["a"], "maxAge": "15m", "floor": "10%"}}}"#, true),
+        (#"{"lanes": {"live": {"topics": "${TOPICS}", "window": {"bytes": "16MiB", "records": 5}}}}"#, true),
+        (#"{"lanes": {"x": {"topics": ["a"]}}, "rate": {"perSecond": "unlimited"}, "http": {"listen": false}}"#, true),
+        (#"{"lanes": {"x": {"topics": ["a"]}}, "hub": {"connections": "${N}", "requestTimeout": "1m30s"}}"#, true),
+        (#"{"lanes": {"x": {"topics": ["a"]}}, "categories": {"World": {}}, "kafka": {"properties": {"a.b": 1}}}"#, true),
+        (#"{"lanes": {}}"#, false),
+        (#"{}"#, false),
+        (#"{"lanes": {"x": {"topics": []}}}"#, false),
+        (#"{"lanes": {"x": {"topics": ["a"]}}, "rate": {"perSecond": 0}}"#, false),
+        (#"{"lanes": {"x": {"topics": ["a"]}}, "rate": {"persecond": 5}}"#, false),
+        (#"{"lanes": {"x": {"topics": ["a"], "maxAge": "15"}}}"#, false),
+        (#"{"lanes": {"x": {"topics": ["a"]}}, "payload": {"platforms": ["aple"]}}"#, false),
+        (#"{"lanes": {"x": {"topics": ["a"]}}, "surprise": 1}"#, false),
+    ])
+func `an editor that goes by the schema agrees`(document: String, isValid: Bool) throws {
+    let program = """
+        import json, sys, jsonschema
+        schema = json.load(open(sys.argv[1]))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        sys.exit(0 if jsonschema.Draft202012Validator(schema).is_valid(json.loads(sys.argv[2])) else 3)
+        """
+    #expect(try python(program, [schema.path, document]) == (isValid ? 0 : 3))
+}

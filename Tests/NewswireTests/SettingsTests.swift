@@ -1,0 +1,317 @@
+import Foundation
+import NewsModel
+import PublishEngine
+import Testing
+
+@testable import newswire
+
+/// The example of the contract, word for word.
+let contractExample = """
+    kafka:
+      bootstrapServers: ["127.0.0.1:9092"]
+      group: newswire
+      properties: {security.protocol: SASL_SSL}   # any librdkafka property, passed through
+    lanes:                                        # highest urgency first
+      live:     {topics: [news.events],   maxAge: 15m}
+      backfill: {topics: [news.backfill], maxAge: none, floor: 10%}
+    results:     {topic: news.results}
+    deadLetters: {topic: news.dead-letters}
+    hub:
+      connectionString: ${NEWSWIRE_HUB_CONNECTION_STRING}   # Endpoint=sb://… or https://… or http://host:port/
+      name: breaking-news
+      connections: 64
+    payload:
+      mode: template            # or native
+      platforms: [apple, fcmv1] # native only: hub format values
+      message: "Breaking {{category}} News : {{headline}}"
+    rate: {perSecond: 500, burst: 50}   # perSecond: unlimited for none
+    categories:                 # optional; the six of the tutorials are the default
+      World: {tag: World, names: [world, international], subjects: [medtop:11000000]}
+    unroutable: deadLetter      # or a category name
+    http: {listen: 127.0.0.1:9464}      # health, metrics, dashboard
+    """
+
+let connectionString =
+    "Endpoint=sb://example.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=c2VjcmV0LWNhbmFyeQ=="
+let hubVariable = ["NEWSWIRE_HUB_CONNECTION_STRING": connectionString]
+
+/// The least that is valid, with more appended.
+func minimal(_ more: String = "") -> String {
+    """
+    kafka: {bootstrapServers: ["127.0.0.1:9092"]}
+    lanes: {live: {topics: [news.events]}}
+    hub: {connectionString: "\(connectionString)", name: breaking-news}
+
+    """ + more
+}
+
+func lines(_ reading: SettingsReading) -> [String] { reading.problems.map { $0.line(file: "x.yaml") } }
+
+@Test func `the example of the contract is read as it says`() throws {
+    let reading = SettingsReading(contractExample, environment: hubVariable)
+    #expect(lines(reading) == [])
+    let settings = try #require(reading.settings)
+    #expect(settings.kafka.bootstrapServers == [NetworkAddress(host: "127.0.0.1", port: 9092)])
+    #expect(settings.kafka.properties.map(\.name) == ["security.protocol"])
+    #expect(settings.lanes.map(\.name) == ["live", "backfill"])
+    #expect(settings.lanes.map(\.maxAge) == [.seconds(900), nil])
+    #expect(settings.lanes.map(\.floorPercent) == [0, 10])
+    #expect(settings.hub.connectionString.revealed == connectionString)
+    #expect(settings.payload == PayloadSettings())
+    #expect(settings.rate == EngineSettings.Rate(perSecond: 500, burst: 50))
+    #expect(
+        settings.categories == [
+            .init(name: "World", tag: "World", names: ["world", "international"], subjects: ["medtop:11000000"])
+        ])
+    #expect(settings.unroutable == .deadLetter)
+    #expect(settings.listen == NetworkAddress(host: "127.0.0.1", port: 9464))
+}
+
+@Test func `what is left out has its documented default`() throws {
+    let settings = try #require(SettingsReading(minimal()).settings)
+    #expect(settings.kafka.group == "newswire")
+    #expect(settings.resultsTopic == "news.results")
+    #expect(settings.hub.connections == 64)
+    #expect(settings.hub.requestTimeout == .seconds(30))
+    #expect(settings.retry == RetrySchedule())
+    #expect(settings.floodGuard == FloodGuard.Settings())
+    #expect(settings.lanes == [LaneSettings(name: "live", topics: ["news.events"])])
+    #expect(settings.shards == nil)
+    #expect(settings.shutdownDeadline == .seconds(20))
+}
+
+@Test func `every default is a value its own key accepts`() {
+    for key in SettingsKey.all {
+        if let fallback = key.fallback {
+            #expect((try? key.kind.parse(fallback).get()) != nil, "\(key.pattern)")
+        }
+    }
+}
+
+@Test func `five mistakes are named together, each with its line and a remedy`() {
+    let reading = SettingsReading(
+        """
+        kafka:
+          bootstrapServer: ["127.0.0.1:9092"]
+        lanes:
+          live: {topics: [news.events], maxAge: 15}
+        hub:
+          connectionString: ${NO_SUCH_VARIABLE}
+          name: breaking-news
+          connections: 0
+        payload:
+          mode: native
+        """)
+    #expect(reading.settings == nil)
+    #expect(
+        lines(reading) == [
+            "x.yaml:2:3: error: kafka.bootstrapServer: is no setting; did you mean bootstrapServers?",
+            "x.yaml:4:41: error: lanes.live.maxAge: '15' is not understood; write a time from 1s to 366d, e.g. 30s or 15m, or none",
+            "x.yaml:6:21: error: hub.connectionString: the environment variable NO_SUCH_VARIABLE is not set; set it, e.g. export NO_SUCH_VARIABLE=…",
+            "x.yaml:8:16: error: hub.connections: '0' is out of range; write a whole number from 1 to 1024",
+            "x.yaml:9:1: error: payload.platforms: native mode names no platform; name at least one of apple, fcmv1, gcm, windows, windowsphone, adm, baidu, browser, xiaomi",
+        ])
+}
+
+@Test(arguments: [
+    (
+        "lanes: {live: {topics: [a]}, backfill: {topics: [a]}}",
+        "lanes.backfill.topics: the topic a is already used by lanes.live.topics"
+    ),
+    ("results: {topic: news.events}", "results.topic: the topic news.events is already used by lanes.live.topics"),
+    (
+        "deadLetters: {topic: news.results}",
+        "deadLetters.topic: the topic news.results is already used by results.topic"
+    ),
+    (
+        "lanes: {a: {topics: [a], floor: 60%}, b: {topics: [b], floor: 50%}}",
+        "lanes.b.floor: the floors of all lanes add up to 110%"
+    ),
+    ("lanes: {a b: {topics: [a]}}", "lanes.a b: is no name for a lane"),
+    ("lanes: {}", "lanes: there is no lane"),
+    ("rate: {burst: 0}", "rate.burst: '0' is out of range"),
+    ("rate: {perSecond: fast}", "rate.perSecond: 'fast' is not understood"),
+    ("unroutable: Wrold", "unroutable: “Wrold” is no category; write deadLetter or one of World"),
+    ("payload: {mode: native, platforms: [apple, aple]}", "payload.platforms: 'aple' is not understood"),
+    ("payload: {mode: native, platforms: [apple, apple]}", "payload.platforms: apple is named more than once"),
+    ("payload: {mode: nativ}", "payload.mode: 'nativ' is not understood; write template or native"),
+    (
+        "kafka: {properties: {acks: 1}, bootstrapServers: [\"a:1\"]}",
+        "kafka.properties.acks: cannot be set; The results are the ledger"
+    ),
+    ("kafka: {bootstrapServers: [broker]}", "kafka.bootstrapServers: 'broker' is not understood"),
+    ("kafka: {bootstrapServers: []}", "kafka.bootstrapServers: is empty"),
+    ("retry: {firstDelay: 2m}", "retry.maxDelay: is shorter than retry.firstDelay"),
+    ("hub: {name: x}", "hub.connectionString: is missing; write some text, or set NEWSWIRE_HUB_CONNECTION_STRING"),
+    ("hub: {name: x, connectionString: nonsense}", "hub.connectionString: part 1 of the connection string has no '='"),
+    ("hub: {connectionString: \"Endpoint=sb://a.b/;SharedAccessKeyName=n;SharedAccessKey=k\"}", "hub.name: is missing"),
+    (
+        "hub: {name: a/b, connectionString: \"Endpoint=sb://a.b/;SharedAccessKeyName=n;SharedAccessKey=k\"}",
+        "hub.name: the hub's name may only"
+    ),
+    ("categories: {A: {names: [x]}, B: {names: [X]}}", "categories.B.names: the name “X” is used for “A” too"),
+    ("categories: {A: {subjects: [sports]}}", "categories.A.subjects: “sports” is no IPTC code"),
+    ("connections: 5", "connections: is no setting; it belongs at hub.connections"),
+    ("http: {listen: 9464}", "http.listen: '9464' is not understood"),
+    ("rate: 500", "rate: expected keys, found a single value; write its keys: perSecond, burst"),
+    ("rate: {perSecond: [1]}", "rate.perSecond: expected a single value, found a list"),
+    ("rate: {perSecond: }", "rate.perSecond: has no value"),
+    ("rate: {<<: *x}", "not YAML: found undefined alias"),
+    ("rate: {? [a] : 1}", "a key must be a plain word"),
+    ("rate: {perSecond: 500", "not YAML: did not find expected ',' or '}'"),
+    ("results: {topic: \"a b\"}", "results.topic: 'a b' is not understood"),
+    ("logging: {level: loud}", "logging.level: 'loud' is not understood; write one of trace, debug"),
+])
+func `a mistake is named where it stands`(yaml: String, expected: String) {
+    // A group given again takes the place of the one in the smallest configuration.
+    let group = yaml.prefix { $0 != ":" } + ":"
+    let kept = minimal().split(separator: "\n").filter { !$0.hasPrefix(group) }.joined(separator: "\n")
+    let reading = SettingsReading(kept + "\n" + yaml)
+    #expect(reading.settings == nil)
+    #expect(lines(reading).count == 1, "\(lines(reading))")
+    #expect(lines(reading).first?.contains(expected) == true, "\(lines(reading))")
+}
+
+@Test func `keys written twice are all found, with everything else`() {
+    let reading = SettingsReading(
+        minimal(
+            """
+            rate: {burst: 5, burst: 6, burst: 7}
+            "http": {listen: off}
+            shards: many
+            http: {listen: off}
+            """))
+    #expect(
+        reading.problems.map { "\($0.key): \($0.message)" } == [
+            "burst: written a second time, first on line 4",
+            "burst: written a second time, first on line 4",
+            "shards: 'many' is not understood",
+            "http: written a second time, first on line 5",
+        ])
+}
+
+@Test func `any key can be set from the environment`() throws {
+    let environment = [
+        "NEWSWIRE_KAFKA_BOOTSTRAP_SERVERS": "a:1, b:2",
+        "NEWSWIRE_RATE_PER_SECOND": "unlimited",
+        "NEWSWIRE_LANES_LIVE_MAX_AGE": "1h30m",
+        "NEWSWIRE_LANES_LIVE_WINDOW_BYTES": "1MiB",
+        "NEWSWIRE_HTTP_LISTEN": "off",
+        "NEWSWIRE_PAYLOAD_MODE": "native",
+        "NEWSWIRE_PAYLOAD_PLATFORMS": "apple,windows",
+        "NEWSWIRE_KAFKA_PROPERTIES_SASL_PASSWORD": "${not a reference}",
+        "NEWSWIRE_CATEGORIES_WORLD_NEWS_TAG": "world-news",
+    ]
+    let reading = SettingsReading(
+        minimal("rate: {perSecond: ${UNSET}}\ncategories: {World news: {}}"), environment: environment)
+    #expect(lines(reading) == [])
+    let settings = try #require(reading.settings)
+    #expect(settings.kafka.bootstrapServers.map(\.description) == ["a:1", "b:2"])
+    #expect(settings.rate == nil)
+    #expect(settings.lanes.first?.maxAge == .seconds(5400))
+    #expect(settings.lanes.first?.window.bytes == 1_048_576)
+    #expect(settings.listen == nil)
+    #expect(settings.payload.platforms == [.apple, .windows])
+    #expect(settings.kafka.properties.map(\.name) == ["sasl.password"])
+    #expect(settings.kafka.properties.map(\.value.revealed) == ["${not a reference}"])
+    #expect(settings.categories.map(\.tag) == ["world-news"])
+}
+
+@Test func `a wrong override names its variable, a misspelt one is pointed out`() {
+    let reading = SettingsReading(
+        minimal(),
+        environment: ["NEWSWIRE_HUB_CONNECTIONS": "0", "NEWSWIRE_RATE_PERSECOND": "9", "NEWSWIRE_TEST_DATA": "/x"])
+    #expect(
+        lines(reading) == [
+            "NEWSWIRE_HUB_CONNECTIONS (environment): error: hub.connections: the value is out of range; write a whole number from 1 to 1024",
+            "NEWSWIRE_RATE_PERSECOND (environment): warning: overrides nothing; did you mean NEWSWIRE_RATE_PER_SECOND?",
+        ])
+}
+
+@Test(arguments: [
+    ("plain $ and $(x)", "plain $ and $(x)"),
+    ("${A}", "1"), ("a${A}b${A}c", "a1b1c"), ("$${A}", "${A}"), ("$$${A}", "$${A}"),
+    ("${file:/secret}", "line"), ("x${file:/secret}y", "xliney"), ("${file:/two}", "a\nb"),
+])
+func `values are filled in`(text: String, expected: String) throws {
+    let files = ["/secret": "line\n", "/two": "a\nb\r\n"]
+    let interpolation = SettingsInterpolation(environment: ["A": "1"]) { path in
+        files[path].map { .success($0) } ?? .failure(.missing)
+    }
+    #expect(try interpolation.expand(text).text == expected)
+}
+
+@Test(arguments: [
+    ("${A", "'${' without a '}'"), ("${}", "'${}' is neither ${NAME} nor ${file:PATH}"),
+    ("${A:-b}", "'${A:-b}' is neither ${NAME} nor ${file:PATH}"), ("${B}", "the environment variable B is not set"),
+    ("${file:/none}", "the file /none does not exist"),
+])
+func `what cannot be filled in is named`(text: String, message: String) {
+    let interpolation = SettingsInterpolation(environment: ["A": "1"]) { _ in .failure(.missing) }
+    #expect { try interpolation.expand(text) } throws: { ($0 as? SettingsInterpolation.Failure)?.message == message }
+}
+
+@Test(
+    arguments: [
+        ("500ms", 500), ("30s", 30_000), ("15m", 900_000), ("2h", 7_200_000), ("1d", 86_400_000), ("1h30m", 5_400_000),
+        ("0s", 0), ("", nil), ("15", nil), ("m", nil), ("-1s", nil), ("1.5s", nil), ("1 s", nil), ("1y", nil),
+        ("99999999999999999999s", nil), ("9223372036854775807d", nil), ("9223372036854775807ms1ms", nil),
+    ] as [(String, Int?)])
+func `a duration`(text: String, milliseconds: Int?) {
+    #expect(SettingsValue.duration(text) == milliseconds.map { .milliseconds($0) })
+}
+
+@Test(
+    arguments: [
+        ("64MiB", 67_108_864), ("1", 1), ("10kB", 10_000), ("2GiB", 2_147_483_648), ("", nil), ("MiB", nil),
+        ("1TiB", nil),
+        ("9223372036854775807GiB", nil), ("-1", nil), ("١MiB", nil),
+    ] as [(String, Int?)])
+func `a size`(text: String, bytes: Int?) {
+    #expect(SettingsValue.size(text) == bytes)
+}
+
+@Test(arguments: [("0%", 0), ("100%", 100), ("101%", nil), ("10", nil), ("%", nil), ("-1%", nil)] as [(String, Int?)])
+func `a percentage`(text: String, value: Int?) {
+    #expect(SettingsValue.percent(text) == value)
+}
+
+@Test(
+    arguments: [
+        ("127.0.0.1:9464", "127.0.0.1:9464"), ("[::1]:80", "[::1]:80"), ("broker.example:0", "broker.example:0"),
+        ("::1:80", nil), (":80", nil), ("a:65536", nil), ("a:-1", nil), ("a", nil), ("http://a:1", nil), ("a,b:1", nil),
+    ] as [(String, String?)])
+func `an address`(text: String, expected: String?) {
+    #expect(NetworkAddress(text)?.description == expected)
+}
+
+/// The checkout the tests were built from.
+let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+@Test func `printed settings hold no secret and say where each value came from`() throws {
+    let canary = "c2VjcmV0LWNhbmFyeQ=="
+    let reading = SettingsReading(
+        minimal("rate: {burst: ${BURST}}"),
+        environment: ["BURST": "7", "NEWSWIRE_KAFKA_PROPERTIES_SASL_PASSWORD": canary, "NEWSWIRE_SHARDS": "2"])
+    let yaml = EffectiveSetting.yaml(reading.effective)
+    #expect(!yaml.contains(canary))
+    #expect(yaml.contains("hub:\n  connectionString: \"***\"  # line 3\n  name: breaking-news  # line 3\n"))
+    #expect(yaml.contains("    sasl.password: \"***\"  # NEWSWIRE_KAFKA_PROPERTIES_SASL_PASSWORD\n"))
+    #expect(yaml.contains("rate:\n  perSecond: 500  # default\n  burst: 7  # line 4\n"))
+    #expect(yaml.contains("shards: 2  # NEWSWIRE_SHARDS\n"))
+    #expect(!"\(try #require(reading.settings))".contains(canary))
+    // It is a configuration itself, but for the masked values.
+    let again = SettingsReading(yaml, environment: hubVariable)
+    #expect(lines(again) == [])
+}
+
+@Test func `a secret in the wrong place is not repeated in the problem`() {
+    let reading = SettingsReading(
+        minimal(
+            "http: {listen: ${SECRET}}\nlogging: {level: \"${SECRET}\"}\npayload: {platforms: [x${SECRET}], mode: native}"
+        ),
+        environment: ["SECRET": "canary", "NEWSWIRE_SHARDS": "canary"])
+    #expect(reading.problems.count == 4)
+    #expect(!lines(reading).joined().contains("canary"))
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Logging
+import NewsModel
+import Synchronization
+import Testing
+
+@testable import newswire
+
+@Test func `a table is as wide as its cells and lets no cell move the cursor`() {
+    var table = TextTable(
+        [.init(title: "name", widthMax: 8), .init(title: "n", isRightAligned: true), .init(title: "end")],
+        hasColours: false)
+    table.add(["a", "1", "x"])
+    table.add(["much too long", "1000", "大会"])
+    table.add([.init("evil\u{1B}[2J\n\u{9B}31m"), "2", ""])
+    #expect(
+        table.text == """
+            name         n  end
+            a            1  x
+            much to…  1000  大会
+            evil[2J…     2  
+
+            """)
+}
+
+@Test func `colours are put around the text, not into its width`() {
+    var table = TextTable([.init(title: "a"), .init(title: "b")], hasColours: true)
+    table.add([.init("x", colour: .green), "y"])
+    #expect(table.text == "\u{1B}[1ma\u{1B}[0m  \u{1B}[1mb\u{1B}[0m\n\u{1B}[32mx\u{1B}[0m  y\n")
+}
+
+@Test func `the progress bar tells how much, how fast and how long still`() {
+    #expect(
+        ProgressBar.text(share: 0.25, events: 12_345, elapsed: .seconds(10), width: 100)
+            == "██████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 25%  12,345 events  1,234/s  0:30 left")
+    #expect(ProgressBar.text(share: nil, events: 7, elapsed: .seconds(1), width: 100) == "7 events  7/s")
+    for width in [0, 1, 20, 79] {
+        for share in [nil, -1, 0, 0.5, 1, 2, .nan] as [Double?] {
+            let text = ProgressBar.text(share: share, events: 5_000_000, elapsed: .zero, width: width)
+            #expect(TextWidth.columns(text) <= max(width - 1, 10))
+        }
+    }
+}
+
+@Test func `a result is one row`() {
+    var result = ResultRecord(
+        eventID: "e\n1", platform: .apple, outcome: .rejected, lane: "live",
+        source: .init(partition: TopicPartition(topic: "t", partition: 0), offset: 1),
+        settledAt: Instant(milliseconds: 1_795_227_600_123))
+    result.categories = ["World", "Sports"]
+    result.httpStatus = 400
+    result.latency.total = .milliseconds(12)
+    result.error = .init(code: "refused", detail: "no")
+    let table = ResultTable(width: 140, hasColours: false)
+    #expect(
+        table.line(result)
+            == "2026-11-21 02:20:00  rejected     e 1                         apple         World,Sports           400        12  refused: no"
+    )
+    #expect(TextWidth.columns(table.title) <= 140)
+}
+
+private func logged(_ format: LogLineHandler.Format, _ body: (Logger) -> Void) -> String {
+    let lines = Lines()
+    let handler = LogLineHandler(
+        label: "newswire", format: format, logLevel: .info, write: { lines.add($0) },
+        now: { Instant(milliseconds: 1_795_227_600_123) })
+    body(Logger(label: "newswire") { _ in handler })
+    return lines.text
+}
+
+private final class Lines: Sendable {
+    private let lines = Mutex("")
+    func add(_ line: String) { lines.withLock { $0 += line } }
+    var text: String { lines.withLock { $0 } }
+}
+
+@Test func `a log event is one JSON object on one line`() throws {
+    let text = logged(.json) { log in
+        log.info(
+            "settled",
+            metadata: ["b": "x\n\"y\"", "a": .stringConvertible(3), "level": "taken", "list": ["1", ["k": "v"]]])
+        log.debug("too detailed")
+    }
+    #expect(
+        text
+            == #"{"time":"2026-11-21T02:20:00.123Z","level":"info","message":"settled","source":"newswire","a":3,"b":"x\n\"y\"","metadata.level":"taken","list":["1",{"k":"v"}]}"#
+            + "\n")
+}
+
+@Test func `a log event is one line of text that no value can break`() {
+    let text = logged(.text(isColoured: false)) { $0.warning("settled", metadata: ["id": "a\n\u{1B}[2Jb", "n": "1"]) }
+    #expect(text == "02:20:00.123 WARNING  settled id=\"a\\n\\u001b[2Jb\" n=1\n")
+}
+
+@Test func `percentiles are by nearest rank`() {
+    var state = ResultTally.State()
+    #expect(state.hubTime(percent: 99) == nil)
+    state.hubTimes = Array((1...200).reversed())
+    #expect(state.hubTime(percent: 50) == .nanoseconds(100))
+    #expect(state.hubTime(percent: 99) == .nanoseconds(198))
+    #expect(state.hubTime(percent: 100) == .nanoseconds(200))
+}

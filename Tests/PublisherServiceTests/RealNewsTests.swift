@@ -1,0 +1,80 @@
+import Foundation
+import FoundationXML
+import HubEmulator
+import NewsModel
+import PublishEngine
+import PublisherService
+import Testing
+
+@Suite(.enabled(if: Newsroom.testData != nil, "\(Newsroom.withoutTestData)"))
+struct RealNewsTests {
+    @Test(arguments: [
+        PayloadSettings(mode: .template), PayloadSettings(mode: .native([.apple, .fcmv1, .windows])),
+    ])
+    func `all the news gets one result per delivery and arrives as written`(payload: PayloadSettings) async throws {
+        let newsroom = try await Newsroom()
+        let rows = try Newsroom.agNews()
+        #expect(rows.count == 4000)
+        let documents = try Newsroom.ninjs()
+        try newsroom.publish(rows)
+        try newsroom.publish(documents.map { (nil, $0.bytes, []) })
+        let settings = try newsroom.settings(payload: payload) { settings in
+            // What carries no subject we know is news of the world here; agencies differ.
+            settings.unroutable = .category("World")
+        }
+
+        try await newsroom.publisher(settings).run(untilCaughtUp: true)
+
+        let results = try newsroom.results()
+        var seen: Set<String> = []
+        for result in results {
+            #expect(seen.insert(result.coordinates.description).inserted, "two results for \(result.coordinates)")
+        }
+        #expect(results.count == (rows.count + documents.count) * payload.platforms.count)
+        // Two of the documents are one story in two versions of the standard: the second is the same id and version.
+        let accepted = results.filter { $0.outcome == .accepted }
+        let others = results.filter { $0.outcome != .accepted }
+        #expect(others.allSatisfy { $0.outcome == .duplicate && $0.eventID == "urn:newsml:dpa.com:20090101:190510-99-167362" })
+        #expect(try newsroom.deadLetters().isEmpty)
+        #expect(newsroom.hub.receivedCount == accepted.count)
+
+        var headlines: [String: Int] = [:]
+        for row in rows { headlines["Breaking \(row.categories[0]) News : \(row.headline)", default: 0] += 1 }
+        for message in newsroom.hub.received {
+            let text = try #require(try MessageText.of(message), "\(message.format) \(message.body.count) bytes")
+            if let left = headlines[text] { headlines[text] = left - 1 }
+        }
+        let missing = headlines.filter { $0.value > -payload.platforms.count && $0.value != 1 - payload.platforms.count }
+            .filter { $0.value > 0 }
+        #expect(missing.isEmpty, "not every headline arrived: \(missing.keys.prefix(3))")
+
+        let second = try newsroom.publisher(settings)
+        try await second.run(untilCaughtUp: true)
+        #expect(second.telemetry.outcomes.isEmpty)
+        #expect(newsroom.hub.receivedCount == accepted.count)
+        await newsroom.close()
+    }
+
+    @Test func `a drain in the middle and a new start lose nothing and send nothing twice`() async throws {
+        let newsroom = try await Newsroom()
+        let rows = try Newsroom.agNews()
+        try newsroom.publish(rows)
+        let settings = try newsroom.settings()
+
+        let first = try newsroom.publisher(settings)
+        let settled = Counter()
+        first.telemetry.onResult { _ in if settled.next() == 1000 { first.drain() } }
+        try await first.run()
+        let before = try newsroom.results().count
+        #expect(before >= 1000)
+        #expect(before < rows.count)
+
+        try await newsroom.publisher(settings).run(untilCaughtUp: true)
+        let results = try newsroom.results()
+        #expect(results.count == rows.count)
+        #expect(Set(results.map(\.eventID)).count == rows.count)
+        #expect(results.allSatisfy { $0.outcome == .accepted })
+        #expect(newsroom.hub.receivedCount == rows.count)
+        await newsroom.close()
+    }
+}
