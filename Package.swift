@@ -65,11 +65,17 @@ let package = Package(
             dependencies: [
                 "HubEmulator", "NotificationHub", logging, .product(name: "Hummingbird", package: "hummingbird"),
             ], swiftSettings: strict),
+        .target(
+            name: "StatusServer",
+            dependencies: [
+                "KafkaIO", "NewsModel", "PublishEngine", "PublisherService", logging, nioCore,
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "newswire",
             dependencies: [
                 "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", "PublisherService",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
+                "StatusServer", .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
                 nioSSL,
             ], swiftSettings: strict),
         .testTarget(name: "NewsModelTests", dependencies: ["NewsModel"], swiftSettings: strict),

@@ -4,7 +4,7 @@ import HubEmulator
 enum Page {
     /// `nil` for a request that is not for the page.
     static func reply(to request: HubHTTPRequest) -> HubHTTPResponse? {
-        guard request.method == "GET" || request.method == "HEAD" else { return nil }
+        guard request.method == "GET" else { return nil }
         let path = request.target.prefix { $0 != "?" }
         let (type, text): (String, String)
         switch path {
@@ -19,6 +19,6 @@ enum Page {
             headers: [
                 "Content-Type": type, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff",
                 "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
-            ], body: request.method == "HEAD" ? [] : Array(text.utf8))
+            ], body: Array(text.utf8))
     }
 }

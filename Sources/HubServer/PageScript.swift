@@ -9,6 +9,7 @@ const platforms = {
 };
 const version = "2020-06";
 const kept = 30;
+const clockFormat = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 const $ = (id) => document.getElementById(id);
 
 // ---- What this browser remembers ----------------------------------------------------------------------------------
@@ -41,7 +42,8 @@ const hub = {
   async open() {
     const reply = await fetch("/_emulator/phone");
     if (!reply.ok) throw new Error((await reply.json().catch(() => ({}))).error ?? `status ${reply.status}`);
-    Object.assign(this, await reply.json());
+    const { hub: name, token, expires, throughKafka } = await reply.json();
+    Object.assign(this, { name, token, expires, throughKafka });
   },
 
   async call(method, path, { body, headers = {} } = {}) {
@@ -252,7 +254,7 @@ class Phone {
     item.querySelector(".updated").hidden = !old || old.querySelector(".text").textContent === text;
     const time = item.querySelector("time");
     time.dateTime = delivery.time;
-    time.textContent = new Date(delivery.time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+    time.textContent = new Date(delivery.time).toLocaleTimeString([], clockFormat);
     old?.remove();
     this.list.prepend(item);
     while (this.list.children.length > kept) this.list.lastElementChild.remove();
@@ -333,7 +335,7 @@ async function refreshStatus() {
     status.textContent = "The hub does not answer.";
     status.classList.add("bad");
   }
-  const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const time = new Date().toLocaleTimeString([], clockFormat);
   for (const clock of document.querySelectorAll(".clock")) clock.textContent = time;
 }
 

@@ -34,6 +34,7 @@ button, input, select { font: inherit; color: inherit; }
 .status.bad { color: var(--bad); }
 .composer { background: var(--card); border: 1px solid var(--line); border-radius: 18px; padding: 18px 20px; margin-bottom: 26px; }
 #composer { display: grid; gap: 14px; margin-top: 12px; grid-template-columns: 1fr; align-items: end; }
+.choices legend { padding: 0; }
 .choices legend, .field { font-size: .85rem; color: var(--soft); }
 .chips { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 6px; }
 .chip { position: relative; }
@@ -46,7 +47,8 @@ button, input, select { font: inherit; color: inherit; }
 .primary { padding: 10px 22px; border: 0; border-radius: 10px; background: var(--accent); color: var(--accent-ink); font-weight: 650; cursor: pointer; }
 .primary:hover { filter: brightness(1.08); }
 .primary:disabled { opacity: .55; cursor: default; }
-.hint { color: var(--soft); font-size: .88rem; min-height: 1.3em; }
+.hint { color: var(--soft); font-size: .88rem; }
+.hint:empty { display: none; }
 .hint.bad, .state.bad { color: var(--bad); }
 @media (min-width: 820px) {
   #composer { grid-template-columns: minmax(0, 1fr) minmax(180px, 260px) auto; }
@@ -55,7 +57,7 @@ button, input, select { font: inherit; color: inherit; }
 .phones { display: grid; gap: 26px 22px; grid-template-columns: repeat(auto-fit, minmax(264px, 1fr)); align-items: start; }
 .phone { max-width: 340px; width: 100%; margin: 0 auto; }
 .device { padding: 10px; background: var(--shell); border-radius: 40px; box-shadow: var(--shadow); }
-.screen { display: flex; flex-direction: column; height: 640px; padding: 14px 14px 16px; background: var(--screen); border-radius: 31px; overflow: hidden; }
+.screen { display: flex; flex-direction: column; height: 600px; padding: 14px 14px 16px; background: var(--screen); border-radius: 31px; overflow: hidden; }
 .bar { display: flex; justify-content: space-between; font-size: .78rem; font-weight: 600; padding: 0 8px; font-variant-numeric: tabular-nums; }
 .platform { color: var(--soft); font-weight: 500; }
 .name { text-align: center; font-size: 1.25rem; font-weight: 600; padding: 12px 0 10px; }
@@ -67,19 +69,19 @@ button, input, select { font: inherit; color: inherit; }
 .meta { display: flex; gap: 8px; align-items: center; font-size: .76rem; color: var(--soft); }
 .tag { font-weight: 700; color: var(--accent); text-transform: uppercase; letter-spacing: .05em; }
 .updated { border: 1px solid currentColor; border-radius: 99px; padding: 0 7px; font-size: .7rem; }
-.meta time { margin-left: auto; font-variant-numeric: tabular-nums; }
+.meta time { margin-left: auto; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .text { font-size: .92rem; line-height: 1.35; overflow-wrap: anywhere; margin-top: 3px; }
 @keyframes arrive { from { opacity: 0; transform: translateY(-14px) scale(.97); } }
 @media (prefers-reduced-motion: reduce) { .notification { animation: none; } .slider::after { transition: none; } }
 .app { background: var(--glass); border-radius: 20px; padding: 12px 14px 12px; margin-top: 10px; }
 .app legend { font-weight: 700; font-size: .95rem; padding: 0; margin-bottom: 6px; }
-.switches { display: grid; grid-template-columns: 1fr 1fr; gap: 2px 14px; }
-.switch { display: flex; justify-content: space-between; align-items: center; gap: 8px; font-size: .84rem; padding: 5px 0; cursor: pointer; position: relative; }
+.switches { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1.15fr); gap: 2px 12px; }
+.switch { display: flex; justify-content: space-between; align-items: center; gap: 6px; font-size: .8rem; padding: 6px 0; cursor: pointer; position: relative; }
 .switch input { position: absolute; opacity: 0; inset: 0; margin: 0; width: 100%; height: 100%; cursor: pointer; }
-.slider { flex: none; width: 36px; height: 21px; border-radius: 99px; background: var(--track); position: relative; }
-.slider::after { content: ""; position: absolute; width: 17px; height: 17px; left: 2px; top: 2px; border-radius: 50%; background: #fff; transition: transform .15s; }
+.slider { flex: none; width: 30px; height: 18px; border-radius: 99px; background: var(--track); position: relative; }
+.slider::after { content: ""; position: absolute; width: 14px; height: 14px; left: 2px; top: 2px; border-radius: 50%; background: #fff; transition: transform .15s; }
 .switch input:checked + .slider { background: var(--good); }
-.switch input:checked + .slider::after { transform: translateX(15px); }
+.switch input:checked + .slider::after { transform: translateX(12px); }
 .switch input:focus-visible + .slider { outline: 3px solid var(--accent); outline-offset: 2px; }
 .app .primary { width: 100%; margin-top: 8px; padding: 9px; }
 .state { font-size: .78rem; color: var(--soft); margin-top: 7px; min-height: 1.3em; text-align: center; }
@@ -89,13 +91,14 @@ button, input, select { font: inherit; color: inherit; }
 .phone.fcmv1 .notification { border-radius: 24px; padding-inline: 16px; }
 .phone.windows .device { border-radius: 14px; } .phone.windows .screen { border-radius: 6px; }
 .phone.windows .notification, .phone.windows .app { border-radius: 6px; } .phone.windows .notification { border-left: 4px solid var(--accent); }
-.phone.browser .device { border-radius: 18px; padding-top: 30px; position: relative; } .phone.browser .screen { border-radius: 8px; }
+.phone.browser .device { border-radius: 18px; padding-top: 30px; position: relative; } .phone.browser .screen { border-radius: 8px; height: 580px; }
 .phone.browser .device::before { content: ""; position: absolute; left: 18px; top: 11px; width: 10px; height: 10px; border-radius: 50%; background: #ff5f57; box-shadow: 16px 0 #febc2e, 32px 0 #28c840; }
 .phone.browser .notification { border-radius: 10px; }
 .notice { background: var(--card); border: 1px solid var(--line); border-radius: 14px; padding: 16px 20px; }
 footer { color: var(--soft); font-size: .85rem; padding-block: 28px 32px; text-align: center; }
 @media (max-width: 560px) {
   .top, main, footer { padding-inline: 14px; }
+  .status { border-radius: 14px; }
   .phones { display: flex; overflow-x: auto; scroll-snap-type: x mandatory; gap: 14px; margin-inline: -14px; padding: 4px 14px 14px; }
   .phone { flex: 0 0 min(86vw, 340px); scroll-snap-align: center; }
 }

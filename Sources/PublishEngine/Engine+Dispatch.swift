@@ -126,6 +126,11 @@ extension Engine {
     /// While halted, one request at a time finds out whether it is over.
     private mutating func sendProbe(at now: Instant, into actions: inout [Action]) {
         guard let halt, probe == nil, now >= halt.probeAt else { return }
+        // Every connection may still wait for the hub that stopped answering.
+        guard flights.count < settings.connections else {
+            self.halt?.probeAt = now + settings.probeFirst
+            return
+        }
         guard now >= awayUntil else {
             self.halt?.probeAt = awayUntil
             return

@@ -14,6 +14,8 @@ final class Books {
     var resultsOf: [[StoredResult]]
     /// By delivery: what is on the results topic, by partition.
     var ledger: [Int32: [LedgerRow]] = [:]
+    /// By serial: the item.
+    private let items: [Int: Int]
     /// By item: where it stands, once published.
     var offsetOf: [Int64?]
     private(set) var sources: [TopicPartition: SourceLog] = [:]
@@ -25,6 +27,8 @@ final class Books {
         platforms = life.setting.engine.platforms.count
         attemptsOf = Array(repeating: [], count: life.news.count * platforms)
         resultsOf = Array(repeating: [], count: life.news.count * platforms)
+        items = Dictionary(
+            life.news.enumerated().map { ($0.element.serial, $0.offset) }, uniquingKeysWith: { first, _ in first })
         offsetOf = Array(repeating: nil, count: life.news.count)
         committed = Array(repeating: [:], count: life.setting.lanes.count)
         for lane in life.setting.lanes {
@@ -86,6 +90,9 @@ final class Books {
     // MARK: Deliveries
 
     func delivery(item: Int, platform: Int) -> Int { item * platforms + platform }
+    func item(serial: Int) -> Int? { items[serial] }
+    /// Stays the same when other news is left out.
+    func luck(of delivery: Int) -> Int { news(of: delivery).serial * platforms + delivery % platforms }
     func item(of delivery: Int) -> Int { delivery / platforms }
     func platform(of delivery: Int) -> Platform { life.setting.engine.platforms[delivery % platforms] }
     func news(of delivery: Int) -> NewsItem { life.news[item(of: delivery)] }

@@ -2,6 +2,8 @@ public import NewsModel
 
 /// One record of a life, and when it is written to its topic.
 public struct NewsItem: Sendable {
+    /// Names it in this life, whatever else is left out.
+    public let serial: Int
     /// Since the life's beginning.
     public var at: Duration
     public var lane: Int

@@ -101,7 +101,7 @@ struct Newsroom {
             record.headers = [RecordHeader(RedriveHeader.platform, platform.rawValue)]
         }
         return NewsItem(
-            at: at, lane: lane, partition: partition, gapBefore: random.chance(percent: 8) ? 3 : 0,
+            serial: serial, at: at, lane: lane, partition: partition, gapBefore: random.chance(percent: 8) ? 3 : 0,
             gapAfter: random.chance(percent: 8) ? 1 : 0, kind: kind, eventID: event.id, story: event.orderKey,
             version: version, record: record)
     }

@@ -14,6 +14,7 @@ enum Occurrence {
     case begins(fault: Int)
     case ends(fault: Int)
     case start(process: Int)
+    case thaw(process: Int)
     /// Nothing goes wrong from here on.
     case calm
 
@@ -48,7 +49,7 @@ enum Occurrence {
             .noticeLoss(let address, _), .loseReleasePatience(let address, _, _), .exit(let address):
             address
         case .reply(let flight, _): flight.address
-        case .publish, .begins, .ends, .start, .calm, .append, .acknowledge, .commit, .completeJoin, .expireSession, .arrive:
+        case .publish, .begins, .ends, .start, .thaw, .calm, .append, .acknowledge, .commit, .completeJoin, .expireSession, .arrive:
             nil
         }
     }

@@ -9,6 +9,8 @@ struct Process {
     /// How far its clock is ahead of the world's; never shrinks.
     var skew: Duration = .zero
     var frozenUntil = Instant.distantPast
+    /// What waits for it to thaw, in order.
+    var missed: [Occurrence] = []
     var mintedAt = Instant.distantPast
     var clients: [LaneClient] = []
     /// Partitions as the engine knows them, by their tenure.

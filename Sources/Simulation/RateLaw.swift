@@ -12,34 +12,34 @@ struct RateLaw: Checker {
     private var level: Int64 = 0
     private var at = Life.start
     private var owners: [TopicPartition: Int] = [:]
-    private var isShared: Bool { owners.values.contains { $0 > 1 } }
+    /// How many processes hold the same share at most.
+    private var holders: Int64 { Int64(max(owners.values.max() ?? 1, 1)) }
 
     mutating func see(_ fact: Fact, _ books: Books) -> String? {
         guard let rate = books.life.setting.engine.rate else { return nil }
-        leak(to: books.now, rate: rate.perSecond, by: isShared ? Int64(owners.values.max() ?? 1) : 1)
+        leak(to: books.now, rate: rate.perSecond)
         let burst = Int64(rate.burst) * 1_000_000_000
         switch fact {
         case .began(let tenure):
             owners[books.tenures[tenure].partition, default: 0] += 1
-            if isShared { level = max(0, level - burst) }
         case .ended(let tenure):
-            let wasShared = isShared
+            let before = holders
             owners[books.tenures[tenure].partition, default: 1] -= 1
-            if wasShared { level = max(0, level - burst) }
+            level = max(0, level - (before - holders) * burst)
         case .clockJumped:
             level = max(0, level - burst)
         case .sent:
             level += 1_000_000_000
-            guard level > burst else { return nil }
+            guard level > burst * holders else { return nil }
             return "\(level / 1_000_000_000) requests beyond \(rate.perSecond) a second; \(rate.burst) are allowed"
         default: break
         }
         return nil
     }
 
-    private mutating func leak(to now: Instant, rate: Int, by factor: Int64) {
+    private mutating func leak(to now: Instant, rate: Int) {
         let elapsed = min((now - at).nanoseconds, 1_000_000_000_000)
-        level = max(0, level - elapsed * Int64(rate) * factor)
+        level = max(0, level - elapsed * Int64(rate) * holders)
         at = now
     }
 }

@@ -35,7 +35,7 @@ extension World {
     }
 
     private mutating func send(_ request: SendRequest, token: UInt64, _ address: Address) {
-        guard let item = Marker.serial(in: request.body), life.news.indices.contains(item),
+        guard let item = Marker.serial(in: request.body).flatMap(books.item(serial:)),
             let platform = life.setting.engine.platforms.firstIndex(where: { $0.rawValue == request.format.rawValue })
         else { return }
         let delivery = books.delivery(item: item, platform: platform)

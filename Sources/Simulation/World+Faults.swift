@@ -39,10 +39,18 @@ extension World {
     private mutating func freeze(_ process: Int, for duration: Duration) {
         guard processes[process].engine != nil else { return }
         processes[process].frozenUntil = max(processes[process].frozenUntil, now + duration)
+        agenda.add(.thaw(process: process), at: processes[process].frozenUntil)
         guard duration > life.setting.sessionTimeout else { return }
         for lane in groups.indices {
             agenda.add(.expireSession(address(process), lane: lane), at: now + life.setting.sessionTimeout)
         }
+    }
+
+    mutating func thaw(_ process: Int) {
+        guard processes[process].frozenUntil <= now else { return }
+        let missed = processes[process].missed
+        processes[process].missed = []
+        for occurrence in missed where isStill(occurrence) { happen(occurrence) }
     }
 
     private mutating func jump(_ process: Int, by duration: Duration) {

@@ -9,6 +9,7 @@ extension World {
         case .begins(let fault): begin(fault)
         case .ends(let fault): end(fault)
         case .start(let process): start(process)
+        case .thaw(let process): thaw(process)
         case .calm:
             isCalm = true
             tell(.calm)

@@ -15,7 +15,7 @@ extension World {
     mutating func arrive(_ flight: Flight) {
         let attempt = books.attempts[flight.attempt]
         var random = SeededRandom(
-            seed: life.seed, 6, attempt.delivery, books.attemptsOf[attempt.delivery].count)
+            seed: life.seed, 6, books.luck(of: attempt.delivery), books.attemptsOf[attempt.delivery].count)
         let fate = fate(of: flight)
         if fate.isAccepted {
             books.attempts[flight.attempt].isAccepted = true
@@ -45,7 +45,9 @@ extension World {
     private mutating func fate(of flight: Flight) -> Fate {
         for spell in spells {
             guard case .hub(let trouble, let share) = life.faults[spell].kind else { continue }
-            var luck = SeededRandom(seed: life.seed, 7 + spell, books.attempts[flight.attempt].delivery, flight.attempt)
+            let delivery = books.attempts[flight.attempt].delivery
+            var luck = SeededRandom(
+                seed: life.seed, 7, books.luck(of: delivery), books.attemptsOf[delivery].count)
             guard luck.chance(percent: share) else { continue }
             guard let fate = fate(of: flight, in: trouble, since: life.faults[spell].at, &luck) else { continue }
             if trouble.concernsEveryone { books.attempts[flight.attempt].metHalt = true }

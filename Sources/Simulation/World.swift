@@ -75,12 +75,12 @@ public struct World {
     }
 
     /// Whether it happens now: what was meant for an earlier incarnation never does, a frozen process lives later.
-    private mutating func isStill(_ occurrence: Occurrence) -> Bool {
+    mutating func isStill(_ occurrence: Occurrence) -> Bool {
         guard let place = occurrence.place else { return true }
         let process = processes[place.process]
         guard process.incarnation == place.incarnation, process.engine != nil else { return false }
         guard process.frozenUntil > now else { return true }
-        agenda.add(occurrence, at: process.frozenUntil)
+        processes[place.process].missed.append(occurrence)
         return false
     }
 

@@ -4,6 +4,7 @@ import Logging
 import NewsModel
 import PublishEngine
 import PublisherService
+import StatusServer
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,7 +45,15 @@ struct RunCommand: AsyncParsableCommand {
                 metadata: [
                     "group": "\(settings.kafka.group)", "lanes": "\(settings.lanes.map(\.name).joined(separator: ","))",
                 ])
-            try await publisher.run(untilCaughtUp: untilCaughtUp)
+            let status = await settings.serveStatus(of: publisher, log: log)
+            do {
+                try await publisher.run(untilCaughtUp: untilCaughtUp)
+            } catch {
+                await status?.stop()
+                throw error
+            }
+            // Last, so that a shutdown can be watched.
+            await status?.stop()
             var counts: Logger.Metadata = [:]
             for (outcome, count) in publisher.telemetry.outcomes {
                 counts[outcome.rawValue] = .stringConvertible(count)

@@ -19,6 +19,8 @@ struct Settings: Sendable {
     var unroutable: UnroutablePolicy
     /// `nil` when switched off.
     var listen: NetworkAddress?
+    /// Lets callers from elsewhere act; `nil` keeps that to this machine.
+    var token: Secret?
     /// `nil` for one per core.
     var shards: Int?
     var shutdownDeadline: Duration

@@ -176,6 +176,9 @@ extension SettingsKey {
             "http.listen", .listen, default: "127.0.0.1:9464",
             "Where health, metrics and the dashboard are served, or off."),
         SettingsKey(
+            "http.token", .text, secret: true,
+            "Who shows it as a bearer token may pause and resume lanes from elsewhere; without it only this machine may."),
+        SettingsKey(
             "shards", .integerOr("auto", 1...64), default: "auto",
             "How many event loops share the work; auto is one per core."),
         SettingsKey(

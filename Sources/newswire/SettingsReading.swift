@@ -52,6 +52,7 @@ extension Settings {
         let unroutable = reader.text("unroutable") ?? ""
         self.unroutable = unroutable == "deadLetter" ? .deadLetter : .category(unroutable)
         listen = reader.address("http.listen")
+        token = reader.text("http.token").map(Secret.init)
         shards = reader.integerOrWord("shards")
         shutdownDeadline = reader.duration("shutdown.deadline")
         floodGuard = FloodGuard.Settings(

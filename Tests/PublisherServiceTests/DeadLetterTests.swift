@@ -1,3 +1,5 @@
+import HubServer
+import KafkaIO
 import NewsModel
 import PublishEngine
 import PublisherService

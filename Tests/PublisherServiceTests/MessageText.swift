@@ -1,6 +1,7 @@
 import Foundation
 import FoundationXML
 import HubEmulator
+import NotificationHub
 
 /// What a phone of the message's platform would show.
 enum MessageText {
