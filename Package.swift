@@ -96,6 +96,12 @@ let package = Package(
         .testTarget(name: "HubEmulatorTests", dependencies: ["HubEmulator", "NotificationHub"], swiftSettings: strict),
         .testTarget(name: "HubServerTests", dependencies: ["HubServer", "NotificationHub"], swiftSettings: strict),
         .testTarget(
+            name: "StatusServerTests",
+            dependencies: [
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
+                "PublisherService", "StatusServer", logging, nioCore, nioPosix,
+            ], exclude: ["dashboard.py"], swiftSettings: strict),
+        .testTarget(
             name: "NewswireTests",
             dependencies: [
                 "newswire", "HubEmulator", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",

@@ -43,7 +43,7 @@ extension EmulatedHub {
     }
 
     private mutating func replace(_ installation: Installation, at now: HubTime) throws(Refusal) {
-        let made = try installation.registrations(tagsMax: settings.tagsPerRegistrationMax)
+        let made = try installation.registrations(tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
         installations[installation.id] = installation
         record(.installation(id: installation.id, json: installation.json.bytes))
         if settings.installationLagMilliseconds > 0 {
@@ -73,7 +73,7 @@ extension EmulatedHub {
         while let first = lagging.first, first.due <= now {
             lagging.removeFirst()
             guard let installation = installations[first.id],
-                let made = try? installation.registrations(tagsMax: settings.tagsPerRegistrationMax)
+                let made = try? installation.registrations(tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
             else { continue }
             apply(made, of: first.id)
         }

@@ -10,7 +10,7 @@ extension EmulatedHub {
     mutating func createRegistration(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         try checkQuota()
         let registration = try RegistrationXML.read(
-            context.request.body, id: RegistrationID(using: &random), tagsMax: settings.tagsPerRegistrationMax)
+            context.request.body, id: RegistrationID(using: &random), tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
         store(registration)
         return written(registration, context)
     }
@@ -28,7 +28,7 @@ extension EmulatedHub {
         }
         if known == nil { try checkQuota() }
         var registration = try RegistrationXML.read(
-            context.request.body, id: id, tagsMax: settings.tagsPerRegistrationMax)
+            context.request.body, id: id, tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
         registration.etag = (known?.etag ?? 0) &+ 1
         store(registration)
         return written(registration, context)

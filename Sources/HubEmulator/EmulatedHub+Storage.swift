@@ -52,7 +52,7 @@ extension EmulatedHub {
     /// - Returns: whether it could be read.
     public mutating func restoreRegistration(id: String, etag: UInt32, entry: [UInt8]) -> Bool {
         guard let id = RegistrationID(id),
-            var registration = try? RegistrationXML.read(entry, id: id, tagsMax: settings.tagsPerRegistrationMax)
+            var registration = try? RegistrationXML.read(entry, id: id, tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
         else { return false }
         registration.etag = etag
         registrations.put(registration)
@@ -63,7 +63,7 @@ extension EmulatedHub {
     /// - Returns: whether it could be read.
     public mutating func restoreInstallation(id: String, json: [UInt8]) -> Bool {
         guard let json = JSONValue(parsing: json), let installation = try? Installation(json: json, id: id),
-            let made = try? installation.registrations(tagsMax: settings.tagsPerRegistrationMax)
+            let made = try? installation.registrations(tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
         else { return false }
         installations[id] = installation
         made.forEach { registrations.put($0) }

@@ -16,6 +16,7 @@ public struct EmulatedHub: Sendable {
     var audiences: [String: Audience] = [:]
 
     var registrations = RegistrationTable()
+    var templates = TemplateCache()
     var installations: [String: Installation] = [:]
     var lagging: [LaggingInstallation] = []
     var retiredIDs: Set<RegistrationID> = []

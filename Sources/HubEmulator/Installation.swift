@@ -173,7 +173,7 @@ extension Installation {
 
     /// One native registration and one for each template, all tagged with the installation, the user and its tags;
     /// those of templates with the template's name too.
-    func registrations(tagsMax: Int) throws(Refusal) -> [Registration] {
+    func registrations(tagsMax: Int, templates cache: inout TemplateCache) throws(Refusal) -> [Registration] {
         guard let platform = format else { return [] }
         var reserved: [String] = []
         do throws(TagProblem) {
@@ -196,7 +196,7 @@ extension Installation {
             var registration = native
             registration.id = RegistrationID(of: id, template: named.name)
             do throws(TemplateProblem) {
-                registration.template = try HubEmulator.Template(
+                registration.template = try cache.template(
                     named.template.body, name: named.name, headers: named.template.headers,
                     expiry: platform == .apple ? named.template.expiry : nil, platform: platform)
             } catch {

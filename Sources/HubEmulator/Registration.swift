@@ -13,11 +13,19 @@ struct Registration: Sendable {
         var baiduMessageType: String?
     }
 
+    /// Keeps the extras out of line: most of a million registrations have none.
+    private final class Box: Sendable {
+        let extras: Extras
+
+        init(_ extras: Extras) { self.extras = extras }
+    }
+
+    private var box: Box?
+
     var id: RegistrationID
     var platform: NotificationFormat
     /// The platform's address of the device.
     var handle: String
-    var extras: Extras?
     /// As written by the client, order kept.
     var tags: [String] = []
     var template: Template?
@@ -26,6 +34,15 @@ struct Registration: Sendable {
     var expires = HubTime.never
     /// The installation it was made from.
     var installation: String?
+
+    init(id: RegistrationID, platform: NotificationFormat, handle: String) {
+        (self.id, self.platform, self.handle) = (id, platform, handle)
+    }
+
+    var extras: Extras? {
+        get { box?.extras }
+        set { box = newValue.map(Box.init) }
+    }
 
     /// What makes two registrations of one handle the same notification.
     var templateName: String? { template?.name }

@@ -13,9 +13,9 @@ struct RegistrationTable: Sendable {
     private var slots: [Stored?] = []
     private var free: [UInt32] = []
     private var byID: [RegistrationID: UInt32] = [:]
-    private var byHandle: [String: [UInt32]] = [:]
-    private var byInstallation: [String: [UInt32]] = [:]
-    private var byKind: [Kind: [UInt32]] = [:]
+    private var byHandle: [String: SlotList] = [:]
+    private var byInstallation: [String: SlotList] = [:]
+    private var byKind: [Kind: SlotList] = [:]
     private var tagTable = TagTable()
 
     /// What a send addresses: a platform's native registrations, or all that have a template.
@@ -48,9 +48,9 @@ struct RegistrationTable: Sendable {
 
     func slot(_ id: RegistrationID) -> UInt32? { byID[id] }
 
-    func slots(handle: String) -> [UInt32] { byHandle[handle] ?? [] }
+    func slots(handle: String) -> [UInt32] { byHandle[handle]?.all ?? [] }
 
-    func slots(installation: String) -> [UInt32] { byInstallation[installation] ?? [] }
+    func slots(installation: String) -> [UInt32] { byInstallation[installation]?.all ?? [] }
 
     func slots(tag: String) -> [UInt32] { tagTable.group(of: tag).map { tagTable.slots(group: $0) } ?? [] }
 
@@ -80,9 +80,9 @@ struct RegistrationTable: Sendable {
 
     /// The slots a send may address, ascending. Each still has to pass `isMeant`.
     func candidates(_ plan: Plan) -> [UInt32] {
-        guard let query = plan.query else { return byKind[plan.kind] ?? [] }
+        guard let query = plan.query else { return byKind[plan.kind]?.all ?? [] }
         let counts = plan.groups.map { $0.map { tagTable.count(group: $0) } ?? 0 }
-        guard let cover = query.cover(counts: counts) else { return byKind[plan.kind] ?? [] }
+        guard let cover = query.cover(counts: counts) else { return byKind[plan.kind]?.all ?? [] }
         let covering = plan.groups.indices.filter { cover >> UInt32($0) & 1 == 1 }.compactMap { plan.groups[$0] }
         guard covering.count > 1 else { return covering.first.map { tagTable.slots(group: $0) } ?? [] }
         var merged = covering.flatMap { tagTable.slots(group: $0) }
@@ -113,7 +113,7 @@ struct RegistrationTable: Sendable {
         guard let registration = bare(slot), let sharing = byHandle[registration.handle], sharing.count > 1 else {
             return false
         }
-        return sharing.contains { other in
+        return sharing.all.contains { other in
             guard other < slot, let earlier = bare(other), earlier.platform == registration.platform else { return false }
             return earlier.templateName == registration.templateName && isMeant(other, plan)
         }
@@ -137,11 +137,11 @@ struct RegistrationTable: Sendable {
         let tags = tagTable.add(registration.tags, slot: slot)
         registration.tags = []
         byID[registration.id] = slot
-        SlotList.insert(slot, into: &byHandle[registration.handle, default: []])
+        byHandle[registration.handle, default: SlotList()].insert(slot)
         if let installation = registration.installation {
-            SlotList.insert(slot, into: &byInstallation[installation, default: []])
+            byInstallation[installation, default: SlotList()].insert(slot)
         }
-        SlotList.insert(slot, into: &byKind[Kind(registration), default: []])
+        byKind[Kind(registration), default: SlotList()].insert(slot)
         slots[Int(slot)] = Stored(registration: registration, tags: tags)
     }
 
@@ -164,9 +164,9 @@ struct RegistrationTable: Sendable {
         return registration
     }
 
-    private static func drop<Key: Hashable>(_ slot: UInt32, _ key: Key, from lists: inout [Key: [UInt32]]) {
+    private static func drop<Key: Hashable>(_ slot: UInt32, _ key: Key, from lists: inout [Key: SlotList]) {
         guard let index = lists.index(forKey: key) else { return }
-        SlotList.remove(slot, from: &lists.values[index])
+        lists.values[index].remove(slot)
         if lists.values[index].isEmpty { lists.remove(at: index) }
     }
 }

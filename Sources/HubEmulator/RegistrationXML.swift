@@ -26,8 +26,10 @@ enum RegistrationXML {
     // MARK: Reading
 
     /// What a client's entry says, without an id.
-    /// - Parameter limit: tags at most.
-    static func read(_ body: [UInt8], id: RegistrationID, tagsMax: Int) throws(Refusal) -> Registration {
+    /// - Parameter tagsMax: tags at most.
+    static func read(
+        _ body: [UInt8], id: RegistrationID, tagsMax: Int, templates: inout TemplateCache
+    ) throws(Refusal) -> Registration {
         let entry: XMLElement
         do { entry = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
         guard entry.localName == "entry", let content = entry.child("content"),
@@ -48,7 +50,7 @@ enum RegistrationXML {
         try readHandle(description, into: &registration)
         registration.tags = try TagRules.split(description.child("Tags")?.text, max: tagsMax)
         registration.variables = try variables(description.child("PushVariables")?.text)
-        if isTemplate { registration.template = try template(description, platform: platform) }
+        if isTemplate { registration.template = try template(description, platform: platform, &templates) }
         return registration
     }
 
@@ -93,7 +95,9 @@ enum RegistrationXML {
         guard registration.handle.utf8.count <= 4096 else { throw .badRequest("The device handle is too long") }
     }
 
-    private static func template(_ description: XMLElement, platform: NotificationFormat) throws(Refusal) -> Template {
+    private static func template(
+        _ description: XMLElement, platform: NotificationFormat, _ templates: inout TemplateCache
+    ) throws(Refusal) -> Template {
         guard let body = description.child("BodyTemplate")?.text, !body.trimmed().isEmpty else {
             throw .badRequest("The template registration has no BodyTemplate")
         }
@@ -111,7 +115,7 @@ enum RegistrationXML {
         }
         let name = present("TemplateName")?.trimmed()
         do throws(TemplateProblem) {
-            return try Template(
+            return try templates.template(
                 body, name: name?.isEmpty == true ? nil : name, headers: headers,
                 expiry: platform == .apple ? present("Expiry") : nil,
                 priority: platform == .apple ? present("Priority") : nil, platform: platform)

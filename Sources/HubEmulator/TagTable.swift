@@ -15,7 +15,7 @@ struct TagTable: Sendable {
 
     private struct Group: Sendable {
         /// Slots of registrations, ascending.
-        var slots: [UInt32] = []
+        var slots = SlotList()
         var spellings = 0
     }
 
@@ -34,7 +34,7 @@ struct TagTable: Sendable {
     func group(of text: String) -> Int? { groupOf[text.lowercased()] }
 
     /// Slots of the registrations that hold the tag, ascending.
-    func slots(group: Int) -> [UInt32] { groups[group].slots }
+    func slots(group: Int) -> [UInt32] { groups[group].slots.all }
 
     func count(group: Int) -> Int { groups[group].slots.count }
 
@@ -43,7 +43,7 @@ struct TagTable: Sendable {
         tags.map { tag in
             let spelling = intern(tag)
             let group = self.group(spelling)
-            SlotList.insert(slot, into: &groups[group].slots)
+            groups[group].slots.insert(slot)
             return spelling
         }
     }
@@ -51,7 +51,7 @@ struct TagTable: Sendable {
     mutating func remove(_ tags: [Spelling], slot: UInt32) {
         for spelling in tags {
             guard var entry = entries[Int(spelling)] else { continue }
-            SlotList.remove(slot, from: &groups[entry.group].slots)
+            groups[entry.group].slots.remove(slot)
             entry.uses -= 1
             entries[Int(spelling)] = entry
             if entry.uses == 0 { forget(spelling, entry) }
@@ -96,32 +96,5 @@ struct TagTable: Sendable {
             freeGroups.append(entry.group)
             groupOf[entry.text.lowercased()] = nil
         }
-    }
-}
-
-/// Ascending lists of slot numbers.
-enum SlotList {
-    static func insert(_ slot: UInt32, into slots: inout [UInt32]) {
-        if let last = slots.last, last >= slot {
-            let index = position(of: slot, in: slots)
-            if slots[index] != slot { slots.insert(slot, at: index) }
-        } else {
-            slots.append(slot)
-        }
-    }
-
-    static func remove(_ slot: UInt32, from slots: inout [UInt32]) {
-        let index = position(of: slot, in: slots)
-        if index < slots.count, slots[index] == slot { slots.remove(at: index) }
-    }
-
-    /// Where `slot` is or would be.
-    static func position(of slot: UInt32, in slots: [UInt32]) -> Int {
-        var (low, high) = (0, slots.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if slots[middle] < slot { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

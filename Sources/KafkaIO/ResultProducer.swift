@@ -16,6 +16,8 @@ final class ResultProducer: @unchecked Sendable {
                 ("linger.ms", String(settings.lingerMilliseconds)),
                 ("queue.buffering.max.kbytes", String(max(settings.produceBudget >> 10, 1024))),
                 ("queue.buffering.max.messages", String(max(settings.produceBudget / 512, 1024))),
+                // However long the brokers are away, results wait for them: the window bounds how many.
+                ("message.timeout.ms", "0"),
                 // The broker decides what is too large: dead letters may carry an event of its largest size.
                 ("message.max.bytes", "16000000"),
             ],

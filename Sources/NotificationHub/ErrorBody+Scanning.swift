@@ -35,7 +35,7 @@ extension ErrorBody {
     }
 
     /// The five entities of XML 1.0 §4.6 and character references; anything else stays as it is.
-    private static func replacingEntities(_ text: String) -> String {
+    static func replacingEntities(_ text: String) -> String {
         guard text.contains("&") else { return text }
         var replaced = ""
         var rest = text[...]

@@ -25,6 +25,7 @@ extension Engine {
         lanes[lane].received(records: taken, bytes: takenBytes, granted: records.count, grantedBytes: bytes)
         if !partitions[slot].isHeld, partitions[slot].entries.count >= lanes[lane].spanMax {
             partitions[slot].isHeld = true
+            lanes[lane].hasHeldPartitions = true
             actions.append(.hold(id, lane: lane, generation: generation))
         }
     }

@@ -73,12 +73,19 @@ extension Engine {
             if let (records, bytes) = lanes[lane].grant() {
                 actions.append(.grant(lane: lane, records: records, bytes: bytes))
             }
-            for slot in lanes[lane].slots
-            where partitions[slot].isHeld && partitions[slot].phase == .active
-                && partitions[slot].entries.count <= lanes[lane].spanMax / 2
-            {
+            if lanes[lane].hasHeldPartitions { resumeHeld(lane, into: &actions) }
+        }
+    }
+
+    /// Held partitions that have shrunk to half the bound are read again.
+    private mutating func resumeHeld(_ lane: Int, into actions: inout [Action]) {
+        lanes[lane].hasHeldPartitions = false
+        for slot in lanes[lane].slots where partitions[slot].isHeld && partitions[slot].phase == .active {
+            if partitions[slot].entries.count <= lanes[lane].spanMax / 2 {
                 partitions[slot].isHeld = false
                 actions.append(.resume(partitions[slot].id, lane: lane, generation: lanes[lane].generation))
+            } else {
+                lanes[lane].hasHeldPartitions = true
             }
         }
     }

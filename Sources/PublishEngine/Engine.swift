@@ -26,6 +26,10 @@ public struct Engine {
     var concurrency: ConcurrencyLimit
     var floodGuard: FloodGuard
     public internal(set) var halt: Halt?
+    /// When to come back with an `alarm` although nothing else happened; an early one is harmless.
+    ///
+    /// Stored, because asking a value inside an object for something computed copies the value.
+    public private(set) var wakeAt: Instant?
     /// The delivery whose request finds out whether a halt is over.
     var probe: UInt64?
     var outage = OutageDetector()
@@ -92,15 +96,16 @@ public struct Engine {
         commit(at: now, into: &actions)
         release(at: now, into: &actions)
         tidy()
+        wakeAt = nextAlarm
     }
 
-    /// When to come back with an `alarm` although nothing else happened; an early one is harmless.
-    public var wakeAt: Instant? {
+    private var nextAlarm: Instant? {
         var earliest = Instant.distantFuture
-        for lane in lanes {
-            if draining == nil, let next = lane.parked.min { earliest = min(earliest, next.until) }
-            if lane.commitIsDue { earliest = min(earliest, lane.commitAt) }
-            if let draining = lane.draining { earliest = min(earliest, draining.until) }
+        // By index: a copied lane would retain its queues, and this runs for every input.
+        for lane in lanes.indices {
+            if draining == nil, let next = lanes[lane].parked.min { earliest = min(earliest, next.until) }
+            if lanes[lane].commitIsDue { earliest = min(earliest, lanes[lane].commitAt) }
+            if let draining = lanes[lane].draining { earliest = min(earliest, draining.until) }
         }
         if let paceAt { earliest = min(earliest, paceAt) }
         if let halt, probe == nil, draining == nil { earliest = min(earliest, halt.probeAt) }

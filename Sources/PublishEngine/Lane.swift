@@ -13,6 +13,8 @@ struct Lane: Sendable {
     var parked: Heap<Parked> = []
     private var parkedCount: UInt64 = 0
     var isPaused = false
+    /// Some partition may be held for its length: worth a look when records finish.
+    var hasHeldPartitions = false
     /// What lower lanes have coming from requests of others, in percent of one request, below 200.
     var floorCredit = 0
     /// Partitions of all the lane's topics, whoever owns them; 0 before it is known.

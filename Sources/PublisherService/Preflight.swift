@@ -8,6 +8,8 @@ struct Preflight {
     var lanePartitions: [Int] = []
     /// What stands on the topics now: the end of every partition that the lane's group has not committed up to.
     var ends: [TopicPartition: Int64] = [:]
+    /// What an operator should know, although the publisher can start.
+    var warnings: [String] = []
 
     init(_ settings: PublisherSettings, measuringEnds: Bool) throws(PublisherFailure) {
         do {
@@ -15,6 +17,13 @@ struct Preflight {
             let counts = try admin.partitionCounts()
             let problems = Self.problems(settings, counts: counts)
             guard problems.isEmpty else { throw PublisherFailure.topics(problems) }
+            if counts[settings.deadLetterTopic] == nil {
+                // Many brokers make a topic when it is first written to. Where they do not, the first dead letter
+                // stops the publisher, with nothing lost.
+                warnings.append(
+                    "dead-letter topic \(settings.deadLetterTopic) does not exist yet; "
+                        + "create it with `newswire topics --config FILE --create`")
+            }
             for lane in settings.engine.lanes {
                 lanePartitions.append(lane.topics.reduce(0) { $0 + (counts[$1] ?? 0) })
                 if measuringEnds { try measure(lane, settings, counts, admin) }
@@ -33,7 +42,7 @@ struct Preflight {
     static func problems(_ settings: PublisherSettings, counts: [String: Int]) -> [String] {
         let results = settings.engine.resultsTopic
         var problems: [String] = []
-        let wanted = settings.engine.lanes.flatMap(\.topics) + [results, settings.deadLetterTopic]
+        let wanted = settings.engine.lanes.flatMap(\.topics) + [results]
         for topic in wanted where counts[topic] == nil {
             problems.append("topic \(topic) does not exist; create it with `newswire topics --config FILE --create`")
         }

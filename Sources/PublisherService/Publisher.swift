@@ -67,6 +67,7 @@ public final class Publisher: Sendable {
     /// Runs until `drain`, or until everything that stood on the topics at the start is settled and committed.
     public func run(untilCaughtUp: Bool = false) async throws(PublisherFailure) {
         let preflight = try await checked(untilCaughtUp)
+        for warning in preflight.warnings { log.warning("topics", metadata: ["warning": "\(warning)"]) }
         let catchUp = CatchUp(ends: preflight.ends)
         if untilCaughtUp {
             guard !catchUp.isDone else {

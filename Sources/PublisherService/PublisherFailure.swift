@@ -6,15 +6,15 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
     /// Topics that are missing, or whose partition counts do not fit each other.
     case topics([String])
     case settings(String)
-    /// A result could not be stored for good; nothing that depends on it was committed.
-    case resultsRefused(KafkaFailure)
+    /// A result or dead letter cannot be stored; nothing that depends on it was committed.
+    case recordsRefused(KafkaFailure)
 
     public var description: String {
         switch self {
         case .kafka(let failure): failure.description
         case .topics(let problems): problems.joined(separator: "\n")
         case .settings(let problem): problem
-        case .resultsRefused(let failure): "the results topic refuses records: \(failure)"
+        case .recordsRefused(let failure): "a result or dead letter cannot be stored: \(failure)"
         }
     }
 }

@@ -130,11 +130,12 @@ final class Shard {
         acknowledgements.reserveCapacity(records.count)
         for record in records {
             if let failure = record.failure {
-                guard StoreRequest.isDeadLetter(token: record.token) else {
-                    finish(.failure(.resultsRefused(failure)))
+                guard StoreRequest.isDeadLetter(token: record.token), failure.code == "MSG_SIZE_TOO_LARGE" else {
+                    finish(.failure(.recordsRefused(failure)))
                     return
                 }
-                log.error("dead letter not stored; its result names the original", metadata: ["failure": "\(failure)"])
+                // With its headers it is larger than the topic takes; the result says where the original stands.
+                log.error("dead letter is too large to be stored", metadata: ["failure": "\(failure)"])
             }
             acknowledgements.append(
                 Acknowledgement(token: record.token, offset: record.failure == nil ? record.offset : nil))

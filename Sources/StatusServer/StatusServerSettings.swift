@@ -1,5 +1,5 @@
 /// Where the status of a publisher is served, and who may act on it.
-public struct StatusServerSettings: Sendable {
+public struct StatusServerSettings: Sendable, CustomStringConvertible {
     /// Anything but loopback lets others on the network read the status.
     public var host: String
     /// 0 lets the system choose.
@@ -12,6 +12,8 @@ public struct StatusServerSettings: Sendable {
         self.port = port
         self.token = token
     }
+
+    public var description: String { "\(host):\(port)" }
 }
 
 /// Why a status could not be served.

@@ -9,7 +9,8 @@ extension Settings {
     func serveStatus(of publisher: Publisher, log: Logger) async -> RunningStatusServer? {
         guard let listen else { return nil }
         let server = StatusServer(
-            StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed), publisher: publisher, log: log)
+            StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed), publisher: publisher,
+            log: log)
         do throws(StatusServerProblem) {
             let running = try await server.start()
             let address = NetworkAddress(host: listen.host, port: running.port)

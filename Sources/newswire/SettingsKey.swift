@@ -177,10 +177,12 @@ extension SettingsKey {
             "Where health, metrics and the dashboard are served, or off."),
         SettingsKey(
             "http.token", .text, secret: true,
-            "Who shows it as a bearer token may pause and resume lanes from elsewhere; without it only this machine may."),
+            "Who shows it as a bearer token may pause and resume lanes from elsewhere; without it only this machine may."
+        ),
         SettingsKey(
-            "shards", .integerOr("auto", 1...64), default: "auto",
-            "How many event loops share the work; auto is one per core."),
+            "shards", .integerOr("auto", 1...64), default: "1",
+            "How many event loops share the work, the connections and the rate; one does tens of thousands of events a second. auto is one per core."
+        ),
         SettingsKey(
             "shutdown.deadline", .duration(.seconds(1) ... .seconds(600), orNone: false), default: "20s",
             "How long a shutdown may wait for replies and results before it gives up."),

@@ -133,9 +133,15 @@ struct DeviceTests {
         let watched = try #require(first.deliveries(to: ["AA"]))
         try await send(first, tag: "World", "kept")
         for await _ in watched { break }
-        // What is answered is on the disk: nothing more is written on the way out.
+        // What a killed process leaves: the files as they are while it runs.
+        let left = directory.appending(path: "left")
+        try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: left.appending(path: "hub.sqlite" + suffix).path)
+        }
         await first.stop()
 
+        settings.storePath = left.appending(path: "hub.sqlite").path
         let second = try await HubServer(settings).start()
         #expect(second.connectionString.key == first.connectionString.key)
         #expect(second.registrationCount == 3)

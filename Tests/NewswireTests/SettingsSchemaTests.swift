@@ -21,7 +21,8 @@ private let schema = repository.appending(path: "schemas/configuration.schema.js
         try Data(SettingsSchema.json().utf8).write(to: schema)
     }
     let stored = try String(contentsOf: schema, encoding: .utf8)
-    #expect(stored == SettingsSchema.json(), "run the test once with NEWSWIRE_TEST_RECORD=1, and look at the difference")
+    #expect(
+        stored == SettingsSchema.json(), "run the test once with NEWSWIRE_TEST_RECORD=1, and look at the difference")
     #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(stored.utf8)) }
 }
 
@@ -32,7 +33,10 @@ private let schema = repository.appending(path: "schemas/configuration.schema.js
         (#"{"lanes": {"live": {"topics": "${TOPICS}", "window": {"bytes": "16MiB", "records": 5}}}}"#, true),
         (#"{"lanes": {"x": {"topics": ["a"]}}, "rate": {"perSecond": "unlimited"}, "http": {"listen": false}}"#, true),
         (#"{"lanes": {"x": {"topics": ["a"]}}, "hub": {"connections": "${N}", "requestTimeout": "1m30s"}}"#, true),
-        (#"{"lanes": {"x": {"topics": ["a"]}}, "categories": {"World": {}}, "kafka": {"properties": {"a.b": 1}}}"#, true),
+        (
+            #"{"lanes": {"x": {"topics": ["a"]}}, "categories": {"World": {}}, "kafka": {"properties": {"a.b": 1}}}"#,
+            true
+        ),
         (#"{"lanes": {}}"#, false),
         (#"{}"#, false),
         (#"{"lanes": {"x": {"topics": []}}}"#, false),

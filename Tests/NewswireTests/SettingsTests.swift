@@ -76,7 +76,7 @@ func lines(_ reading: SettingsReading) -> [String] { reading.problems.map { $0.l
     #expect(settings.retry == RetrySchedule())
     #expect(settings.floodGuard == FloodGuard.Settings())
     #expect(settings.lanes == [LaneSettings(name: "live", topics: ["news.events"])])
-    #expect(settings.shards == nil)
+    #expect(settings.shards == 1)
     #expect(settings.shutdownDeadline == .seconds(20))
 }
 

@@ -1,0 +1,40 @@
+public import Foundation
+import Synchronization
+
+/// One JSON file with a member for each value.
+///
+/// A file that is missing, damaged or not ours counts as empty and is replaced by the next save.
+public final class FileStore: LocalStore {
+    /// In bytes; a longer file is not ours.
+    public static let lengthMax = 1024 * 1024
+
+    public let url: URL
+    /// Saving reads, changes and writes: one at a time.
+    private let turn = Mutex(())
+
+    public init(_ url: URL) {
+        self.url = url
+    }
+
+    public func data(named name: String) -> Data? {
+        turn.withLock { _ in members()[name] }
+            .flatMap { try? JSONSerialization.data(withJSONObject: $0, options: .fragmentsAllowed) }
+    }
+
+    public func save(_ json: Data, named name: String) throws {
+        try turn.withLock { _ in
+            var members = members()
+            members[name] = try JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
+            let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            // Atomic: a crash leaves the old file or the new one.
+            try JSONSerialization.data(withJSONObject: members, options: options).write(to: url, options: .atomic)
+        }
+    }
+
+    private func members() -> [String: Any] {
+        guard let handle = try? FileHandle(forReadingFrom: url),
+            let data = try? handle.read(upToCount: Self.lengthMax + 1), data.count <= Self.lengthMax
+        else { return [:] }
+        return (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+
+/// The time, a way to wait, and names that nobody else has.
+public protocol RegistrationClock: Sendable {
+    /// Unix seconds.
+    var now: Int64 { get }
+    /// Returns early when the task is cancelled.
+    func sleep(seconds: Int64) async
+    /// At most 64 letters, digits and hyphens.
+    func newID() -> String
+}
+
+/// The device's own.
+public struct SystemClock: RegistrationClock {
+    public init() {}
+
+    public var now: Int64 { Int64(Date().timeIntervalSince1970) }
+
+    public func sleep(seconds: Int64) async {
+        try? await ContinuousClock().sleep(until: .now + .seconds(seconds), tolerance: .seconds(1))
+    }
+
+    public func newID() -> String { UUID().uuidString.lowercased() }
+}

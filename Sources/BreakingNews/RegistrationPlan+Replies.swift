@@ -1,0 +1,128 @@
+import NotificationHub
+
+extension RegistrationPlan {
+    /// What became of a call.
+    enum Answer: Sendable, Hashable {
+        case response(HubResponse)
+        case unreachable(String)
+    }
+
+    /// What the caller has to do about its token.
+    enum TokenAdvice: Sendable {
+        case keep, renew
+    }
+
+    /// - Parameter random: spreads retries, so that devices do not come back all at once.
+    mutating func handle(
+        _ answer: Answer, to call: RegistrationCall, at now: Int64, using random: inout some RandomNumberGenerator
+    ) -> TokenAdvice {
+        guard call.generation == generation else { return .keep }
+        switch answer {
+        case .unreachable(let why): fail(.unreachable(why), at: now, using: &random)
+        case .response(let response):
+            let reply = HubReply(status: response.status, fields: response.fields, body: response.body, now: now)
+            switch (response.status, call.kind) {
+            case (200...204, _), (404, .drop), (404, .uninstall), (410, .drop):
+                succeed(call, response, at: now, using: &random)
+            case (410, .put(let template, _)): giveUpID(template, at: now, using: &random)
+            case (401, _) where !hasRenewedToken:
+                hasRenewedToken = true
+                return .renew
+            case (400, _), (405...407, _), (410...428, _):
+                // What cannot be removed is in nobody's way but ours: it must not hold up the rest for ever.
+                if case .drop(let id) = call.kind {
+                    remove(id)
+                    proceed()
+                    return .keep
+                }
+                fail(.refused(status: reply.status, detail: reply.detail), at: now, using: &random)
+            case (401, _), (404, _):
+                fail(.forbidden(status: reply.status, detail: reply.detail), at: now, using: &random)
+            // With a Retry-After it means "too fast" on older versions.
+            case (403, _) where reply.retryAfter == nil:
+                fail(.forbidden(status: reply.status, detail: reply.detail), at: now, using: &random)
+            default: fail(.busy(status: reply.status), retryAfter: reply.retryAfter, at: now, using: &random)
+            }
+        }
+        return .keep
+    }
+
+    private mutating func succeed(
+        _ call: RegistrationCall, _ response: HubResponse, at now: Int64,
+        using random: inout some RandomNumberGenerator
+    ) {
+        switch call.kind {
+        case .look:
+            round?.hasLooked = true
+            takeOver(RegistrationFeed(scanning: response.body))
+        case .reserve(let template):
+            let location = response.fields.first { $0.name.lowercased() == "location" }?.value
+            guard let id = location.flatMap(RegistrationPath.id(inLocation:)) else {
+                return fail(.busy(status: response.status), at: now, using: &random)
+            }
+            record.setID(id, template: template)
+        case .put(let template, _): round?.remaining.removeAll { $0 == template }
+        case .install: round?.hasInstalled = true
+        case .drop(let id): remove(id)
+        case .uninstall: record.installation = nil
+        }
+        proceed()
+    }
+
+    private mutating func proceed() {
+        failure = nil
+        hasRenewedToken = false
+    }
+
+    /// After our own memory was lost, what the hub has under the same name is ours; all else that this device has
+    /// there is from before and would bring every story once more.
+    private mutating func takeOver(_ feed: RegistrationFeed) {
+        for item in feed.items where !record.registrations.contains(where: { $0.id == item.id }) {
+            let template = item.isTemplate ? item.templateName ?? "" : nil
+            let isWanted = round?.remaining.contains(template) ?? false
+            if isWanted, record.id(template: template) == nil {
+                record.setID(item.id, template: template)
+            } else if !record.surplus.contains(item.id) {
+                record.surplus.append(item.id)
+            }
+        }
+    }
+
+    /// A hub gives up ids that were not used for long: a new one, once.
+    private mutating func giveUpID(
+        _ template: String?, at now: Int64, using random: inout some RandomNumberGenerator
+    ) {
+        record.setID(nil, template: template)
+        guard let replaced = round?.replaced, !replaced.contains(template) else {
+            round = nil
+            return fail(.busy(status: 410), at: now, using: &random)
+        }
+        round?.replaced.append(template)
+        // It was ours a moment ago: there is nothing to look for.
+        round?.hasLooked = true
+    }
+
+    private mutating func remove(_ id: String) {
+        record.registrations.removeAll { $0.id == id }
+        record.surplus.removeAll { $0 == id }
+    }
+
+    private mutating func fail(
+        _ reason: RegistrationFailure.Reason, retryAfter: Duration? = nil, at now: Int64,
+        using random: inout some RandomNumberGenerator
+    ) {
+        hasRenewedToken = false
+        let attempts = min(1_000_000, (failure?.attempts ?? 0) + 1)
+        let longest = max(1, settings.retryMax)
+        let ceiling =
+            switch reason {
+            // The same again will be answered the same, until a person changes something.
+            case .forbidden, .refused: longest
+            case .unreachable, .busy: min(longest, max(1, settings.retryFirst) << min(20, Int64(attempts - 1)))
+            }
+        let pause = ceiling - Int64.random(in: 0...(ceiling / 2), using: &random)
+        let told = retryAfter?.components.seconds
+        failure = RegistrationFailure(
+            reason: reason, attempts: attempts, retryAt: now + max(pause, told ?? 0), isTold: told != nil)
+    }
+}

@@ -1,0 +1,156 @@
+import NotificationHub
+
+/// Every decision about a registration: told what is wanted, what the hub said and what time it is, it answers with the
+/// next call to make. Times are Unix seconds.
+struct RegistrationPlan: Sendable {
+    enum Step: Sendable, Hashable {
+        case call(RegistrationCall)
+        /// Nothing to do before this instant; `nil` for nothing at all.
+        case wait(until: Int64?)
+    }
+
+    enum Intent: Sendable, Hashable {
+        case nothing
+        case subscription(Subscription)
+    }
+
+    /// The way from what the hub has to what is wanted.
+    struct Round: Sendable, Hashable {
+        /// Templates whose registration is still to be written; `nil` stands for the native one.
+        var remaining: [String?]
+        /// Whether the hub was asked what it has for this channel.
+        var hasLooked = false
+        /// Registrations that got a new id because the hub had given up the old one.
+        var replaced: [String?] = []
+        var hasInstalled = false
+    }
+
+    let settings: RegistrationSettings
+    /// Must be kept before a call is made, and after its reply was handled.
+    var record: RegistrationRecord
+    var round: Round?
+    var failure: RegistrationFailure?
+    var hasRenewedToken = false
+    private(set) var intent: Intent?
+    private(set) var generation = 0
+    private let newInstallation: String
+
+    /// - Parameters:
+    ///   - record: what was kept; of no use for another hub.
+    ///   - newInstallation: the id to install under if there is none yet.
+    init(_ settings: RegistrationSettings, record: RegistrationRecord?, newInstallation: String) {
+        self.settings = settings
+        self.newInstallation = newInstallation
+        let hub = "\(settings.connection.endpoint)\(settings.hub)"
+        self.record = record.flatMap { $0.hub == hub ? $0 : nil } ?? RegistrationRecord(hub: hub)
+    }
+
+    /// - Parameter subscription: no tags, or `nil`, for not being registered at all.
+    mutating func want(_ subscription: Subscription?) {
+        let wanted: Intent = subscription.flatMap { $0.tags.isEmpty ? nil : .subscription($0) } ?? .nothing
+        guard intent != wanted else { return }
+        intent = wanted
+        // What was on its way may still arrive; its reply says nothing about the new wish.
+        generation += 1
+        round = nil
+        hasRenewedToken = false
+        if failure?.isTold == false { failure = nil }
+    }
+
+    var state: RegistrationState {
+        if let failure { return .waiting(failure) }
+        switch intent {
+        case nil: return record.registered.map { .registered(since: $0.at) } ?? .unregistered
+        case .nothing: return hasNothing ? .unregistered : .registering
+        case .subscription(let subscription):
+            guard let registered = record.registered, registered.subscription == subscription,
+                registered.form == settings.form
+            else { return .registering }
+            return .registered(since: registered.at)
+        }
+    }
+
+    mutating func next(at now: Int64) -> Step {
+        if let retryAt = failure?.retryAt, now < retryAt, retryAt - now <= Self.waitMax {
+            return .wait(until: retryAt)
+        }
+        switch intent {
+        case nil: return .wait(until: nil)
+        case .nothing: return nextRemoval()
+        case .subscription(let subscription):
+            if round == nil, let due = dueAt(subscription), let at = record.registered?.at, (at..<max(at, due)).contains(now) {
+                return .wait(until: due)
+            }
+            return nextOfRound(subscription, at: now)
+        }
+    }
+
+    /// A clock that was far ahead must not keep us waiting now that it is right.
+    private static let waitMax: Int64 = 2 * 24 * 3600
+
+    /// When what the hub has is to be registered again; `nil` when it is not what is wanted.
+    private func dueAt(_ subscription: Subscription) -> Int64? {
+        guard let registered = record.registered, registered.subscription == subscription,
+            registered.form == settings.form
+        else { return nil }
+        let (due, overflow) = registered.at.addingReportingOverflow(max(0, settings.refreshAfter))
+        return overflow ? .max : due
+    }
+
+    // MARK: Calls
+
+    private mutating func nextOfRound(_ subscription: Subscription, at now: Int64) -> Step {
+        let round = round ?? Round(remaining: forms(of: subscription))
+        self.round = round
+        switch settings.form {
+        case .installation:
+            guard round.hasInstalled else {
+                let id = record.installation ?? newInstallation
+                return change(.install(id: id), subscription)
+            }
+            // What an earlier version registered in the other form would bring everything twice.
+            if let known = record.registrations.first { return change(.drop(id: known.id), subscription) }
+        case .registrations:
+            for template in round.remaining {
+                if let id = record.id(template: template) { return change(.put(template: template, id: id), subscription) }
+                return call(round.hasLooked ? .reserve(template: template) : .look, subscription)
+            }
+            let forms = forms(of: subscription)
+            if let other = record.registrations.first(where: { !forms.contains($0.template) }) {
+                return change(.drop(id: other.id), subscription)
+            }
+            if let id = record.installation { return change(.uninstall(id: id), subscription) }
+        }
+        if let id = record.surplus.first { return change(.drop(id: id), subscription) }
+        self.round = nil
+        record.registered = RegistrationRecord.Registered(subscription: subscription, form: settings.form, at: now)
+        return .wait(until: dueAt(subscription))
+    }
+
+    private mutating func nextRemoval() -> Step {
+        if let known = record.registrations.first { return change(.drop(id: known.id), nil) }
+        if let id = record.surplus.first { return change(.drop(id: id), nil) }
+        if let id = record.installation { return change(.uninstall(id: id), nil) }
+        return .wait(until: nil)
+    }
+
+    private var hasNothing: Bool {
+        record.registrations.isEmpty && record.surplus.isEmpty && record.installation == nil
+    }
+
+    private func forms(of subscription: Subscription) -> [String?] {
+        guard case .registrations(let native) = settings.form else { return [] }
+        return subscription.templates.map(\.name) + (native ? [nil] : [])
+    }
+
+    /// A call that changes the hub: from here on nothing is certain until the round is through.
+    private mutating func change(_ kind: RegistrationCall.Kind, _ subscription: Subscription?) -> Step {
+        record.registered = nil
+        if case .install(let id) = kind { record.installation = id }
+        return call(kind, subscription)
+    }
+
+    private func call(_ kind: RegistrationCall.Kind, _ subscription: Subscription?) -> Step {
+        .call(RegistrationCall(kind: kind, subscription: subscription, generation: generation, settings: settings))
+    }
+}

@@ -1,0 +1,78 @@
+/// The body of an installation: one device, its tags and its templates in one JSON object. The hub makes a native
+/// registration of it and one more for each template.
+public struct InstallationBody: Sendable, Hashable {
+    public static let contentType = "application/json"
+
+    public var id: String
+    public var channel: PushChannel
+    public var tags: [Tag]
+    public var templates: [PushTemplate]
+    /// Reachable with the tag `$UserId:{…}`.
+    public var userID: String?
+
+    public init(
+        id: String, channel: PushChannel, tags: [Tag], templates: [PushTemplate] = [], userID: String? = nil
+    ) {
+        self.id = id
+        self.channel = channel
+        self.tags = tags
+        self.templates = templates
+        self.userID = userID
+    }
+
+    public func write(into bytes: inout [UInt8]) {
+        Self.write("{\"installationId\":", id, into: &bytes)
+        if let userID { Self.write(",\"userId\":", userID, into: &bytes) }
+        Self.write(",\"platform\":", channel.installationPlatform, into: &bytes)
+        if case .browser(let endpoint, let p256dh, let auth) = channel {
+            Self.write(",\"pushChannel\":{\"endpoint\":", endpoint, into: &bytes)
+            Self.write(",\"p256dh\":", p256dh, into: &bytes)
+            Self.write(",\"auth\":", auth, into: &bytes)
+            bytes += "}".utf8
+        } else {
+            Self.write(",\"pushChannel\":", channel.handle, into: &bytes)
+        }
+        bytes += ",\"tags\":[".utf8
+        for (index, tag) in tags.enumerated() { Self.write(index == 0 ? "" : ",", tag.text, into: &bytes) }
+        bytes += "],\"templates\":{".utf8
+        for (index, template) in templates.enumerated() {
+            Self.write(index == 0 ? "" : ",", template.name, into: &bytes)
+            Self.write(":{\"body\":", template.body, into: &bytes)
+            if !template.headers.isEmpty { Self.write(template.headers, into: &bytes) }
+            if let expiry = template.expiry { Self.write(",\"expiry\":", expiry, into: &bytes) }
+            bytes += "}".utf8
+        }
+        bytes += "}}".utf8
+    }
+
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        write(into: &bytes)
+        return bytes
+    }
+
+    private static func write(_ headers: [PushTemplate.Header], into bytes: inout [UInt8]) {
+        bytes += ",\"headers\":{".utf8
+        for (index, header) in headers.enumerated() {
+            write(index == 0 ? "" : ",", header.name, into: &bytes)
+            write(":", header.value, into: &bytes)
+        }
+        bytes += "}".utf8
+    }
+
+    /// A JSON string with what stands before it. RFC 8259 §7.
+    private static func write(_ before: String, _ text: String, into bytes: inout [UInt8]) {
+        bytes += "\(before)\"".utf8
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case 0..<0x20:
+                let digits = Array("0123456789abcdef".utf8)
+                bytes += "\\u00".utf8
+                bytes += [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}

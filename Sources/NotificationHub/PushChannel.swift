@@ -1,0 +1,56 @@
+/// Where a platform finds one device: what its push service gave the app.
+public enum PushChannel: Sendable, Hashable, Codable {
+    /// Hexadecimal digits, an even number of them.
+    case apple(deviceToken: String)
+    /// Firebase's registration token.
+    case fcmv1(registrationToken: String)
+    case windows(channelURI: String)
+    /// A Web Push subscription and its two keys.
+    case browser(endpoint: String, p256dh: String, auth: String)
+
+    /// Of a handle, in bytes.
+    public static let handleLengthMax = 4096
+
+    /// - Parameter bytes: what `didRegisterForRemoteNotificationsWithDeviceToken` hands over.
+    public static func apple(_ bytes: some Sequence<UInt8>) -> PushChannel {
+        let digits = Array("0123456789ABCDEF")
+        return .apple(deviceToken: String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }))
+    }
+
+    public var format: NotificationFormat {
+        switch self {
+        case .apple: .apple
+        case .fcmv1: .fcmv1
+        case .windows: .windows
+        case .browser: .browser
+        }
+    }
+
+    /// The one text that names the device to its platform.
+    public var handle: String {
+        switch self {
+        case .apple(let text), .fcmv1(let text), .windows(let text): text
+        case .browser(let endpoint, _, _): endpoint
+        }
+    }
+
+    /// The platform's name in an installation.
+    var installationPlatform: String {
+        switch self {
+        case .apple: "apns"
+        case .fcmv1: "fcmv1"
+        case .windows: "wns"
+        case .browser: "browser"
+        }
+    }
+
+    /// The platform part of a registration's element name.
+    var registrationWord: String {
+        switch self {
+        case .apple: "Apple"
+        case .fcmv1: "FcmV1"
+        case .windows: "Windows"
+        case .browser: "Browser"
+        }
+    }
+}

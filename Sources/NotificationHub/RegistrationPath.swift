@@ -1,0 +1,47 @@
+/// The request targets that a device uses, below the endpoint's own path.
+public enum RegistrationPath {
+    /// Of a registration's or an installation's id, in bytes.
+    public static let idLengthMax = 128
+
+    /// `POST` here reserves an id: the last segment of the reply's `Location`.
+    public static func newID(endpoint: HubEndpoint, hub: HubName) -> String {
+        target(endpoint, hub, "registrationids")
+    }
+
+    /// `PUT` a `RegistrationEntry`, or `DELETE` with `If-Match`.
+    public static func registration(_ id: String, endpoint: HubEndpoint, hub: HubName) -> String {
+        target(endpoint, hub, "registrations/\(percentEncoded(id))")
+    }
+
+    /// `GET` what one device has registered, as a `RegistrationFeed`. `ChannelUri` stands for the handle of every
+    /// platform, as in the .NET client.
+    public static func registrations(of channel: PushChannel, endpoint: HubEndpoint, hub: HubName) -> String {
+        let quoted = channel.handle.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+        let filter = "$filter=\(percentEncoded("ChannelUri eq '\(quoted)'"))"
+        return target(endpoint, hub, "registrations", query: filter + "&")
+    }
+
+    /// `PUT` an `InstallationBody`, or `DELETE`.
+    public static func installation(_ id: String, endpoint: HubEndpoint, hub: HubName) -> String {
+        target(endpoint, hub, "installations/\(percentEncoded(id))")
+    }
+
+    /// The id at the end of a `Location`; `nil` when it is none that a hub gives.
+    public static func id(inLocation location: String) -> String? {
+        let path = location.prefix { $0 != "?" && $0 != "#" }
+        guard let last = path.split(separator: "/").last.flatMap(percentDecoded) else { return nil }
+        return accepts(id: last) ? last : nil
+    }
+
+    /// Whether it can be one segment of a path and part of a tag.
+    static func accepts(id: String) -> Bool {
+        (1...idLengthMax).contains(id.utf8.count) && id != "." && id != ".."
+            && id.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_.".utf8.contains($0) }
+    }
+
+    private static func target(
+        _ endpoint: HubEndpoint, _ hub: HubName, _ path: String, query: String = ""
+    ) -> String {
+        "\(endpoint.basePath)/\(hub.text)/\(path)?\(query)api-version=\(SendPath.apiVersion)"
+    }
+}

@@ -1,0 +1,67 @@
+import NewsModel
+import Testing
+
+@testable import PublishEngine
+@testable import PublisherService
+
+private let start = Instant(nanoseconds: 1_795_222_923_000_000_000)
+
+/// A shard that has held one record for two minutes in which nothing moved.
+private func report(
+    held: Int = 1, limiter: Limiter = .nothing, progress: Duration = .seconds(120), ready: Int = 1, parked: Int = 0,
+    inFlight: Int = 1, isPaused: Bool = false, silence: Duration = .zero
+) -> ShardReport {
+    let lane = Vitals.LaneVitals(
+        partitions: 1, held: held, heldBytes: 100, ready: ready, parked: parked, isPaused: isPaused)
+    return ShardReport(
+        at: start - silence, tally: Tally(lanes: 1, categories: 0), recent: RecentResults(),
+        vitals: Vitals(halt: nil, inFlight: inFlight, concurrencyLimit: 8, lanes: [lane]), limiter: limiter,
+        limitedFor: [], tokens: nil, openConnections: 0, oldestHeld: [nil], progressAt: start - progress)
+}
+
+private func isStuck(_ report: ShardReport, trouble: Duration? = nil, waiting: Duration? = nil) -> Bool {
+    Health(patience: .seconds(60)).stuck(
+        [(0, report)], troubleAt: trouble.map { start - $0 }, waitingSince: waiting.map { start - $0 }, at: start) != nil
+}
+
+struct HealthTests {
+    @Test
+    func `records that wait without progress and without a reason mean a stuck pipeline`() {
+        #expect(isStuck(report()))
+        #expect(isStuck(report(limiter: .concurrency)))
+        #expect(isStuck(report(limiter: .broker, ready: 0)))
+        #expect(isStuck(report(progress: .seconds(61))))
+    }
+
+    @Test
+    func `a known reason, patience or nothing to do do not`() {
+        #expect(!isStuck(report(progress: .seconds(59))))
+        #expect(!isStuck(report(held: 0)))
+        for limiter in [Limiter.halt, .hubPause, .rate, .pause] { #expect(!isStuck(report(limiter: limiter)), "\(limiter)") }
+        #expect(!isStuck(report(ready: 0, parked: 1, inFlight: 0)))
+        #expect(isStuck(report(ready: 0, parked: 1, inFlight: 1)))
+        #expect(!isStuck(report(isPaused: true)))
+    }
+
+    @Test
+    func `trouble with Kafka is a reason until something moves again`() {
+        #expect(!isStuck(report(), trouble: .seconds(100)))
+        #expect(isStuck(report(), trouble: .seconds(130)))
+    }
+
+    @Test
+    func `records on the topics that nobody reads mean the same, unless another shard reads`() {
+        #expect(isStuck(report(held: 0), waiting: .seconds(90)))
+        #expect(!isStuck(report(held: 0), waiting: .seconds(30)))
+        let busy = report(held: 0, progress: .zero)
+        let health = Health(patience: .seconds(60))
+        let reports = [(0, report(held: 0)), (1, busy)]
+        #expect(health.stuck(reports, troubleAt: nil, waitingSince: start - .seconds(90), at: start) == nil)
+    }
+
+    @Test
+    func `a loop that says nothing is blocked`() {
+        #expect(isStuck(report(held: 0, silence: .seconds(31))))
+        #expect(!isStuck(report(held: 0, silence: .seconds(29))))
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+@testable import StatusServer
+
+/// One server for the whole table: nothing in it may harm the next row.
+@Suite(.timeLimit(.minutes(1)))
+struct BadRequestTests {
+    @Test
+    func `every path answers a bad request with a proper status and nothing else`() async throws {
+        let room = try await StatusRoom(runs: false)
+        let pages = ["/", "/dashboard.css", "/dashboard.js", "/healthz", "/readyz", "/metrics", "/api/status", "/api/results", "/api/stream"]
+        for page in pages {
+            for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
+                let reply = try await room.call(method, page)
+                #expect(reply.status == 405, "\(method) \(page)")
+                #expect(reply.headers["allow"] == "GET, HEAD")
+            }
+            let head = try await room.call("HEAD", page)
+            #expect([200, 503].contains(head.status), "\(page)")
+            #expect(head.body.isEmpty)
+            let oversized = try await room.call("GET", page, body: String(repeating: "x", count: 100_000))
+            #expect(oversized.status == 413, "\(page)")
+        }
+        for action in ["pause", "resume"] {
+            let wrongMethod = try await room.get("/api/lanes/live/\(action)")
+            #expect(wrongMethod.status == 405)
+            #expect(wrongMethod.headers["allow"] == "POST")
+            #expect(try await room.call("POST", "/api/lanes/backfill/\(action)").status == 404)
+        }
+        for path in [
+            "/favicon.ico", "/api", "/api/", "/api/lanes", "/api/lanes/live", "/api/lanes/live/stop", "/api/lanes/live/pause/x",
+            "//", "/healthz/", "/%2e%2e/etc/passwd", "/../../etc/passwd", "/HEALTHZ",
+        ] {
+            #expect(try await room.get(path).status == 404, "\(path)")
+        }
+        for query in ["limit=0", "limit=201", "limit=-1", "limit=x", "limit=", "limit=9999999999999999999999"] {
+            #expect(try await room.get("/api/results?\(query)").status == 400, "\(query)")
+        }
+        #expect(try await room.get("/healthz?anything=\(String(repeating: "x", count: 2000))").status == 200)
+        try await room.close()
+    }
+
+    private static let malformed = [
+        "no request": "nonsense\r\n\r\n", "unknown method": "BREW / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "no version": "GET / HTTP/9.9\r\n\r\n", "target": "GET /\u{fffd} HTTP/1.1\r\nHost: a\r\n\r\n",
+        "field name": "GET /healthz HTTP/1.1\r\nHost: a\r\nBad Name: x\r\n\r\n",
+        "negative length": "GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+        "chunk length":
+            "POST /api/lanes/live/pause HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "large field": "GET /healthz HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "x", count: 20_000) + "\r\n\r\n",
+        "long target": "GET /" + String(repeating: "x", count: 100_000) + " HTTP/1.1\r\nHost: a\r\n\r\n",
+        "control characters": "\u{0}\u{1}\u{2}\u{3}\r\n\r\n",
+        "many fields": "GET /healthz HTTP/1.1\r\n" + String(repeating: "A: b\r\n", count: 500) + "\r\n",
+    ]
+
+    @Test(arguments: malformed.keys.sorted())
+    func `malformed bytes are refused and the server lives on`(what: String) async throws {
+        let bytes = try #require(Self.malformed[what])
+        let room = try await StatusRoom(runs: false)
+        let reply = try RawClient.Reply(try await RawClient.exchange(room.server.port, Array(bytes.utf8)))
+        #expect((400...499).contains(reply.status), "\(reply.status)")
+        #expect(reply.body.isEmpty)
+        #expect(try await room.get("/healthz").status == 200)
+        try await room.close()
+    }
+
+    @Test
+    func `a request that never ends is cut off`() async throws {
+        let room = try await StatusRoom(runs: false)
+        let began = ContinuousClock.now
+        let received = try await RawClient.exchange(room.server.port, Array("GET /healthz HTTP/1.1\r\nHost: a".utf8))
+        #expect(received.isEmpty)
+        #expect(ContinuousClock.now - began < .seconds(40))
+        try await room.close()
+    }
+
+    @Test
+    func `from elsewhere an action needs the token`() async throws {
+        let room = try await StatusRoom(token: "canary-5b1e", runs: false)
+        let port = room.server.port
+        func post(_ headers: [(String, String)]) async throws -> RawClient.Reply {
+            try await room.call("POST", "/api/lanes/live/pause", headers: headers)
+        }
+        let forwarded = ("X-Forwarded-For", "203.0.113.7")
+        #expect(try await post([]).status == 200)
+        #expect(try await post([forwarded, ("Authorization", "Bearer canary-5b1e")]).status == 200)
+        let refused = try await post([forwarded])
+        #expect(refused.status == 401)
+        #expect(refused.headers["www-authenticate"] == "Bearer")
+        #expect(try await post([("Authorization", "Bearer canary-5b1")]).status == 401)
+        #expect(try await post([("Authorization", "Basic x")]).status == 401)
+        #expect(try await post([("Host", "newsroom.example")]).status == 401)
+        #expect(try await post([("Origin", "https://evil.example")]).status == 403)
+        #expect(try await post([("Origin", "https://evil.example"), ("Authorization", "Bearer canary-5b1e")]).status == 403)
+        #expect(try await post([("Origin", "http://127.0.0.1:\(port)")]).status == 200)
+        #expect(!room.log.all.joined().contains("canary"))
+        #expect(!String(describing: StatusServerSettings(token: "canary-5b1e")).contains("canary"))
+        #expect(room.log.all.contains("operator action action=pause as=token caller=127.0.0.1 lane=live"))
+        #expect(room.log.all.contains("operator action refused action=pause caller=127.0.0.1 lane=live"))
+        try await room.close()
+    }
+
+    @Test(arguments: [
+        (ActionGate.Caller(isLocal: true, host: "localhost:9464", isForwarded: false), true, true),
+        (.init(isLocal: true, host: "[::1]:9464", isForwarded: false), true, true),
+        (.init(isLocal: true, host: "127.0.0.1", isForwarded: false), true, true),
+        (.init(isLocal: true, host: nil, isForwarded: false), false, false),
+        (.init(isLocal: true, host: "localhost.evil.example", isForwarded: false), false, false),
+        (.init(isLocal: true, host: "localhost", isForwarded: true), false, false),
+        (.init(isLocal: false, host: "localhost", isForwarded: false), false, false),
+        (.init(isLocal: false, host: "a", authorization: "Bearer secret", isForwarded: false), false, true),
+        (.init(isLocal: false, host: "a", authorization: "bearer secret", isForwarded: false), false, false),
+        (.init(isLocal: true, host: "localhost", authorization: "Bearer ", isForwarded: false), false, false),
+        (.init(isLocal: true, host: "localhost", authorization: "Bearer secrets", isForwarded: false), false, false),
+        (.init(isLocal: true, host: "localhost", origin: "null", isForwarded: false), false, false),
+        (.init(isLocal: false, host: "a", origin: "https://a", authorization: "Bearer secret", isForwarded: false), false, true),
+    ])
+    func `who may act`(caller: ActionGate.Caller, withoutToken: Bool, withToken: Bool) {
+        for (token, isAllowed) in [(nil, withoutToken), ("secret", withToken)] as [(String?, Bool)] {
+            let verdict = ActionGate(token: token).verdict(on: caller)
+            #expect({ if case .allowed = verdict { true } else { false } }() == isAllowed, "\(verdict)")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import NIOCore
+import NIOPosix
+
+/// One request on a connection of its own, its bytes written by hand.
+enum RawClient {
+    struct Reply: Sendable {
+        var status: Int
+        /// Names in lower case.
+        var headers: [String: String]
+        var body: [UInt8]
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+
+        init(_ bytes: [UInt8]) throws {
+            let end = Array("\r\n\r\n".utf8)
+            guard let split = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { throw NoReply() }
+            let lines = String(decoding: bytes[..<split], as: UTF8.self).split(separator: "\r\n")
+            guard let status = lines.first.flatMap({ Int($0.split(separator: " ").dropFirst().first ?? "") }) else {
+                throw NoReply()
+            }
+            self.status = status
+            headers = [:]
+            for line in lines.dropFirst() {
+                let sides = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                headers[sides[0].lowercased()] = sides.count > 1 ? String(sides[1].drop { $0 == " " }) : ""
+            }
+            body = Array(bytes[(split + 4)...])
+        }
+    }
+
+    struct NoReply: Error {}
+
+    static func call(
+        _ port: Int, _ method: String, _ target: String, headers: [(String, String)] = [], body: String = ""
+    ) async throws -> Reply {
+        var head = "\(method) \(target) HTTP/1.1\r\nConnection: close\r\n"
+        if !headers.contains(where: { $0.0 == "Host" }) { head += "Host: 127.0.0.1:\(port)\r\n" }
+        for (name, value) in headers { head += "\(name): \(value)\r\n" }
+        if !body.isEmpty || method != "GET" { head += "Content-Length: \(body.utf8.count)\r\n" }
+        return try Reply(try await exchange(port, Array((head + "\r\n" + body).utf8)))
+    }
+
+    /// Everything the server sends until it closes. A reset ends it with what came before.
+    static func exchange(_ port: Int, _ bytes: [UInt8]) async throws -> [UInt8] {
+        try await connect(port).executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(bytes: bytes))
+            var received: [UInt8] = []
+            do {
+                for try await buffer in inbound { received += buffer.readableBytesView }
+            } catch is IOError {
+            }
+            return received
+        }
+    }
+
+    /// Reads server-sent events until `body` makes something of one.
+    static func events<Found>(_ port: Int, _ target: String, _ body: (String) throws -> Found?) async throws -> Found {
+        try await connect(port).executeThenClose { inbound, outbound in
+            let head = "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
+            try await outbound.write(ByteBuffer(string: head))
+            var received = ""
+            for try await buffer in inbound {
+                received += String(buffer: buffer)
+                while let start = received.firstRange(of: "data: "), let end = received[start.upperBound...].firstRange(of: "\n\n") {
+                    if let found = try body(String(received[start.upperBound..<end.lowerBound])) { return found }
+                    received.removeSubrange(..<end.upperBound)
+                }
+            }
+            throw NoReply()
+        }
+    }
+
+    private static func connect(_ port: Int) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+        try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import HubIO
+import HubServer
+import KafkaIO
+import Logging
+import NewsModel
+import NotificationHub
+import PublishEngine
+import PublisherService
+import StatusServer
+import Synchronization
+
+/// A publisher at work between a broker and a hub in this process, with its status served.
+struct StatusRoom {
+    static let topic = "news.events"
+    static let resultsTopic = "news.results"
+    static let partitions = 2
+
+    let broker: EmbeddedBroker
+    let hub: RunningHub
+    let publisher: Publisher
+    let server: RunningStatusServer
+    let log = LogCatcher()
+    private let kafka: KafkaSettings
+    private let running: Task<Void, any Error>
+
+    /// - Parameter runs: `false` leaves the publisher as it is before its start.
+    init(token: String? = nil, runs: Bool = true) async throws {
+        broker = try EmbeddedBroker(
+            topics: [Self.topic, Self.resultsTopic, "news.dead-letters"].map { ($0, Self.partitions) })
+        hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("breaking-news"))).start()
+        kafka = broker.settings(group: "status")
+        var engine = EngineSettings(
+            lanes: [LaneSettings(name: "live", topics: [Self.topic])], platforms: [.template],
+            resultsTopic: Self.resultsTopic)
+        engine.probeFirst = .milliseconds(50)
+        engine.probeLongest = .milliseconds(200)
+        // Every kind of failure is wanted here, not a halt because of them.
+        engine.floodGuard.sharePercent = 0
+        let settings = PublisherSettings(
+            kafka: kafka, engine: engine, connection: hub.connectionString, hub: try HubName("breaking-news"),
+            limits: SenderLimits(connections: 8), deadLetterTopic: "news.dead-letters", shards: 2)
+        publisher = try Publisher(settings: settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let log = log
+        server = try await StatusServer(
+            StatusServerSettings(port: 0, token: token), publisher: publisher, log: Logger(label: "status") { _ in log.handler }
+        ).start()
+        running = Task { [publisher] in if runs { try await publisher.run() } }
+    }
+
+    func close() async throws {
+        publisher.drain()
+        try await running.value
+        await server.stop()
+        await hub.stop()
+    }
+
+    /// Puts records on the source topic, partition after partition.
+    func publish(_ values: [String]) throws {
+        let publisher = try RecordPublisher(settings: kafka)
+        for (index, value) in values.enumerated() {
+            try publisher.publish(
+                ProducedRecord(topic: Self.topic, partition: Int32(index % Self.partitions), value: Array(value.utf8)))
+        }
+        try publisher.flush()
+    }
+
+    func results() throws -> [ResultRecord] {
+        let reader = try TopicReader(settings: kafka, topic: Self.resultsTopic)
+        var results: [ResultRecord] = []
+        while !reader.isAtEnd { results += try reader.next().map { try ResultRecord(decoding: $0.record.value ?? []) } }
+        return results
+    }
+
+    func get(_ target: String) async throws -> RawClient.Reply { try await call("GET", target) }
+
+    func call(
+        _ method: String, _ target: String, headers: [(String, String)] = [], body: String = ""
+    ) async throws -> RawClient.Reply {
+        try await RawClient.call(server.port, method, target, headers: headers, body: body)
+    }
+
+    /// Follows the stream of statuses until one is as wanted.
+    func status(where isWanted: (Status) -> Bool) async throws -> Status {
+        try await RawClient.events(server.port, "/api/stream") { event in
+            let status = try JSONDecoder().decode(Status.self, from: Data(event.utf8))
+            return isWanted(status) ? status : nil
+        }
+    }
+
+    /// The parts of a status that tests look at.
+    struct Status: Decodable {
+        var ready: Bool
+        var healthy: Bool
+        var halts: [Halt]
+        var limitedBy: [String]
+        var requests: Int
+        var lanes: [Lane]
+
+        struct Halt: Decodable {
+            var reason: String
+            var remedy: String
+        }
+
+        struct Lane: Decodable {
+            var name: String
+            var partitions: Int?
+            var paused: Bool
+            var lag: Int?
+            var held: Int
+            var outcomes: [String: Int]
+            var deadLetters: [String: Int]
+        }
+
+        var settled: Int { lanes.reduce(0) { $0 + $1.outcomes.values.reduce(0, +) } }
+    }
+}
+
+/// Keeps what was logged.
+final class LogCatcher: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    var handler: any LogHandler { Handler(catcher: self) }
+
+    private struct Handler: LogHandler {
+        let catcher: LogCatcher
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            catcher.lines.withLock { $0.append(([event.message.description] + fields).joined(separator: " ")) }
+        }
+    }
+}
