@@ -66,6 +66,7 @@ struct EngineCommitTests {
 
     @Test func `a failed commit is tried again`() throws {
         var shell = try TestShell()
+        shell.answersCommits = false
         _ = shell.assign()
         let stored = shell.store(shell.reply(201, to: shell.publish(news("a")).sends[0]))
         #expect(stored.commits.count == 1)
@@ -82,6 +83,7 @@ struct EngineCommitTests {
 
     @Test func `a revoke waits for replies and results, commits, and gives up`() throws {
         var shell = try TestShell()
+        shell.answersCommits = false
         _ = shell.assign()
         let sent = shell.publish(news("a"), news("b", story: "s"), news("c", story: "s"))
         #expect(sent.sends.count == 2)
@@ -119,6 +121,7 @@ struct EngineCommitTests {
 
     @Test func `a drain finishes what is under way and sends nothing new`() throws {
         var shell = try TestShell { $0.connections = 1 }
+        shell.answersCommits = false
         _ = shell.assign()
         let sent = shell.publish(news("a"), news("b"))
         #expect(sent.sends.count == 1)

@@ -9,6 +9,8 @@ struct TestShell {
 
     var engine: Engine
     var now = Instant(nanoseconds: 1_800_000_000_000_000_000)
+    /// Whether every commit succeeds at once; else the test answers.
+    var answersCommits = true
     private var nextOffset: Int64 = 0
     private var nextResult: Int64 = 0
 
@@ -25,6 +27,8 @@ struct TestShell {
     mutating func take(_ input: Input) -> [Action] {
         var actions: [Action] = []
         engine.handle(input, at: now, into: &actions)
+        guard answersCommits else { return actions }
+        for case .commit(let lane, _, _) in actions { actions += take(.committed(lane: lane, succeeded: true)) }
         return actions
     }
 
