@@ -101,9 +101,11 @@ extension EmulatedHub {
         if let template = registration?.template, case .properties(let properties) = submission.content {
             let expanded = template.expanded(TemplateProperties(properties, variables: registration?.variables ?? []))
             body = expanded.body
-            headers = expanded.headers + headers.filter { sent in
-                !expanded.headers.contains { $0.name.equalsIgnoringCase(sent.name) }
-            }
+            headers =
+                expanded.headers
+                + headers.filter { sent in
+                    !expanded.headers.contains { $0.name.equalsIgnoringCase(sent.name) }
+                }
         }
         var outcome = deviceOutcomes[handle] ?? .success
         if body.count > PushOutcome.sizeMax(platform, headers: headers) { outcome = .invalidNotificationSize }
@@ -122,7 +124,8 @@ extension EmulatedHub {
     /// What is meant for the platform rather than for the hub. With a template send that is Apple's alone.
     private static func platformHeaders(_ submission: Submission, _ platform: NotificationFormat) -> [HeaderField] {
         submission.headers.filter { field in
-            let isApples = field.name.hasPrefixIgnoringCase("apns-") || field.name.hasPrefixIgnoringCase("X-Apns-")
+            let isApples =
+                field.name.hasPrefixIgnoringCase("apns-") || field.name.hasPrefixIgnoringCase("X-Apns-")
                 || field.name.equalsIgnoringCase("ServiceBusNotification-Apns-Expiry")
             if submission.format == .template { return isApples && platform == .apple }
             return isApples || !field.name.hasPrefixIgnoringCase("ServiceBusNotification-")

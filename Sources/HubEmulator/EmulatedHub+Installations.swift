@@ -73,7 +73,8 @@ extension EmulatedHub {
         while let first = lagging.first, first.due <= now {
             lagging.removeFirst()
             guard let installation = installations[first.id],
-                let made = try? installation.registrations(tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
+                let made = try? installation.registrations(
+                    tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
             else { continue }
             apply(made, of: first.id)
         }

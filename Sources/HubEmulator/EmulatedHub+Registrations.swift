@@ -10,7 +10,8 @@ extension EmulatedHub {
     mutating func createRegistration(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         try checkQuota()
         let registration = try RegistrationXML.read(
-            context.request.body, id: RegistrationID(using: &random), tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
+            context.request.body, id: RegistrationID(using: &random), tagsMax: settings.tagsPerRegistrationMax,
+            templates: &templates)
         store(registration)
         return written(registration, context)
     }
@@ -35,7 +36,8 @@ extension EmulatedHub {
     }
 
     func registration(_ text: String) throws(Refusal) -> (slot: UInt32, Registration) {
-        guard let slot = RegistrationID(text).flatMap({ registrations.slot($0) }), let found = registrations[slot] else {
+        guard let slot = RegistrationID(text).flatMap({ registrations.slot($0) }), let found = registrations[slot]
+        else {
             throw .notFound("")
         }
         return (slot, found)

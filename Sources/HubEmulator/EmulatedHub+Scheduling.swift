@@ -23,7 +23,9 @@ extension EmulatedHub {
         guard ahead >= 5 * 60_000, ahead <= 7 * 86_400_000 else {
             throw .badRequest("ServiceBusNotification-ScheduleTime must be 5 minutes to 7 days ahead")
         }
-        guard scheduled.count < Self.scheduledMax else { throw .forbidden("The quota of scheduled notifications is exceeded") }
+        guard scheduled.count < Self.scheduledMax else {
+            throw .forbidden("The quota of scheduled notifications is exceeded")
+        }
         var submission = try taggedSubmission(context, kind: .scheduled)
         submission.due = due
         let id = notificationID(at: context.now).split(separator: "-").joined(separator: "_") + "_QNHQueue"

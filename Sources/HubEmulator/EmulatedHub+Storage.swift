@@ -52,7 +52,8 @@ extension EmulatedHub {
     /// - Returns: whether it could be read.
     public mutating func restoreRegistration(id: String, etag: UInt32, entry: [UInt8]) -> Bool {
         guard let id = RegistrationID(id),
-            var registration = try? RegistrationXML.read(entry, id: id, tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
+            var registration = try? RegistrationXML.read(
+                entry, id: id, tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
         else { return false }
         registration.etag = etag
         registrations.put(registration)

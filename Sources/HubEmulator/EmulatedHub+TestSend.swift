@@ -50,7 +50,8 @@ extension EmulatedHub {
         switch outcome {
         case .success: "The Notification was successfully sent to the Push Notification System"
         case .invalidCredentials: "The Token obtained from the Token Provider is wrong"
-        case .badChannel, .expiredChannel, .wrongToken: "The Push Notification System handle for the registration is invalid"
+        case .badChannel, .expiredChannel, .wrongToken:
+            "The Push Notification System handle for the registration is invalid"
         case .invalidNotificationSize, .invalidNotificationFormat: "The notification payload is invalid"
         default: outcome.rawValue
         }

@@ -60,7 +60,8 @@ public struct Fault: Sendable, Hashable {
         }
     }
 
-    private static func number(_ value: JSONValue, in range: ClosedRange<Int>, of name: String) throws(FaultProblem) -> Int
+    private static func number(_ value: JSONValue, in range: ClosedRange<Int>, of name: String) throws(FaultProblem)
+        -> Int
     {
         guard let number = value.integer, range.contains(number) else {
             throw FaultProblem("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")

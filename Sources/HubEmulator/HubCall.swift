@@ -36,7 +36,9 @@ enum HubCall: Sendable, Hashable {
         case ("feedbackcontainer", 0): self = .feedbackContainer
         case ("jobs", 0): self = .jobs
         case ("tags", 2):
-            guard let tag = rest.first, let last = rest.last, last.equalsIgnoringCase("registrations") else { return nil }
+            guard let tag = rest.first, let last = rest.last, last.equalsIgnoringCase("registrations") else {
+                return nil
+            }
             self = .taggedRegistrations(tag: tag)
         case (_, 1):
             guard let id = rest.first else { return nil }

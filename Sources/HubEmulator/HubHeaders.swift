@@ -31,13 +31,17 @@ extension String {
     func equalsIgnoringCase(_ other: String) -> Bool {
         let (left, right) = (utf8, other.utf8)
         guard left.count == right.count else { return false }
-        return zip(left, right).allSatisfy { $0 == $1 || ($0 | 0x20 == $1 | 0x20 && $0 | 0x20 >= 97 && $0 | 0x20 <= 122) }
+        return zip(left, right).allSatisfy {
+            $0 == $1 || ($0 | 0x20 == $1 | 0x20 && $0 | 0x20 >= 97 && $0 | 0x20 <= 122)
+        }
     }
 
     func hasPrefixIgnoringCase(_ prefix: String) -> Bool {
         let (left, right) = (utf8, prefix.utf8)
         guard left.count >= right.count else { return false }
-        return zip(left, right).allSatisfy { $0 == $1 || ($0 | 0x20 == $1 | 0x20 && $0 | 0x20 >= 97 && $0 | 0x20 <= 122) }
+        return zip(left, right).allSatisfy {
+            $0 == $1 || ($0 | 0x20 == $1 | 0x20 && $0 | 0x20 >= 97 && $0 | 0x20 <= 122)
+        }
     }
 
     /// Without the blanks, tabs and line ends around it.

@@ -55,7 +55,8 @@ struct HubTarget: Sendable {
                 out.append(32)
             } else if byte == UInt8(ascii: "%") {
                 let digits = bytes[index...].prefix(2)
-                guard digits.count == 2, let high = digits.first.flatMap(hexDigit), let low = digits.last.flatMap(hexDigit)
+                guard digits.count == 2, let high = digits.first.flatMap(hexDigit),
+                    let low = digits.last.flatMap(hexDigit)
                 else { return nil }
                 out.append(high << 4 | low)
                 bytes.formIndex(&index, offsetBy: 2)
@@ -84,7 +85,9 @@ struct HubTarget: Sendable {
             case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
                 out.append(byte)
             default:
-                out.append(contentsOf: [UInt8(ascii: "%"), hex.utf8Start[Int(byte >> 4)], hex.utf8Start[Int(byte & 15)]])
+                out.append(contentsOf: [
+                    UInt8(ascii: "%"), hex.utf8Start[Int(byte >> 4)], hex.utf8Start[Int(byte & 15)],
+                ])
             }
         }
         return String(decoding: out, as: UTF8.self)

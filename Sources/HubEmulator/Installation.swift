@@ -136,7 +136,8 @@ extension Installation {
             members.append(.init("pushVariables", .object(variables.map { .init($0.name, .string($0.value)) })))
         }
         if !templates.isEmpty {
-            members.append(.init("templates", .object(templates.map { .init($0.name, $0.template.json(named: $0.name)) })))
+            members.append(
+                .init("templates", .object(templates.map { .init($0.name, $0.template.json(named: $0.name)) })))
         }
         if let secondaryTiles { members.append(.init("secondaryTiles", secondaryTiles)) }
         return .object(members)

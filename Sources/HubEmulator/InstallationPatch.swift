@@ -49,7 +49,9 @@ enum InstallationPatch {
         case "userId" where steps.count == 1, "user" where steps.count == 1:
             installation.userID = try text(value, path)
         case "expirationTime" where steps.count == 1:
-            guard let time = HubTime(clientText: try text(value, path)) else { throw .badRequest("expirationTime must be a time") }
+            guard let time = HubTime(clientText: try text(value, path)) else {
+                throw .badRequest("expirationTime must be a time")
+            }
             installation.expires = time
         case "platform" where steps.count == 1: installation.platform = try text(value, path)
         case "pushVariables" where steps.count == 1:
@@ -99,7 +101,9 @@ enum InstallationPatch {
             // A replaced template keeps its place.
             if !isReplaced { installation.templates.removeAll { $0.name == steps[1] } }
         case "templates" where steps.count >= 3:
-            guard let index = installation.templates.firstIndex(where: { $0.name == steps[1] }) else { throw unknown(path) }
+            guard let index = installation.templates.firstIndex(where: { $0.name == steps[1] }) else {
+                throw unknown(path)
+            }
             switch (steps[2], steps.count) {
             case ("headers", 3): installation.templates[index].template.headers = []
             case ("expiry", 3): installation.templates[index].template.expiry = nil
@@ -133,7 +137,9 @@ enum InstallationPatch {
     }
 
     private static func text(_ value: JSONValue, _ path: String) throws(Refusal) -> String {
-        guard let text = value.scalarText else { throw .badRequest("The value for \(path.prefix(120)) must be a string") }
+        guard let text = value.scalarText else {
+            throw .badRequest("The value for \(path.prefix(120)) must be a string")
+        }
         return text
     }
 }

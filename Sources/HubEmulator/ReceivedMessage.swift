@@ -32,7 +32,8 @@ public struct ReceivedMessage: Sendable {
     public var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("number", .integer(number)), .init("id", .string(id)), .init("time", .string(time.description)),
-            .init("kind", .string(kind.rawValue)), .init("format", .string(format.rawValue)), .init("tags", .text(tags)),
+            .init("kind", .string(kind.rawValue)), .init("format", .string(format.rawValue)),
+            .init("tags", .text(tags)),
         ]
         if !handles.isEmpty { members.append(.init("handles", .array(handles.map { .string($0) }))) }
         members.append(.init("headers", .object(headers.map { .init($0.name, .string($0.value)) })))
@@ -54,7 +55,8 @@ extension ReceivedMessage {
             let time = json["time"]?.string.flatMap(HubTime.init(clientText:)),
             let kind = json["kind"]?.string.flatMap(Kind.init(rawValue:)),
             let format = json["format"]?.string.flatMap({ NotificationFormat(headerValue: $0) }),
-            case .object(let fields)? = json["headers"], let telemetry = json["delivery"].flatMap(Telemetry.init(json:)),
+            case .object(let fields)? = json["headers"],
+            let telemetry = json["delivery"].flatMap(Telemetry.init(json:)),
             let body = json["body"]?.string.map({ Array($0.utf8) }) ?? json["bodyBase64"]?.string.flatMap(base64Decoded)
         else { return nil }
         (self.number, self.id, self.time, self.kind, self.format) = (number, id, time, kind, format)

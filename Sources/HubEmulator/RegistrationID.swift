@@ -26,7 +26,8 @@ struct RegistrationID: Hashable, Sendable, CustomStringConvertible {
     /// Clients may choose ids of their own in this form; `nil` for any other, and for numbers with signs or zeros ahead.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 3, let first = UInt64(parts[0]), let second = UInt64(parts[1]), let shard = UInt16(parts[2])
+        guard parts.count == 3, let first = UInt64(parts[0]), let second = UInt64(parts[1]),
+            let shard = UInt16(parts[2])
         else { return nil }
         self.init(first: first, second: second, shard: shard)
         guard description == text else { return nil }

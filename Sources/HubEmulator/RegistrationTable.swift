@@ -114,7 +114,9 @@ struct RegistrationTable: Sendable {
             return false
         }
         return sharing.all.contains { other in
-            guard other < slot, let earlier = bare(other), earlier.platform == registration.platform else { return false }
+            guard other < slot, let earlier = bare(other), earlier.platform == registration.platform else {
+                return false
+            }
             return earlier.templateName == registration.templateName && isMeant(other, plan)
         }
     }

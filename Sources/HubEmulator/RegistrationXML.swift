@@ -43,8 +43,9 @@ enum RegistrationXML {
         let isTemplate = word.hasSuffix("Template")
         if isTemplate { word = word.dropLast("Template".count) }
         let platforms = NotificationFormat.allCases.filter { $0 != .template }
-        guard let platform = platforms.first(where: { self.word($0).equalsIgnoringCase(String(word)) })
-            ?? (word.lowercased() == "fcm" ? .gcm : nil)
+        guard
+            let platform = platforms.first(where: { self.word($0).equalsIgnoringCase(String(word)) })
+                ?? (word.lowercased() == "fcm" ? .gcm : nil)
         else { throw unknown(kind) }
         var registration = Registration(id: id, platform: platform, handle: "")
         try readHandle(description, into: &registration)
@@ -102,7 +103,9 @@ enum RegistrationXML {
             throw .badRequest("The template registration has no BodyTemplate")
         }
         var headers: [HeaderField] = []
-        for list in [description.child("WnsHeaders"), description.child("MpnsHeaders"), description.child("ApnsHeaders")] {
+        for list in [
+            description.child("WnsHeaders"), description.child("MpnsHeaders"), description.child("ApnsHeaders"),
+        ] {
             for header in list?.elements ?? [] {
                 guard headers.count < 50 else { throw .badRequest("The template has too many headers") }
                 headers.append(
@@ -141,7 +144,9 @@ enum RegistrationXML {
         case written, read
     }
 
-    static func entry(_ registration: Registration, address: String, place: Place, at now: HubTime, namespaces: Bool = true)
+    static func entry(
+        _ registration: Registration, address: String, place: Place, at now: HubTime, namespaces: Bool = true
+    )
         -> String
     {
         let time = CalendarTime(now).iso()
@@ -162,8 +167,10 @@ enum RegistrationXML {
     ) -> String {
         let url = XMLElement.escaped(address)
         var out = "<feed xmlns=\"http://www.w3.org/2005/Atom\""
-        out += " xmlns:a=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\"><title type=\"text\">Registrations"
-        out += "</title><id>\(url)</id><updated>\(CalendarTime(now).iso())</updated><link rel=\"self\" href=\"\(url)\"/>"
+        out +=
+            " xmlns:a=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\"><title type=\"text\">Registrations"
+        out +=
+            "</title><id>\(url)</id><updated>\(CalendarTime(now).iso())</updated><link rel=\"self\" href=\"\(url)\"/>"
         if let next { out += "<link rel=\"next\" href=\"\(XMLElement.escaped(next))\"/>" }
         for (registration, address) in entries {
             out += entry(registration, address: address, place: .read, at: now, namespaces: false)
@@ -175,7 +182,8 @@ enum RegistrationXML {
         let kind = word(registration.platform) + (registration.template == nil ? "" : "Template")
         let name = kind + "RegistrationDescription"
         let never = registration.installation == nil ? 3 : 7
-        let expires = CalendarTime(registration.expires).iso(fractionDigits: never, suffix: place == .written ? "" : "Z")
+        let expires = CalendarTime(registration.expires).iso(
+            fractionDigits: never, suffix: place == .written ? "" : "Z")
         var out = "<\(name) xmlns=\"\(namespace)\" xmlns:i=\"\(instance)\"><ETag>\(registration.etag)</ETag>"
         out += "<ExpirationTime>\(expires)</ExpirationTime><RegistrationId>\(registration.id)</RegistrationId>"
         if !registration.tags.isEmpty { out += element("Tags", registration.tags.joined(separator: ",")) }
@@ -207,7 +215,8 @@ enum RegistrationXML {
 
     private static func template(_ template: Template, _ registration: Registration) -> String {
         // A CDATA section cannot hold its own end.
-        let body = template.source.split(separator: "]]>", omittingEmptySubsequences: false).joined(separator: "]]]]><![CDATA[>")
+        let body = template.source.split(separator: "]]>", omittingEmptySubsequences: false).joined(
+            separator: "]]]]><![CDATA[>")
         var out = "<BodyTemplate><![CDATA[\(body)]]></BodyTemplate>"
         let name = element("TemplateName", template.name)
         switch registration.platform {

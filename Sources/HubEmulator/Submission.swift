@@ -15,7 +15,8 @@ struct Submission: Sendable {
     static func forwarded(_ headers: HubHeaders) -> [HeaderField] {
         headers.fields.filter { field in
             field.name.equalsIgnoringCase("Content-Type") || field.name.hasPrefixIgnoringCase("ServiceBusNotification-")
-                || field.name.hasPrefixIgnoringCase("apns-") || field.name.hasPrefixIgnoringCase("X-")
+                || field.name.hasPrefixIgnoringCase("apns-")
+                || field.name.hasPrefixIgnoringCase("X-")
                     && !field.name.hasPrefixIgnoringCase("X-ms-")
                 || field.name.equalsIgnoringCase("P256DH") || field.name.equalsIgnoringCase("Auth")
         }

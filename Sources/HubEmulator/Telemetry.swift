@@ -40,7 +40,8 @@ public struct Telemetry: Sendable, Hashable {
 
     /// Reads back what `json` wrote; `nil` for anything else.
     init?(json: JSONValue) {
-        guard let state = json["state"]?.string.flatMap(State.init(rawValue:)), case .array(let values)? = json["outcomes"]
+        guard let state = json["state"]?.string.flatMap(State.init(rawValue:)),
+            case .array(let values)? = json["outcomes"]
         else { return nil }
         self.state = state
         start = json["start"]?.string.flatMap(HubTime.init(clientText:))

@@ -69,7 +69,8 @@ final class Template: Sendable {
 
     /// A line break in a property must not start a header of its own.
     private static func oneLine(_ text: String) -> String {
-        text.utf8.contains { $0 == 13 || $0 == 10 } ? String(text.unicodeScalars.filter { $0 != "\r" && $0 != "\n" }) : text
+        text.utf8.contains { $0 == 13 || $0 == 10 }
+            ? String(text.unicodeScalars.filter { $0 != "\r" && $0 != "\n" }) : text
     }
 
     private static func checkHeaders(

@@ -8,7 +8,9 @@ extension TemplateExpression {
         case UInt8(ascii: "$"), UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "#"): break
         case UInt8(ascii: "{"):
             let trimmed = value.trimmed()
-            guard trimmed.hasSuffix("}") else { throw TemplateProblem("the expression '\(value.prefix(80))' has no '}'") }
+            guard trimmed.hasSuffix("}") else {
+                throw TemplateProblem("the expression '\(value.prefix(80))' has no '}'")
+            }
             return try read(String(trimmed.dropFirst().dropLast()).trimmed(), of: value)
         default: return nil
         }

@@ -66,7 +66,10 @@ struct XMLElement: Sendable, Hashable {
     /// Text that may stand in element content and, unless `keepsQuotes`, between quotes. Characters that XML 1.0 cannot carry at all become
     /// the replacement character.
     static func escaped(_ text: String, keepsQuotes: Bool = false) -> String {
-        guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x26 || $0 == 0x3C || $0 == 0x3E || $0 == 0x22 || $0 == 0xEF })
+        guard
+            text.utf8.contains(where: {
+                $0 < 0x20 || $0 == 0x26 || $0 == 0x3C || $0 == 0x3E || $0 == 0x22 || $0 == 0xEF
+            })
         else { return text }
         var out = ""
         for scalar in text.unicodeScalars {

@@ -181,7 +181,8 @@ struct XMLReader {
         default:
             guard name.hasPrefix("#") else { throw .syntax }
             let code = name.hasPrefix("#x") ? UInt32(name.dropFirst(2), radix: 16) : UInt32(name.dropFirst())
-            guard let scalar = code.flatMap(Unicode.Scalar.init), scalar.value >= 32 || [9, 10, 13].contains(scalar.value)
+            guard let scalar = code.flatMap(Unicode.Scalar.init),
+                scalar.value >= 32 || [9, 10, 13].contains(scalar.value)
             else { throw .syntax }
             return String(scalar)
         }

@@ -27,7 +27,8 @@ public struct ComposedStory: Sendable, Hashable {
     /// The template send that the publisher would make of it.
     func request(hub: HubName, host: String, token: String) -> HubHTTPRequest {
         let properties: [JSONValue.Member] = [
-            .init("messageParam", .string("Breaking \(category) News : \(headline)")), .init("title", .string(headline)),
+            .init("messageParam", .string("Breaking \(category) News : \(headline)")),
+            .init("title", .string(headline)),
             .init("category", .string(category)), .init("id", .string(id)), .init("story", .string(story)),
         ]
         return HubHTTPRequest(

@@ -7,8 +7,8 @@ import NotificationHub
 import ServiceLifecycle
 
 #if canImport(HummingbirdTLS)
-    import HummingbirdTLS
-    import NIOSSL
+import HummingbirdTLS
+import NIOSSL
 #endif
 
 /// The emulated hub over HTTP.
@@ -16,7 +16,7 @@ public struct HubServer: Sendable {
     private let settings: HubServerSettings
     private let hub: ServedHub
     #if canImport(HummingbirdTLS)
-        private let tls: TLSConfiguration?
+    private let tls: TLSConfiguration?
     #endif
     /// The self-signed certificate in PEM, for clients that are to trust it; `nil` without one.
     public let certificatePEM: String?
@@ -40,34 +40,34 @@ public struct HubServer: Sendable {
         try store?.restore(into: &hub)
         self.hub = ServedHub(hub, store: store)
         #if canImport(HummingbirdTLS)
-            (tls, certificatePEM) = try Self.security(settings, now: self.hub.now)
+        (tls, certificatePEM) = try Self.security(settings, now: self.hub.now)
         #else
-            certificatePEM = nil
-            guard settings.security == .none else { throw .certificate("this build has no TLS") }
+        certificatePEM = nil
+        guard settings.security == .none else { throw .certificate("this build has no TLS") }
         #endif
     }
 
     #if canImport(HummingbirdTLS)
-        private static func security(
-            _ settings: HubServerSettings, now: HubTime
-        ) throws(HubServerProblem) -> (TLSConfiguration?, pem: String?) {
-            do {
-                switch settings.security {
-                case .none: return (nil, nil)
-                case .selfSigned:
-                    let certificate = try SelfSignedCertificate(host: settings.host, now: now)
-                    return (try certificate.configuration, certificate.pem)
-                case .files(let certificate, let key):
-                    let chain = try NIOSSLCertificate.fromPEMFile(certificate)
-                    let configuration = TLSConfiguration.makeServerConfiguration(
-                        certificateChain: chain.map { .certificate($0) },
-                        privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
-                    return (configuration, nil)
-                }
-            } catch {
-                throw .certificate("\(error)")
+    private static func security(
+        _ settings: HubServerSettings, now: HubTime
+    ) throws(HubServerProblem) -> (TLSConfiguration?, pem: String?) {
+        do {
+            switch settings.security {
+            case .none: return (nil, nil)
+            case .selfSigned:
+                let certificate = try SelfSignedCertificate(host: settings.host, now: now)
+                return (try certificate.configuration, certificate.pem)
+            case .files(let certificate, let key):
+                let chain = try NIOSSLCertificate.fromPEMFile(certificate)
+                let configuration = TLSConfiguration.makeServerConfiguration(
+                    certificateChain: chain.map { .certificate($0) },
+                    privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+                return (configuration, nil)
             }
+        } catch {
+            throw .certificate("\(error)")
         }
+    }
     #endif
 
     /// Serves until `stop()` is called on what this returns.
@@ -111,12 +111,12 @@ public struct HubServer: Sendable {
         let inspection = Inspection(
             hub: hub, allowsRemote: settings.allowsRemoteInspection, publish: settings.publish)
         #if canImport(HummingbirdTLS)
-            let server: HTTPServerBuilder
-            do { server = try tls.map { try .tls(tlsConfiguration: $0) } ?? .http1() } catch {
-                throw .certificate("\(error)")
-            }
+        let server: HTTPServerBuilder
+        do { server = try tls.map { try .tls(tlsConfiguration: $0) } ?? .http1() } catch {
+            throw .certificate("\(error)")
+        }
         #else
-            let server = HTTPServerBuilder.http1()
+        let server = HTTPServerBuilder.http1()
         #endif
         return Application(
             responder: HubResponder(hub: hub, inspection: inspection, isSecure: settings.security != .none),

@@ -1,148 +1,150 @@
-#if canImport(GRDB)
-    import Foundation
-    import GRDB
-#endif
 import HubEmulator
 import NotificationHub
 import Synchronization
 
+#if canImport(GRDB)
+import Foundation
+import GRDB
+#endif
+
 /// The hub's registrations, installations and recent sends in one SQLite file, safe against a killed process.
 final class HubStore: Sendable {
     #if canImport(GRDB)
-        private let database: DatabaseQueue
-        /// Held while changes are taken from the hub and written, so that they are written in their order. Whoever comes
-        /// while another writes finds nothing left to write: one transaction serves all who waited.
-        private let writing = Mutex<Int>(0)
-        private let messagesKept: Int
+    private let database: DatabaseQueue
+    /// Held while changes are taken from the hub and written, so that they are written in their order. Whoever comes
+    /// while another writes finds nothing left to write: one transaction serves all who waited.
+    private let writing = Mutex<Int>(0)
+    private let messagesKept: Int
 
-        init(path: String, messagesKept: Int) throws(HubServerProblem) {
-            self.messagesKept = messagesKept
-            do {
-                var configuration = Configuration()
-                configuration.prepareDatabase { database in
-                    // Killing the process loses nothing; only losing power could undo the last transactions.
-                    try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+    init(path: String, messagesKept: Int) throws(HubServerProblem) {
+        self.messagesKept = messagesKept
+        do {
+            var configuration = Configuration()
+            configuration.prepareDatabase { database in
+                // Killing the process loses nothing; only losing power could undo the last transactions.
+                try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+            }
+            database = try DatabaseQueue(path: path, configuration: configuration)
+            var migrator = DatabaseMigrator()
+            migrator.registerMigration("1") { database in
+                try database.execute(
+                    sql: """
+                        CREATE TABLE registrations (id TEXT PRIMARY KEY, etag INTEGER NOT NULL, entry BLOB NOT NULL) WITHOUT ROWID;
+                        CREATE TABLE installations (id TEXT PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
+                        CREATE TABLE messages (number INTEGER PRIMARY KEY, json BLOB NOT NULL);
+                        CREATE TABLE rules (position INTEGER PRIMARY KEY, name TEXT NOT NULL, rights INTEGER NOT NULL,
+                            primaryKey TEXT NOT NULL, secondaryKey TEXT);
+                        """)
+            }
+            try migrator.migrate(database)
+        } catch {
+            throw .store("\(error)")
+        }
+    }
+
+    /// The rules with their keys, so that connection strings stay good over a restart.
+    func rules() throws(HubServerProblem) -> [AccessRule] {
+        do {
+            return try database.read { database in
+                try Row.fetchAll(database, sql: "SELECT * FROM rules ORDER BY position").map { row in
+                    AccessRule(
+                        name: row["name"], primaryKey: AccessKey(row["primaryKey"]),
+                        secondaryKey: (row["secondaryKey"] as String?).map { AccessKey($0) },
+                        rights: AccessRule.Rights(rawValue: row["rights"]))
                 }
-                database = try DatabaseQueue(path: path, configuration: configuration)
-                var migrator = DatabaseMigrator()
-                migrator.registerMigration("1") { database in
+            }
+        } catch {
+            throw .store("\(error)")
+        }
+    }
+
+    func save(_ rules: [AccessRule]) throws(HubServerProblem) {
+        do {
+            try database.write { database in
+                try database.execute(sql: "DELETE FROM rules")
+                for (position, rule) in rules.enumerated() {
                     try database.execute(
-                        sql: """
-                            CREATE TABLE registrations (id TEXT PRIMARY KEY, etag INTEGER NOT NULL, entry BLOB NOT NULL) WITHOUT ROWID;
-                            CREATE TABLE installations (id TEXT PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
-                            CREATE TABLE messages (number INTEGER PRIMARY KEY, json BLOB NOT NULL);
-                            CREATE TABLE rules (position INTEGER PRIMARY KEY, name TEXT NOT NULL, rights INTEGER NOT NULL,
-                                primaryKey TEXT NOT NULL, secondaryKey TEXT);
-                            """)
+                        sql: "INSERT INTO rules VALUES (?, ?, ?, ?, ?)",
+                        arguments: [
+                            position, rule.name, rule.rights.rawValue, rule.primaryKey.revealed,
+                            rule.secondaryKey?.revealed,
+                        ])
                 }
-                try migrator.migrate(database)
-            } catch {
-                throw .store("\(error)")
             }
+        } catch {
+            throw .store("\(error)")
         }
+    }
 
-        /// The rules with their keys, so that connection strings stay good over a restart.
-        func rules() throws(HubServerProblem) -> [AccessRule] {
-            do {
-                return try database.read { database in
-                    try Row.fetchAll(database, sql: "SELECT * FROM rules ORDER BY position").map { row in
-                        AccessRule(
-                            name: row["name"], primaryKey: AccessKey(row["primaryKey"]),
-                            secondaryKey: (row["secondaryKey"] as String?).map { AccessKey($0) },
-                            rights: AccessRule.Rights(rawValue: row["rights"]))
-                    }
+    /// Puts everything stored into the hub.
+    func restore(into hub: inout EmulatedHub) throws(HubServerProblem) {
+        do {
+            var restored = hub
+            try database.read { database in
+                let registrations = try Row.fetchCursor(database, sql: "SELECT * FROM registrations")
+                while let row = try registrations.next() {
+                    _ = restored.restoreRegistration(
+                        id: row["id"], etag: row["etag"], entry: Array(row["entry"] as Data))
                 }
-            } catch {
-                throw .store("\(error)")
+                let installations = try Row.fetchCursor(database, sql: "SELECT * FROM installations ORDER BY id")
+                while let row = try installations.next() {
+                    _ = restored.restoreInstallation(id: row["id"], json: Array(row["json"] as Data))
+                }
+                let messages = try Row.fetchCursor(database, sql: "SELECT * FROM messages ORDER BY number")
+                while let row = try messages.next() {
+                    let json = JSONValue(parsing: Array(row["json"] as Data))
+                    if let message = json.flatMap(ReceivedMessage.init(json:)) { restored.restore(message) }
+                }
             }
+            hub = restored
+        } catch {
+            throw .store("\(error)")
         }
+    }
 
-        func save(_ rules: [AccessRule]) throws(HubServerProblem) {
+    /// Stores what `takeChanges` hands over.
+    func write(_ takeChanges: () -> [HubChange]) {
+        writing.withLock { failures in
+            let changes = takeChanges()
+            guard !changes.isEmpty else { return }
             do {
                 try database.write { database in
-                    try database.execute(sql: "DELETE FROM rules")
-                    for (position, rule) in rules.enumerated() {
-                        try database.execute(
-                            sql: "INSERT INTO rules VALUES (?, ?, ?, ?, ?)",
-                            arguments: [
-                                position, rule.name, rule.rights.rawValue, rule.primaryKey.revealed,
-                                rule.secondaryKey?.revealed,
-                            ])
-                    }
+                    for change in changes { try Self.write(change, database, messagesKept: messagesKept) }
                 }
             } catch {
-                throw .store("\(error)")
+                // A full disk must not stop the hub; what is in memory stays good.
+                failures += 1
             }
         }
+    }
 
-        /// Puts everything stored into the hub.
-        func restore(into hub: inout EmulatedHub) throws(HubServerProblem) {
-            do {
-                var restored = hub
-                try database.read { database in
-                    let registrations = try Row.fetchCursor(database, sql: "SELECT * FROM registrations")
-                    while let row = try registrations.next() {
-                        _ = restored.restoreRegistration(id: row["id"], etag: row["etag"], entry: Array(row["entry"] as Data))
-                    }
-                    let installations = try Row.fetchCursor(database, sql: "SELECT * FROM installations ORDER BY id")
-                    while let row = try installations.next() {
-                        _ = restored.restoreInstallation(id: row["id"], json: Array(row["json"] as Data))
-                    }
-                    let messages = try Row.fetchCursor(database, sql: "SELECT * FROM messages ORDER BY number")
-                    while let row = try messages.next() {
-                        let json = JSONValue(parsing: Array(row["json"] as Data))
-                        if let message = json.flatMap(ReceivedMessage.init(json:)) { restored.restore(message) }
-                    }
-                }
-                hub = restored
-            } catch {
-                throw .store("\(error)")
-            }
+    private static func write(_ change: HubChange, _ database: Database, messagesKept: Int) throws {
+        switch change {
+        case .registration(let id, let etag, let entry?):
+            try database.cachedStatement(sql: "INSERT OR REPLACE INTO registrations VALUES (?, ?, ?)")
+                .execute(arguments: [id, etag, Data(entry)])
+        case .registration(let id, _, nil):
+            try database.cachedStatement(sql: "DELETE FROM registrations WHERE id = ?").execute(arguments: [id])
+        case .installation(let id, let json?):
+            try database.cachedStatement(sql: "INSERT OR REPLACE INTO installations VALUES (?, ?)")
+                .execute(arguments: [id, Data(json)])
+        case .installation(let id, nil):
+            try database.cachedStatement(sql: "DELETE FROM installations WHERE id = ?").execute(arguments: [id])
+        case .message(let message):
+            try database.cachedStatement(sql: "INSERT OR REPLACE INTO messages VALUES (?, ?)")
+                .execute(arguments: [message.number, Data(message.json.bytes)])
+            try database.cachedStatement(sql: "DELETE FROM messages WHERE number <= ?")
+                .execute(arguments: [message.number - messagesKept])
         }
-
-        /// Stores what `takeChanges` hands over.
-        func write(_ takeChanges: () -> [HubChange]) {
-            writing.withLock { failures in
-                let changes = takeChanges()
-                guard !changes.isEmpty else { return }
-                do {
-                    try database.write { database in
-                        for change in changes { try Self.write(change, database, messagesKept: messagesKept) }
-                    }
-                } catch {
-                    // A full disk must not stop the hub; what is in memory stays good.
-                    failures += 1
-                }
-            }
-        }
-
-        private static func write(_ change: HubChange, _ database: Database, messagesKept: Int) throws {
-            switch change {
-            case .registration(let id, let etag, let entry?):
-                try database.cachedStatement(sql: "INSERT OR REPLACE INTO registrations VALUES (?, ?, ?)")
-                    .execute(arguments: [id, etag, Data(entry)])
-            case .registration(let id, _, nil):
-                try database.cachedStatement(sql: "DELETE FROM registrations WHERE id = ?").execute(arguments: [id])
-            case .installation(let id, let json?):
-                try database.cachedStatement(sql: "INSERT OR REPLACE INTO installations VALUES (?, ?)")
-                    .execute(arguments: [id, Data(json)])
-            case .installation(let id, nil):
-                try database.cachedStatement(sql: "DELETE FROM installations WHERE id = ?").execute(arguments: [id])
-            case .message(let message):
-                try database.cachedStatement(sql: "INSERT OR REPLACE INTO messages VALUES (?, ?)")
-                    .execute(arguments: [message.number, Data(message.json.bytes)])
-                try database.cachedStatement(sql: "DELETE FROM messages WHERE number <= ?")
-                    .execute(arguments: [message.number - messagesKept])
-            }
-        }
+    }
     #else
-        init(path: String, messagesKept: Int) throws(HubServerProblem) {
-            throw .store("this build has no SQLite")
-        }
+    init(path: String, messagesKept: Int) throws(HubServerProblem) {
+        throw .store("this build has no SQLite")
+    }
 
-        func rules() throws(HubServerProblem) -> [AccessRule] { [] }
-        func save(_ rules: [AccessRule]) throws(HubServerProblem) {}
-        func restore(into hub: inout EmulatedHub) throws(HubServerProblem) {}
-        func write(_ takeChanges: () -> [HubChange]) {}
+    func rules() throws(HubServerProblem) -> [AccessRule] { [] }
+    func save(_ rules: [AccessRule]) throws(HubServerProblem) {}
+    func restore(into hub: inout EmulatedHub) throws(HubServerProblem) {}
+    func write(_ takeChanges: () -> [HubChange]) {}
     #endif
 }

@@ -38,7 +38,8 @@ struct Inspection: Sendable {
         case ("GET", "phone"): return phone(request)
         case ("POST", "stories"): return await compose(request)
         default:
-            guard name.hasPrefix("devices/"), let handle = name.dropFirst(8).removingPercentEncoding, !handle.isEmpty else {
+            guard name.hasPrefix("devices/"), let handle = name.dropFirst(8).removingPercentEncoding, !handle.isEmpty
+            else {
                 return Self.problem(404, "There is nothing here.")
             }
             switch request.method {
@@ -62,7 +63,9 @@ struct Inspection: Sendable {
 
     /// What was handed to one device, and what it is registered as.
     private func device(_ handle: String) -> HubHTTPResponse {
-        let (registrations, deliveries) = hub.withHub { ($0.registrationIDs(handle: handle), $0.deliveries(to: handle)) }
+        let (registrations, deliveries) = hub.withHub {
+            ($0.registrationIDs(handle: handle), $0.deliveries(to: handle))
+        }
         return Self.json(
             .object([
                 .init("handle", .string(handle)),
@@ -90,7 +93,8 @@ struct Inspection: Sendable {
         let base = (request.isSecure ? "https://" : "http://") + (request.headers["Host"] ?? "")
         let token = rule.map { rule in
             SharedAccessSignature.token(
-                resource: base + "/" + hub.settings.name.text, keyName: rule.name, key: rule.primaryKey, expiresAt: expires)
+                resource: base + "/" + hub.settings.name.text, keyName: rule.name, key: rule.primaryKey,
+                expiresAt: expires)
         }
         return Self.json(
             .object([

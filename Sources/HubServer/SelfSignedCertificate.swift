@@ -13,12 +13,15 @@ struct SelfSignedCertificate {
     init(host: String, now: HubTime) throws {
         let key = P256.Signing.PrivateKey()
         var random = SystemRandomNumberGenerator()
-        let serial = [0x40 | UInt8.random(in: 0..<0x40, using: &random)] + (0..<15).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let serial =
+            [0x40 | UInt8.random(in: 0..<0x40, using: &random)]
+            + (0..<15).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         let algorithm = DER.sequence(DER.oid([0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]))
         let commonName = DER.sequence(DER.oid([0x55, 0x04, 0x03]), DER.item(0x0C, Array("newswire hub".utf8)))
         let name = DER.sequence(DER.item(0x31, commonName))
         let validity = DER.sequence(
-            DER.time(now.advanced(byMilliseconds: -86_400_000)), DER.time(now.advanced(byMilliseconds: 90 * 86_400_000)))
+            DER.time(now.advanced(byMilliseconds: -86_400_000)), DER.time(now.advanced(byMilliseconds: 90 * 86_400_000))
+        )
         let authority = DER.sequence(
             DER.oid([0x55, 0x1D, 0x13]), DER.item(0x01, [0xFF]),
             DER.item(0x04, DER.sequence(DER.item(0x01, [0xFF]))))

@@ -54,7 +54,8 @@ final class ServedHub: Sendable {
     /// An extra alarm does no harm, so none is ever taken back.
     private func arm(_ time: HubTime, at now: HubTime) {
         let delay = min(max(1, time.millisecondsSince(now)), 86_400_000)
-        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .milliseconds(delay)) { [wake] in _ = wake.yield() }
+        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .milliseconds(delay)) { [wake] in _ = wake.yield()
+        }
     }
 
     func withHub<Result>(_ body: (inout sending EmulatedHub) -> sending Result) -> sending Result {

@@ -79,7 +79,7 @@ public final class Publisher: Sendable {
             }
         }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: settings.shards)
-        let outcome = await live(on: group, preflight)
+        let outcome = await live(on: group, preflight, untilCaughtUp ? catchUp : nil)
         try? await group.shutdownGracefully()
         if let failure = outcome { throw failure }
     }
@@ -97,7 +97,9 @@ public final class Publisher: Sendable {
     }
 
     /// The time between start and end; what went wrong, if anything.
-    private func live(on group: MultiThreadedEventLoopGroup, _ preflight: Preflight) async -> PublisherFailure? {
+    private func live(
+        on group: MultiThreadedEventLoopGroup, _ preflight: Preflight, _ catchUp: CatchUp?
+    ) async -> PublisherFailure? {
         let loops = (0..<settings.shards).map { _ in group.next() }
         let shards = Mailboxes(loops.map { _ in Mailbox() })
         let subscriptions = zip(settings.engine.lanes, preflight.lanePartitions).map {
@@ -135,7 +137,9 @@ public final class Publisher: Sendable {
             }.get()
         }
         bridge.start()
-        let rounds = Rounds(settings: settings, telemetry: telemetry, log: log)
+        let rounds = Rounds(
+            settings: settings, telemetry: telemetry, log: log, catchUp: catchUp,
+            onCaughtUp: { [events] in events.yield(.drain) })
         rounds.start()
         let failure = await watch(loops, shards, bridge)
         rounds.stop()

@@ -15,12 +15,20 @@ final class Rounds: Sendable {
     private let settings: PublisherSettings
     private let telemetry: Telemetry
     private let log: Logger
+    /// What is still to be committed, by us or by other members of the groups; `nil` when nobody waits for it.
+    private let catchUp: CatchUp?
+    private let onCaughtUp: @Sendable () -> Void
     private let stopped = DispatchSemaphore(value: 0)
 
-    init(settings: PublisherSettings, telemetry: Telemetry, log: Logger) {
+    init(
+        settings: PublisherSettings, telemetry: Telemetry, log: Logger, catchUp: CatchUp?,
+        onCaughtUp: @escaping @Sendable () -> Void
+    ) {
         self.settings = settings
         self.telemetry = telemetry
         self.log = log
+        self.catchUp = catchUp
+        self.onCaughtUp = onCaughtUp
     }
 
     func start() {
@@ -37,9 +45,23 @@ final class Rounds: Sendable {
         let admin = try? KafkaAdmin(settings: settings.kafka, timeout: .seconds(3))
         var summary = Summary(at: telemetry.clock.now)
         repeat {
-            if let admin { measure(admin) }
+            if let admin {
+                measure(admin)
+                if let catchUp { follow(catchUp, admin) }
+            }
             summary.log(telemetry.status, every: Self.summaryInterval, to: log)
         } while stopped.wait(timeout: .now() + .nanoseconds(Int(Self.interval.nanoseconds))) == .timedOut
+    }
+
+    /// Other members commit for their partitions without telling us.
+    private func follow(_ catchUp: CatchUp, _ admin: KafkaAdmin) {
+        for lane in settings.engine.lanes {
+            let open = catchUp.open.filter { lane.topics.contains($0.topic) }
+            guard !open.isEmpty,
+                let committed = try? admin.committed(group: "\(settings.kafka.group).\(lane.name)", open)
+            else { continue }
+            if catchUp.committed(committed.map { PartitionOffset($0.key, $0.value) }) { onCaughtUp() }
+        }
     }
 
     private func measure(_ admin: KafkaAdmin) {

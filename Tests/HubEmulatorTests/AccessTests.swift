@@ -20,8 +20,10 @@ struct AccessTests {
     }
 
     @Test(arguments: [
-        ("", "MissingToken"), ("Bearer abc", "MalformedToken"), ("SharedAccessSignature sr=x&sig=y&se=1", "MalformedToken"),
-        (TestHub.token(rule: "Nobody"), "InvalidSignature"), (TestHub.token(key: AccessKey("wrong")), "InvalidSignature"),
+        ("", "MissingToken"), ("Bearer abc", "MalformedToken"),
+        ("SharedAccessSignature sr=x&sig=y&se=1", "MalformedToken"),
+        (TestHub.token(rule: "Nobody"), "InvalidSignature"),
+        (TestHub.token(key: AccessKey("wrong")), "InvalidSignature"),
         (TestHub.token(resource: "http://other.example/"), "InvalidAudience"),
         (TestHub.token(resource: "http://news.example/BreakingNews1"), "InvalidAudience"),
         (TestHub.token(resource: "http://news.example/Breaking"), "InvalidAudience"),

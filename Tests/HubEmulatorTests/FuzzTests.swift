@@ -6,33 +6,59 @@ import Testing
 /// Whatever arrives, the hub answers: mutated requests from a seed, none of which may trap.
 struct FuzzTests {
     private static let seeds: [(String, String, HubHeaders, String)] = [
-        ("POST", "/messages?api-version=2020-06", ["Content-Type": "application/json", "ServiceBusNotification-Tags": "(a&&!b)||$UserId:{x}"],
-            #"{"messageParam":"Breaking \u00e9\ud83d\ude00","n":"1e5"}"#),
-        ("POST", "/messages?test", ["Content-Type": "application/xml", "ServiceBusNotification-Format": "windows", "X-WNS-Type": "wns/toast"],
-            "<?xml version=\"1.0\"?><toast launch=\"&#x41;\"><![CDATA[x]]><text id='1'>a&amp;b</text></toast>"),
-        ("POST", "/messages/$batch?direct", ["Content-Type": "multipart/mixed; boundary=b", "ServiceBusNotification-Format": "apple"],
-            "--b\r\nContent-Disposition: inline; name=notification\r\n\r\n{}\r\n--b\r\nContent-Disposition: inline; name=devices\r\n\r\n[\"h\"]\r\n--b--\r\n"),
-        ("POST", "/schedulednotifications", ["Content-Type": "application/json", "ServiceBusNotification-ScheduleTime": "2027-01-15T09:00:00+01:00"], "{}"),
-        ("PUT", "/registrations/1-2-3", ["If-Match": "W/\"1\""],
-            RegistrationTests.entry("AppleTemplate", "<Tags>a,b</Tags><DeviceToken>AB</DeviceToken><BodyTemplate>{\"a\":\"{$(x:{d},3) + 'q'}\"}</BodyTemplate><Expiry>0</Expiry>")),
+        (
+            "POST", "/messages?api-version=2020-06",
+            ["Content-Type": "application/json", "ServiceBusNotification-Tags": "(a&&!b)||$UserId:{x}"],
+            #"{"messageParam":"Breaking \u00e9\ud83d\ude00","n":"1e5"}"#
+        ),
+        (
+            "POST", "/messages?test",
+            ["Content-Type": "application/xml", "ServiceBusNotification-Format": "windows", "X-WNS-Type": "wns/toast"],
+            "<?xml version=\"1.0\"?><toast launch=\"&#x41;\"><![CDATA[x]]><text id='1'>a&amp;b</text></toast>"
+        ),
+        (
+            "POST", "/messages/$batch?direct",
+            ["Content-Type": "multipart/mixed; boundary=b", "ServiceBusNotification-Format": "apple"],
+            "--b\r\nContent-Disposition: inline; name=notification\r\n\r\n{}\r\n--b\r\nContent-Disposition: inline; name=devices\r\n\r\n[\"h\"]\r\n--b--\r\n"
+        ),
+        (
+            "POST", "/schedulednotifications",
+            ["Content-Type": "application/json", "ServiceBusNotification-ScheduleTime": "2027-01-15T09:00:00+01:00"],
+            "{}"
+        ),
+        (
+            "PUT", "/registrations/1-2-3", ["If-Match": "W/\"1\""],
+            RegistrationTests.entry(
+                "AppleTemplate",
+                "<Tags>a,b</Tags><DeviceToken>AB</DeviceToken><BodyTemplate>{\"a\":\"{$(x:{d},3) + 'q'}\"}</BodyTemplate><Expiry>0</Expiry>"
+            )
+        ),
         ("GET", "/registrations?$top=3&$filter=ChannelUri+eq+'AB'&continuationtoken=MTtu", [:], ""),
-        ("PUT", "/installations/i", [:],
-            ##"{"platform":"apns","pushChannel":"AB","tags":["a"],"expirationTime":"2030-01-01T00:00:00.1Z","templates":{"t":{"body":"{\"a\":\"#(n)\"}"}}}"##),
-        ("PATCH", "/installations/i", [:], #"[{"op":"add","path":"/templates/t/headers","value":{"apns-priority":"5"}},{"op":"remove","path":"/tags/a"}]"#),
+        (
+            "PUT", "/installations/i", [:],
+            ##"{"platform":"apns","pushChannel":"AB","tags":["a"],"expirationTime":"2030-01-01T00:00:00.1Z","templates":{"t":{"body":"{\"a\":\"#(n)\"}"}}}"##
+        ),
+        (
+            "PATCH", "/installations/i", [:],
+            #"[{"op":"add","path":"/templates/t/headers","value":{"apns-priority":"5"}},{"op":"remove","path":"/tags/a"}]"#
+        ),
         ("GET", "/messages/a-20270115080000-1-2", [:], ""), ("DELETE", "/installations/i", [:], ""),
     ]
 
     @Test(arguments: 1...8)
     func `no request traps the hub, whatever its bytes`(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
-        var test = try TestHub { $0.messagesKept = 50; $0.deliveriesKept = 50 }
+        var test = try TestHub {
+            $0.messagesKept = 50; $0.deliveriesKept = 50
+        }
         for _ in 0..<1500 {
             let (method, path, headers, body) = Self.seeds[Int(random.next() % UInt64(Self.seeds.count))]
             var mutated = HubHeaders()
             for field in headers.fields {
                 mutated.append(field.name, String(decoding: mutate(Array(field.value.utf8), &random), as: UTF8.self))
             }
-            let target = random.next() % 4 == 0 ? String(decoding: mutate(Array(path.utf8), &random), as: UTF8.self) : path
+            let target =
+                random.next() % 4 == 0 ? String(decoding: mutate(Array(path.utf8), &random), as: UTF8.self) : path
             let reply = test.call(method, target, headers: mutated, bytes: mutate(Array(body.utf8), &random))
             #expect(200..<600 ~= reply.status)
             if random.next() % 8 == 0 { _ = test.hub.deliver(limit: 5, at: test.now) }
@@ -64,7 +90,8 @@ struct FuzzTests {
             _ = HubTime(clientText: text)
         }
         for _ in 0..<1000 {
-            let bytes = mutate(Array(#"{"status":503,"retryAfter":2,"share":0.5,"next":2,"slowBody":9,"latencyMs":1}"#.utf8), &random)
+            let bytes = mutate(
+                Array(#"{"status":503,"retryAfter":2,"share":0.5,"next":2,"slowBody":9,"latencyMs":1}"#.utf8), &random)
             if let json = JSONValue(parsing: bytes) { _ = try? Fault(json: json) }
         }
     }

@@ -11,7 +11,9 @@ struct HubTimeTests {
         #expect(HubTime(clientText: text) == HubTime(milliseconds: milliseconds))
     }
 
-    @Test(arguments: ["", "tomorrow", "2023-02-29T00:00:00Z", "2018-13-07T00:18:37Z", "2018-11-07T25:18:37Z", "2018-11-07"])
+    @Test(arguments: [
+        "", "tomorrow", "2023-02-29T00:00:00Z", "2018-13-07T00:18:37Z", "2018-11-07T25:18:37Z", "2018-11-07",
+    ])
     func `what is no time is not read`(text: String) {
         #expect(HubTime(clientText: text) == nil)
     }

@@ -13,7 +13,8 @@ struct InstallationTests {
     @Test
     func `an installation is put, read, and seen as registrations`() throws {
         var test = try TestHub()
-        let put = test.call("PUT", "/installations/i1?api-version=2020-06", rule: HubSettings.listenRuleName, body: Self.whole)
+        let put = test.call(
+            "PUT", "/installations/i1?api-version=2020-06", rule: HubSettings.listenRuleName, body: Self.whole)
         #expect(put.status == 200 && put.body.isEmpty)
         let read = test.call("GET", "/installations/i1?api-version=2020-06", rule: HubSettings.listenRuleName)
         #expect(read.status == 200)
@@ -47,7 +48,10 @@ struct InstallationTests {
         (#"[{"op":"remove","path":"/tags/World"},{"op":"remove","path":"/tags/Sports"}]"#, [], nil),
         (#"[{"op":"replace","path":"/tags","value":["X"]}]"#, ["X"], nil),
         (#"[{"op":"replace","path":"/pushChannel","value":"CD34"}]"#, ["World", "Sports"], "CD34"),
-        (#"[{"op":"add","path":"/userId","value":"u2"},{"op":"remove","path":"/templates/breaking"}]"#, ["World", "Sports"], nil),
+        (
+            #"[{"op":"add","path":"/userId","value":"u2"},{"op":"remove","path":"/templates/breaking"}]"#,
+            ["World", "Sports"], nil
+        ),
         (
             #"[{"op":"add","path":"/templates/t2","value":"{\"body\":\"{\\\"a\\\":\\\"$(x)\\\"}\"}"},"#
                 + #"{"op":"replace","path":"/templates/t2/body","value":"{}"},{"op":"add","path":"/templates/t2/tags","value":"z"}]"#,
@@ -77,7 +81,8 @@ struct InstallationTests {
         "{}", "[1]", #"[{"op":"jump","path":"/tags"}]"#, #"[{"op":"add","path":"tags","value":"x"}]"#,
         #"[{"op":"add","path":"/tags","value":5}]"#, #"[{"op":"add","path":"/tags","value":"$x"}]"#,
         #"[{"op":"remove","path":"/pushChannel"}]"#, #"[{"op":"replace","path":"/platform","value":"nokia"}]"#,
-        #"[{"op":"add","path":"/templates/no/body","value":"{}"}]"#, #"[{"op":"add","path":"/templates/t","value":"x"}]"#,
+        #"[{"op":"add","path":"/templates/no/body","value":"{}"}]"#,
+        #"[{"op":"add","path":"/templates/t","value":"x"}]"#,
         #"[{"op":"add","path":"/nothing","value":"x"}]"#,
     ])
     func `patches that make no sense change nothing`(patch: String) throws {
@@ -100,7 +105,8 @@ struct InstallationTests {
 
     @Test(arguments: [
         "", "[]", #"{"platform":"apns"}"#, #"{"platform":"nokia","pushChannel":"x"}"#,
-        #"{"platform":"apns","pushChannel":"x","tags":"World"}"#, #"{"platform":"apns","pushChannel":"x","tags":["$a"]}"#,
+        #"{"platform":"apns","pushChannel":"x","tags":"World"}"#,
+        #"{"platform":"apns","pushChannel":"x","tags":["$a"]}"#,
         #"{"platform":"apns","pushChannel":"x","installationId":"other"}"#,
         #"{"platform":"apns","pushChannel":"x","expirationTime":"soon"}"#,
         #"{"platform":"apns","pushChannel":"x","templates":{"t":{"body":"no"}}}"#,

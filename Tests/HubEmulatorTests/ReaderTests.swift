@@ -26,7 +26,8 @@ struct ReaderTests {
 
     @Test
     func `XML is read with references, CDATA and prefixes`() throws {
-        let text = "<?xml version='1.0' encoding='utf-16'?><!-- c --><n:a xmlns:n=\"u\" k='&lt;1&#x41;'>t&amp;<b/><![CDATA[<&>]]></n:a>"
+        let text =
+            "<?xml version='1.0' encoding='utf-16'?><!-- c --><n:a xmlns:n=\"u\" k='&lt;1&#x41;'>t&amp;<b/><![CDATA[<&>]]></n:a>"
         let element = try XMLReader.read(Array(text.utf8))
         #expect(element.localName == "a")
         #expect(element.attribute("k") == "<1A")

@@ -27,7 +27,8 @@ struct RegistrationTests {
                 + "<WnsHeaders><WnsHeader><Header>X-WNS-Type</Header><Value>wns/toast</Value></WnsHeader></WnsHeaders>"
         ),
         ("Mpns", "<ChannelUri>https://mpns/1</ChannelUri><SecondaryTileName>t</SecondaryTileName>"),
-        ("Gcm", "<GcmRegistrationId>g1</GcmRegistrationId>"), ("FcmV1", "<FcmV1RegistrationId>f1</FcmV1RegistrationId>"),
+        ("Gcm", "<GcmRegistrationId>g1</GcmRegistrationId>"),
+        ("FcmV1", "<FcmV1RegistrationId>f1</FcmV1RegistrationId>"),
         ("FcmV1Template", "<FcmV1RegistrationId>f1</FcmV1RegistrationId><BodyTemplate>{\"a\":\"$(m)\"}</BodyTemplate>"),
         ("Adm", "<AdmRegistrationId>a1</AdmRegistrationId>"),
         ("Baidu", "<BaiduUserId>u</BaiduUserId><BaiduChannelId>c</BaiduChannelId>"),
@@ -48,7 +49,8 @@ struct RegistrationTests {
             try XMLReader.read(read.body).child("content")?.child("\(kind)RegistrationDescription"))
         #expect(description.child("RegistrationId")?.text == id)
         #expect(description.child("ExpirationTime")?.text == "9999-12-31T23:59:59.999Z")
-        let sent = try #require(try XMLReader.read(Array(Self.entry(kind, inner).utf8)).child("content")?.elements.first)
+        let sent = try #require(
+            try XMLReader.read(Array(Self.entry(kind, inner).utf8)).child("content")?.elements.first)
         for element in sent.elements where element.localName != "Tags" {
             #expect(description.child(String(element.localName)) == element)
         }
@@ -62,9 +64,11 @@ struct RegistrationTests {
     func `an entry is written as it was recorded`() throws {
         var test = try TestHub()
         test.now = HubTime(seconds: 1_541_549_917)
-        let inner = "<Tags>tag1</Tags><PushVariables>{\"var1\":\"value1\"}</PushVariables><DeviceToken>62BC</DeviceToken>"
+        let inner =
+            "<Tags>tag1</Tags><PushVariables>{\"var1\":\"value1\"}</PushVariables><DeviceToken>62BC</DeviceToken>"
             + "<BodyTemplate><![CDATA[{\"aps\":{\"alert\":\"alert!\"}}]]></BodyTemplate><TemplateName>Template Name</TemplateName>"
-        let made = test.call("PUT", "/registrations/123-234-1?api-version=2015-01", body: Self.entry("AppleTemplate", inner))
+        let made = test.call(
+            "PUT", "/registrations/123-234-1?api-version=2015-01", body: Self.entry("AppleTemplate", inner))
         let url = "http://news.example/BreakingNews/registrations/123-234-1?api-version=2015-01"
         #expect(
             made.text == """
@@ -116,8 +120,10 @@ struct RegistrationTests {
             <DeviceToken>AB12</DeviceToken></AppleRegistrationDescription></content></entry>
             """
         #expect(test.call("PUT", "/Registrations/1-2-3?api-version=2013-04", body: body).status == 200)
-        let typed = body.replacing("<AppleRegistrationDescription", with: "<RegistrationDescription i:type=\"AppleRegistrationDescription\"")
-            .replacing("</AppleRegistrationDescription", with: "</RegistrationDescription")
+        let typed = body.replacing(
+            "<AppleRegistrationDescription", with: "<RegistrationDescription i:type=\"AppleRegistrationDescription\""
+        )
+        .replacing("</AppleRegistrationDescription", with: "</RegistrationDescription")
         #expect(test.call("PUT", "/Registrations/1-2-4?api-version=2013-04", body: typed).status == 200)
     }
 

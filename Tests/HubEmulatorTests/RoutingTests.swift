@@ -61,7 +61,8 @@ struct RoutingTests {
         let tagged = "<Tags>World</Tags>"
         let body = "<BodyTemplate>{\"text\":\"$(messageParam)\"}</BodyTemplate>"
         for (kind, inner) in [
-            ("Apple", tagged + "<DeviceToken>A1</DeviceToken>"), ("FcmV1", tagged + "<FcmV1RegistrationId>F1</FcmV1RegistrationId>"),
+            ("Apple", tagged + "<DeviceToken>A1</DeviceToken>"),
+            ("FcmV1", tagged + "<FcmV1RegistrationId>F1</FcmV1RegistrationId>"),
             ("AppleTemplate", tagged + "<DeviceToken>A2</DeviceToken>" + body),
             ("FcmV1Template", tagged + "<FcmV1RegistrationId>F2</FcmV1RegistrationId>" + body),
         ] {
@@ -72,7 +73,9 @@ struct RoutingTests {
         _ = test.send(#"{"messageParam":"Breaking \"World\" News!"}"#, headers: ["apns-collapse-id": "s1"])
         let delivered = test.hub.deliver(limit: 100, at: test.now)
         #expect(delivered.map(\.handle) == ["A2", "F2"])
-        #expect(delivered.allSatisfy { String(decoding: $0.body, as: UTF8.self) == #"{"text":"Breaking \"World\" News!"}"# })
+        #expect(
+            delivered.allSatisfy { String(decoding: $0.body, as: UTF8.self) == #"{"text":"Breaking \"World\" News!"}"# }
+        )
         #expect(delivered[0].headers.contains(HeaderField("apns-collapse-id", "s1")))
     }
 
@@ -80,7 +83,8 @@ struct RoutingTests {
     func `a handle registered twice is told once, two templates on it twice`() throws {
         var test = try TestHub()
         for name in ["a", "a", "b"] {
-            let inner = "<DeviceToken>A1</DeviceToken><BodyTemplate>{}</BodyTemplate><TemplateName>\(name)</TemplateName>"
+            let inner =
+                "<DeviceToken>A1</DeviceToken><BodyTemplate>{}</BodyTemplate><TemplateName>\(name)</TemplateName>"
             _ = test.call("POST", "/registrations", body: RegistrationTests.entry("AppleTemplate", inner))
         }
         _ = test.send("{}", tags: nil)
@@ -115,7 +119,10 @@ struct RoutingTests {
         test.hub.setOutcome(.expiredChannel, handle: "A0")
         let large = "{\"aps\":{\"alert\":\"" + String(repeating: "x", count: 4096) + "\"}}"
         _ = test.send(large, format: "apple")
-        #expect(test.hub.deliver(limit: 10, at: test.now).map(\.outcome) == [.invalidNotificationSize, .invalidNotificationSize])
+        #expect(
+            test.hub.deliver(limit: 10, at: test.now).map(\.outcome) == [
+                .invalidNotificationSize, .invalidNotificationSize,
+            ])
         _ = test.send("{}", format: "apple")
         #expect(test.hub.deliver(limit: 10, at: test.now).map(\.outcome) == [.expiredChannel, .success])
         _ = test.send("{}", format: "apple")

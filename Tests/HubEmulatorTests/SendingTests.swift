@@ -3,7 +3,8 @@ import NotificationHub
 import Testing
 
 struct SendingTests {
-    private static let toast = "<toast><visual><binding template=\"ToastText01\"><text id=\"1\">Hi</text></binding></visual></toast>"
+    private static let toast =
+        "<toast><visual><binding template=\"ToastText01\"><text id=\"1\">Hi</text></binding></visual></toast>"
 
     @Test
     func `an accepted send is answered as the service was recorded`() throws {
@@ -36,7 +37,10 @@ struct SendingTests {
             ["x-wns-type": "wns/toast"]
         ),
         ("windows", "application/octet-stream", "anything", ["X-WNS-Type": "wns/raw"]),
-        ("windowsphone", "application/xml", "<Notification/>", ["X-WindowsPhone-Target": "token", "X-NotificationClass": "1"]),
+        (
+            "windowsphone", "application/xml", "<Notification/>",
+            ["X-WindowsPhone-Target": "token", "X-NotificationClass": "1"]
+        ),
         ("windowsphone", "application/xml", "raw bytes", ["X-NotificationClass": "13"]),
         ("adm", "application/json", #"{"data":{}}"#, [:]),
         ("baidu", "application/x-www-form-urlencoded", #"{"title":"Hi"}"#, ["X-Baidu-Message-Type": "1"]),
@@ -52,7 +56,9 @@ struct SendingTests {
     ]
 
     @Test(arguments: sound)
-    func `what clients really send is accepted`(format: String, contentType: String, body: String, headers: HubHeaders) throws {
+    func `what clients really send is accepted`(format: String, contentType: String, body: String, headers: HubHeaders)
+        throws
+    {
         var test = try TestHub()
         let reply = test.send(body, format: format, contentType: contentType, headers: headers)
         #expect(reply.status == 201, "\(reply.text)")

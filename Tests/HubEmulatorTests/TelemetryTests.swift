@@ -25,7 +25,8 @@ struct TelemetryTests {
         let details = try XMLReader.read(reply.body)
         #expect(
             details.elements.map(\.localName) == [
-                "NotificationId", "Location", "State", "EnqueueTime", "StartTime", "EndTime", "NotificationBody", "Tags",
+                "NotificationId", "Location", "State", "EnqueueTime", "StartTime", "EndTime", "NotificationBody",
+                "Tags",
                 "TargetPlatforms", "ApnsOutcomeCounts",
             ])
         #expect(details.child("State")?.text == "Completed")
@@ -81,7 +82,8 @@ struct TelemetryTests {
     func `a test send says how ten devices took it`() throws {
         var test = try TestHub()
         for index in 10..<30 {
-            _ = test.call("POST", "/registrations", body: RegistrationTests.entry("Apple", "<DeviceToken>\(index)</DeviceToken>"))
+            _ = test.call(
+                "POST", "/registrations", body: RegistrationTests.entry("Apple", "<DeviceToken>\(index)</DeviceToken>"))
         }
         let reply = test.send("{}", format: "apple", tags: nil, query: "?test&api-version=2020-06")
         #expect(reply.status == 201)
@@ -93,7 +95,9 @@ struct TelemetryTests {
         #expect(statuses.last == 403)
     }
 
-    private static func batch(_ boundary: String = "nh-batch-multipart-boundary", handles: String = #"["h1","h2"]"#) -> String {
+    private static func batch(_ boundary: String = "nh-batch-multipart-boundary", handles: String = #"["h1","h2"]"#)
+        -> String
+    {
         "--\(boundary)\r\nContent-Type: application/json\r\nContent-Disposition: inline; name=notification\r\n\r\n"
             + "{\"aps\":{}}\r\n--\(boundary)\r\nContent-Type: application/json\r\nContent-Disposition: inline; name=devices"
             + "\r\n\r\n\(handles)\r\n--\(boundary)--\r\n"
@@ -102,10 +106,15 @@ struct TelemetryTests {
     private static let batches: [(String, String, Int)] = [
         ("multipart/mixed; boundary=\"nh-batch-multipart-boundary\"", batch(), 201),
         ("multipart/mixed; boundary = \"nh-boundary-1\"", batch("nh-boundary-1"), 201),
-        ("multipart/form-data; boundary=b", batch("b"), 201), ("multipart/mixed; boundary=b", batch("b", handles: "['h1']"), 201),
-        ("multipart/mixed; boundary=b", batch("b", handles: "[]"), 400), ("multipart/mixed; boundary=b", batch("c"), 400),
+        ("multipart/form-data; boundary=b", batch("b"), 201),
+        ("multipart/mixed; boundary=b", batch("b", handles: "['h1']"), 201),
+        ("multipart/mixed; boundary=b", batch("b", handles: "[]"), 400),
+        ("multipart/mixed; boundary=b", batch("c"), 400),
         ("application/json", batch(), 400), ("multipart/mixed; boundary=b", "", 400),
-        ("multipart/mixed; boundary=b", batch("b", handles: "[" + (1...1001).map { "\"\($0)\"" }.joined(separator: ",") + "]"), 400),
+        (
+            "multipart/mixed; boundary=b",
+            batch("b", handles: "[" + (1...1001).map { "\"\($0)\"" }.joined(separator: ",") + "]"), 400
+        ),
     ]
 
     @Test(arguments: batches)

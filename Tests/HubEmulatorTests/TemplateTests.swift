@@ -13,10 +13,13 @@ struct TemplateTests {
     private static let meanings: [(String, String)] = [
         ("$(title)", "This is the title line"), ("$(TITLE)", "This is the title line"), ("$(nope)", ""),
         ("$(title,4)", "This"), ("$(title,0)", ""), (".(title,20)", "This is the title..."),
-        (".(title,40)", "This is the title line"), (".(title,2)", "Th"), ("%(msg)", "Storm%20%22Ada%22%20%26%20%3Crain%3E"),
-        ("{'Breaking: ' + $(title)}", "Breaking: This is the title line"), ("{$(first) + ' ' + $(last)}", "Ada Lovelace"),
+        (".(title,40)", "This is the title line"), (".(title,2)", "Th"),
+        ("%(msg)", "Storm%20%22Ada%22%20%26%20%3Crain%3E"),
+        ("{'Breaking: ' + $(title)}", "Breaking: This is the title line"),
+        ("{$(first) + ' ' + $(last)}", "Ada Lovelace"),
         ("$(first) + $(last)", "AdaLovelace"), ("{'it''s ' + \"\"\"x\"\"\"}", "it's \"x\""), ("{'#000000'}", "#000000"),
-        ("$( title , 4 )", "This"), ("$(nope:{none})", "none"), ("$(nope:{a\\}b})", "a}b"), ("$(title:{x})", "This is the title line"),
+        ("$( title , 4 )", "This"), ("$(nope:{none})", "none"), ("$(nope:{a\\}b})", "a}b"),
+        ("$(title:{x})", "This is the title line"),
         ("$(emoji,2)", "a"), ("$(emoji,3)", "a😀"), ("#(n)", "42"), ("{ $(n) }", "42"),
     ]
 
@@ -87,7 +90,8 @@ struct TemplateTests {
         ("text", [], nil, .apple), ("[1]", [], nil, .apple), ("{", [], nil, .apple), ("<a>", [], nil, .windows),
         (#"{"a":"{x}"}"#, [], nil, .apple), ("<toast/>", [], nil, .windows),
         ("{}", [HeaderField("X-Other", "1")], nil, .apple), ("{}", [HeaderField("apns-priority", "high")], nil, .apple),
-        ("{}", [HeaderField("apns-expiration", "soon")], nil, .apple), ("{}", [], "", .apple), ("{}", [], "soon", .apple),
+        ("{}", [HeaderField("apns-expiration", "soon")], nil, .apple), ("{}", [], "", .apple),
+        ("{}", [], "soon", .apple),
     ]
 
     @Test(arguments: invalid)

@@ -11,14 +11,30 @@ struct WireTableTests {
 
     private static let rows: [(String, String, HubHeaders, String, Int)] = [
         ("POST", "/messages?api-version=2020-06", alert, "{}", 201),
-        ("POST", "/messages?direct&api-version=2020-06", ["ServiceBusNotification-Format": "apple", "Content-Type": "application/json",
-            "ServiceBusNotification-DeviceHandle": "AB"], "{}", 201),
+        (
+            "POST", "/messages?direct&api-version=2020-06",
+            [
+                "ServiceBusNotification-Format": "apple", "Content-Type": "application/json",
+                "ServiceBusNotification-DeviceHandle": "AB",
+            ], "{}", 201
+        ),
         ("POST", "/messages?test&api-version=2020-06", alert, "{}", 201),
-        ("POST", "/messages/$batch?direct&api-version=2020-06", ["ServiceBusNotification-Format": "apple",
-            "Content-Type": "multipart/mixed; boundary=b"], "--b\r\nContent-Disposition: inline; name=notification\r\n\r\n{}\r\n--b\r\n"
-            + "Content-Disposition: inline; name=devices\r\n\r\n[\"AB\"]\r\n--b--", 201),
-        ("POST", "/schedulednotifications?api-version=2020-06", ["ServiceBusNotification-Format": "apple",
-            "Content-Type": "application/json", "ServiceBusNotification-ScheduleTime": "2027-01-15T09:00:00"], "{}", 201),
+        (
+            "POST", "/messages/$batch?direct&api-version=2020-06",
+            [
+                "ServiceBusNotification-Format": "apple",
+                "Content-Type": "multipart/mixed; boundary=b",
+            ],
+            "--b\r\nContent-Disposition: inline; name=notification\r\n\r\n{}\r\n--b\r\n"
+                + "Content-Disposition: inline; name=devices\r\n\r\n[\"AB\"]\r\n--b--", 201
+        ),
+        (
+            "POST", "/schedulednotifications?api-version=2020-06",
+            [
+                "ServiceBusNotification-Format": "apple",
+                "Content-Type": "application/json", "ServiceBusNotification-ScheduleTime": "2027-01-15T09:00:00",
+            ], "{}", 201
+        ),
         ("DELETE", "/schedulednotifications/none?api-version=2020-06", [:], "", 404),
         ("GET", "/messages/none?api-version=2016-07", [:], "", 404),
         ("POST", "/registrationids?api-version=2015-01", [:], "", 201),
@@ -52,7 +68,10 @@ struct WireTableTests {
     private static let rights: [(String, String, [String])] = [
         ("POST", "/registrationids", [HubSettings.fullRuleName, HubSettings.listenRuleName, "ManageOnly"]),
         ("GET", "/registrations", [HubSettings.fullRuleName, "ManageOnly"]),
-        ("GET", "/registrations?$filter=ChannelUri+eq+'A'", [HubSettings.fullRuleName, HubSettings.listenRuleName, "ManageOnly"]),
+        (
+            "GET", "/registrations?$filter=ChannelUri+eq+'A'",
+            [HubSettings.fullRuleName, HubSettings.listenRuleName, "ManageOnly"]
+        ),
         ("GET", "/tags/a/registrations", [HubSettings.fullRuleName, "ManageOnly"]),
         ("DELETE", "/installations/i", [HubSettings.fullRuleName, HubSettings.listenRuleName, "ManageOnly"]),
         ("GET", "/messages/none", [HubSettings.fullRuleName, "SendOnly", "ManageOnly"]),

@@ -7,7 +7,8 @@ import Testing
 /// Devices, their deliveries and what survives a restart, over HTTP.
 struct DeviceTests {
     private func register(_ hub: RunningHub, _ device: String, tag: String) async throws {
-        let body = #"{"installationId":"\#(device)","platform":"apns","pushChannel":"\#(device)","tags":["\#(tag)"],"#
+        let body =
+            #"{"installationId":"\#(device)","platform":"apns","pushChannel":"\#(device)","tags":["\#(tag)"],"#
             + #""templates":{"t":{"body":"{\"aps\":{\"alert\":\"$(messageParam)\"}}"}}}"#
         let reply = try await RawClient.call(
             hub.port, "PUT", "/BreakingNews/installations/\(device)?api-version=2020-06", host: "127.0.0.1:\(hub.port)",
@@ -68,7 +69,8 @@ struct DeviceTests {
     @Test
     func `a story from the page reaches the phones of its category`() async throws {
         try await withVectorHub { hub in
-            let phone = try #require(try await RawClient.call(hub.port, "GET", "/_emulator/phone", host: "127.0.0.1:\(hub.port)"))
+            let phone = try #require(
+                try await RawClient.call(hub.port, "GET", "/_emulator/phone", host: "127.0.0.1:\(hub.port)"))
             let json = try #require(JSONValue(parsing: phone.body))
             #expect(json["hub"]?.string == "BreakingNews")
             let listen = try #require(json["token"]?.string)
@@ -76,7 +78,9 @@ struct DeviceTests {
             let put = try await RawClient.call(
                 hub.port, "PUT", "/BreakingNews/installations/AA?api-version=2020-06", host: "127.0.0.1:\(hub.port)",
                 headers: [("Authorization", listen)],
-                body: #"{"platform":"apns","pushChannel":"AA","tags":["World"],"templates":{"t":{"body":"{\"m\":\"$(messageParam)\"}"}}}"#)
+                body:
+                    #"{"platform":"apns","pushChannel":"AA","tags":["World"],"templates":{"t":{"body":"{\"m\":\"$(messageParam)\"}"}}}"#
+            )
             #expect(put?.status == 200)
             let watched = try #require(hub.deliveries(to: ["AA"]))
             let composed = try await RawClient.call(
@@ -84,7 +88,9 @@ struct DeviceTests {
                 body: #"{"category":"World","headline":"A \"quoted\" headline"}"#)
             #expect(composed?.status == 202)
             for await delivery in watched {
-                #expect(String(decoding: delivery.body, as: UTF8.self) == #"{"m":"Breaking World News : A \"quoted\" headline"}"#)
+                #expect(
+                    String(decoding: delivery.body, as: UTF8.self)
+                        == #"{"m":"Breaking World News : A \"quoted\" headline"}"#)
                 break
             }
             let wrong = try await RawClient.call(
@@ -137,7 +143,8 @@ struct DeviceTests {
         let left = directory.appending(path: "left")
         try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
         for suffix in ["", "-wal"] {
-            try FileManager.default.copyItem(atPath: path + suffix, toPath: left.appending(path: "hub.sqlite" + suffix).path)
+            try FileManager.default.copyItem(
+                atPath: path + suffix, toPath: left.appending(path: "hub.sqlite" + suffix).path)
         }
         await first.stop()
 

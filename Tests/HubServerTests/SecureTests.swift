@@ -26,7 +26,8 @@ struct SecureTests {
                 }
             }
         let (name, value) = try token(hub)
-        let request = "POST /BreakingNews/messages?api-version=2020-06 HTTP/1.1\r\nHost: 127.0.0.1:\(hub.port)\r\n"
+        let request =
+            "POST /BreakingNews/messages?api-version=2020-06 HTTP/1.1\r\nHost: 127.0.0.1:\(hub.port)\r\n"
             + "Connection: close\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\(name): \(value)\r\n\r\n{}"
         let bytes = try await connection.executeThenClose { inbound, outbound in
             try await outbound.write(ByteBuffer(string: request))

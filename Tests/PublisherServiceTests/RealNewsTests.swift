@@ -78,4 +78,24 @@ struct RealNewsTests {
         #expect(newsroom.hub.receivedCount == rows.count)
         await newsroom.close()
     }
+
+    @Test func `two members share the work, and both end when all of it is done`() async throws {
+        let newsroom = try await Newsroom()
+        let rows = try Newsroom.agNews()
+        try newsroom.publish(rows)
+        let settings = try newsroom.settings { $0.engine.rate = .init(perSecond: 400, burst: 10) }
+        let first = try newsroom.publisher(settings)
+        let second = try newsroom.publisher(settings)
+
+        async let one: Void = first.run(untilCaughtUp: true)
+        async let two: Void = second.run(untilCaughtUp: true)
+        try await one
+        try await two
+
+        let results = try newsroom.results()
+        #expect(results.count == rows.count)
+        #expect(Set(results.map(\.eventID)).count == rows.count)
+        #expect(newsroom.hub.receivedCount == rows.count)
+        await newsroom.close()
+    }
 }

@@ -1,0 +1,213 @@
+import BreakingNews
+import Foundation
+import HubEmulator
+import HubServer
+import NotificationHub
+import Testing
+
+/// The registrar against the emulator, over HTTP.
+struct HubRegistrarTests {
+    private func subscription(_ channel: PushChannel, _ names: String...) throws -> Subscription {
+        Subscription(channel: channel, tags: try names.map { try Tag($0) })
+    }
+
+    private static let forms: [(RegistrationForm, Int)] = [
+        (.installation, 2), (.registrations(native: false), 1), (.registrations(native: true), 2),
+    ]
+
+    @Test(arguments: PushChannel.everyKind, forms)
+    func `a device of every kind and form gets its category and no other`(
+        channel: PushChannel, form: (RegistrationForm, Int)
+    ) async throws {
+        try await withHub { hub in
+            let registrar = try Device().registrar(hub, form: form.0)
+            await registrar.want(try subscription(channel, "World"))
+            guard case .registered = await registrar.settle() else {
+                Issue.record("\(await registrar.state)")
+                return
+            }
+            #expect(hub.registrationCount == form.1)
+            let watched = try #require(hub.deliveries(to: [channel.handle]))
+            #expect(try await hub.send(#"{"messageParam":"no"}"#, to: "Sports") == 201)
+            let text = #"Storm \"Ada\" & <rain>"#
+            #expect(try await hub.send(#"{"messageParam":"\#(text)","category":"World"}"#, to: "World") == 201)
+            for await delivery in watched {
+                #expect(delivery.outcome == .success)
+                let body = String(decoding: delivery.body, as: UTF8.self)
+                #expect(body.contains(channel.format == .windows ? "Storm \"Ada\" &amp; &lt;rain&gt;" : text), "\(body)")
+                break
+            }
+            #expect(hub.delivered.count == 1)
+        }
+    }
+
+    @Test(arguments: [RegistrationForm.installation, .registrations(native: true)])
+    func `a change replaces, a removal removes`(form: RegistrationForm) async throws {
+        try await withHub { hub in
+            let device = Device()
+            let registrar = try device.registrar(hub, form: form)
+            let channel = PushChannel.apple(deviceToken: "AB")
+            await registrar.want(try subscription(channel, "World"))
+            await registrar.settle()
+            await registrar.want(try subscription(.apple(deviceToken: "CD"), "Sports"))
+            await registrar.settle()
+            #expect(hub.registrationCount == 2)
+            let watched = try #require(hub.deliveries(to: ["AB", "CD"]))
+            _ = try await hub.send(#"{"messageParam":"old"}"#, to: "World")
+            _ = try await hub.send(#"{"messageParam":"new"}"#, to: "Sports")
+            for await delivery in watched {
+                #expect(delivery.handle == "CD")
+                break
+            }
+            await registrar.want(nil)
+            #expect(await registrar.settle() == .unregistered)
+            #expect(hub.registrationCount == 0)
+        }
+    }
+
+    @Test func `a start registers nothing when all is known, and again when the last time is long ago`() async throws {
+        try await withHub { hub in
+            let device = Device()
+            let transport = CountingTransport()
+            let wanted = try subscription(.fcmv1(registrationToken: "x"), "World")
+            for (pause, calls) in [(0, ["PUT installations"]), (3600, []), (24 * 3600, ["PUT installations"])] {
+                device.advance(by: Int64(pause))
+                let registrar = try device.registrar(hub, transport: transport)
+                await registrar.want(wanted)
+                guard case .registered = await registrar.settle() else {
+                    Issue.record("after \(pause) s: \(await registrar.state)")
+                    return
+                }
+                #expect(transport.calls == calls)
+            }
+        }
+    }
+
+    @Test func `the flow of the tutorials: look, reserve, write; then write alone`() async throws {
+        try await withHub { hub in
+            let device = Device()
+            let transport = CountingTransport()
+            let registrar = try device.registrar(hub, form: .registrations(native: true), transport: transport)
+            await registrar.want(try subscription(.apple(deviceToken: "AB"), "World"))
+            await registrar.settle()
+            #expect(
+                transport.calls == [
+                    "GET registrations", "POST registrationids", "PUT registrations", "POST registrationids",
+                    "PUT registrations",
+                ])
+            let next = try device.registrar(hub, form: .registrations(native: true), transport: transport)
+            await next.want(try subscription(.apple(deviceToken: "AB"), "Sports"))
+            await next.settle()
+            #expect(transport.calls == ["PUT registrations", "PUT registrations"])
+            #expect(hub.registrationCount == 2)
+        }
+    }
+
+    @Test func `a device that lost its memory takes its registrations over`() async throws {
+        try await withHub { hub in
+            let transport = CountingTransport()
+            for _ in 1...3 {
+                let registrar = try Device().registrar(hub, form: .registrations(native: true), transport: transport)
+                await registrar.want(try subscription(.windows(channelURI: "https://wns.example/?a='b'&c=d"), "World"))
+                await registrar.settle()
+                #expect(hub.registrationCount == 2)
+            }
+            #expect(transport.calls.filter { $0.hasPrefix("POST") }.count == 2)
+        }
+    }
+
+    @Test func `an id that the hub gave up is replaced`() async throws {
+        try await withHub { hub in
+            let device = Device()
+            let transport = CountingTransport()
+            let registrar = try device.registrar(hub, form: .registrations(native: false), transport: transport)
+            await registrar.want(try subscription(.apple(deviceToken: "AB"), "World"))
+            await registrar.settle()
+            // The platform says that the channel is dead: the hub forgets the registration and its id.
+            #expect(try await emulator(hub, "PUT", "devices/AB", #"{"outcome":"ExpiredChannel"}"#) == 204)
+            let watched = try #require(hub.deliveries(to: ["AB"]))
+            _ = try await hub.send(#"{"messageParam":"x"}"#, to: "World")
+            for await _ in watched { break }
+            #expect(hub.registrationCount == 0)
+            _ = transport.calls
+            await registrar.want(try subscription(.apple(deviceToken: "CD"), "World"))
+            guard case .registered = await registrar.settle() else {
+                Issue.record("\(await registrar.state)")
+                return
+            }
+            #expect(transport.calls == ["PUT registrations", "POST registrationids", "PUT registrations"])
+            #expect(hub.registrationCount == 1)
+        }
+    }
+
+    @Test func `a new form leaves nothing of the old one behind`() async throws {
+        try await withHub { hub in
+            let device = Device()
+            let forms: [(RegistrationForm, Int)] = [
+                (.registrations(native: true), 2), (.installation, 2), (.registrations(native: false), 1),
+                (.registrations(native: true), 2),
+            ]
+            for (form, count) in forms {
+                let registrar = try device.registrar(hub, form: form)
+                await registrar.want(try subscription(.fcmv1(registrationToken: "x"), "World"))
+                await registrar.settle()
+                #expect(hub.registrationCount == count)
+            }
+        }
+    }
+
+    @Test func `the choice is kept while the hub is away, and registered when it is back`() async throws {
+        try await withHub { hub in
+            let device = Device()
+            for fault in [Self.status(503), Self.reset(.before), Self.reset(.after), Self.status(500)] { hub.add(fault) }
+            let (states, heard) = AsyncStream<RegistrationState>.makeStream()
+            let settings = RegistrationSettings(
+                connection: try #require(hub.listenConnectionString), hub: try HubName("BreakingNews"))
+            let registrar = HubRegistrar(settings, store: device.store, clock: device) { heard.yield($0) }
+            await registrar.want(try subscription(.apple(deviceToken: "AB"), "World"))
+            let running = Task { await registrar.run() }
+            var attempts = 0
+            for await state in states {
+                if case .waiting(let failure) = state { attempts = failure.attempts }
+                if case .registered = state { break }
+            }
+            running.cancel()
+            await running.value
+            #expect(attempts == 4)
+            #expect(hub.registrationCount == 2)
+        }
+    }
+
+    @Test func `a key that may not listen is told to people, and the secret is not`() async throws {
+        try await withHub { hub in
+            var connection = hub.connectionString
+            connection.key = AccessKey("c2VjcmV0LWtleQ==")
+            let registrar = try Device().registrar(hub, connection: connection)
+            await registrar.want(try subscription(.apple(deviceToken: "AB"), "World"))
+            guard case .waiting(let failure) = await registrar.settle(), case .forbidden(401, _) = failure.reason else {
+                Issue.record("\(await registrar.state)")
+                return
+            }
+            #expect(!"\(failure)".contains("c2VjcmV0"))
+        }
+    }
+
+    private static func status(_ status: Int) -> Fault {
+        var fault = Fault()
+        (fault.status, fault.next, fault.everyCall) = (status, 1, true)
+        return fault
+    }
+
+    private static func reset(_ reset: Fault.Reset) -> Fault {
+        var fault = Fault()
+        (fault.reset, fault.next, fault.everyCall) = (reset, 1, true)
+        return fault
+    }
+
+    private func emulator(_ hub: RunningHub, _ method: String, _ path: String, _ body: String) async throws -> Int {
+        let endpoint = hub.connectionString.endpoint
+        let request = HubRequest(
+            method: method, endpoint: endpoint, target: "/_emulator/\(path)", body: Array(body.utf8))
+        return try await SessionTransport().send(request).status
+    }
+}
