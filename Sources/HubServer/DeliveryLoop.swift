@@ -1,4 +1,6 @@
 import HubEmulator
+import NIOCore
+import NIOPosix
 import ServiceLifecycle
 
 /// Carries out the deliveries of accepted sends, beside the requests and a few at a time.
@@ -9,6 +11,11 @@ struct DeliveryLoop: Service {
     let hub: ServedHub
 
     func run() async {
+        let beat = MultiThreadedEventLoopGroup.singleton.any()
+            .scheduleRepeatedTask(initialDelay: .seconds(15), delay: .seconds(15)) { [streams = hub.streams] _ in
+                streams.beat()
+            }
+        defer { beat.cancel() }
         await withGracefulShutdownHandler {
             for await _ in hub.wakes {
                 while hub.deliverSome(Self.batch) { await Task.yield() }

@@ -1,6 +1,13 @@
 import HubEmulator
 import Synchronization
 
+/// What a watcher of devices is told.
+enum StreamEvent: Sendable {
+    case delivery(Delivery)
+    /// Sent now and again, so that a connection whose reader is gone is found out.
+    case heartbeat
+}
+
 /// Who is watching which devices, live.
 final class DeliveryStreams: Sendable {
     /// Deliveries kept for a watcher who is slow to read; older ones are lost to it.
@@ -10,7 +17,7 @@ final class DeliveryStreams: Sendable {
 
     private struct Watcher: Sendable {
         var handles: Set<String>
-        var stream: AsyncStream<Delivery>.Continuation
+        var stream: AsyncStream<StreamEvent>.Continuation
     }
 
     private struct State: Sendable {
@@ -22,8 +29,8 @@ final class DeliveryStreams: Sendable {
     private let state = Mutex(State())
 
     /// Deliveries to these handles from now on. Ends when the server does; `nil` when too many are watching.
-    func watch(_ handles: Set<String>) -> AsyncStream<Delivery>? {
-        let (deliveries, stream) = AsyncStream<Delivery>.makeStream(bufferingPolicy: .bufferingNewest(Self.behindMax))
+    func watch(_ handles: Set<String>) -> AsyncStream<StreamEvent>? {
+        let (deliveries, stream) = AsyncStream<StreamEvent>.makeStream(bufferingPolicy: .bufferingNewest(Self.behindMax))
         let id: Int? = state.withLock { state in
             guard !state.isClosed, state.watchers.count < Self.watchersMax else { return nil }
             state.nextID += 1
@@ -41,8 +48,12 @@ final class DeliveryStreams: Sendable {
         let watchers = state.withLock { Array($0.watchers.values) }
         guard !watchers.isEmpty else { return }
         for delivery in deliveries {
-            for watcher in watchers where watcher.handles.contains(delivery.handle) { watcher.stream.yield(delivery) }
+            for watcher in watchers where watcher.handles.contains(delivery.handle) { watcher.stream.yield(.delivery(delivery)) }
         }
+    }
+
+    func beat() {
+        for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.stream.yield(.heartbeat) }
     }
 
     func close() {

@@ -56,7 +56,7 @@ struct HubResponder: HTTPResponder {
         let handles = Set(
             request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
                 .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).removingPercentEncoding })
-        guard let deliveries = hub.streams.watch(handles) else {
+        guard let events = hub.streams.watch(handles) else {
             return Self.response(Inspection.problem(503, "Too many are watching."))
         }
         // A reader that was cut off says what it saw last.
@@ -67,7 +67,12 @@ struct HubResponder: HTTPResponder {
         let body = ResponseBody { writer in
             try await writer.write(ByteBuffer(string: ": watching\n\n"))
             for delivery in missed ?? [] { try await writer.write(Self.event(delivery)) }
-            for await delivery in deliveries { try await writer.write(Self.event(delivery)) }
+            for await event in events {
+                switch event {
+                case .delivery(let delivery): try await writer.write(Self.event(delivery))
+                case .heartbeat: try await writer.write(ByteBuffer(string: ":\n\n"))
+                }
+            }
             try await writer.finish(nil)
         }
         let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]

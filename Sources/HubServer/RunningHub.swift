@@ -34,8 +34,13 @@ public final class RunningHub: Sendable {
         hub.withHub { $0.delivered.entries(after: 0, limit: .max).map(\.entry) }
     }
 
-    /// Deliveries to these handles from now on; ends with the server. `nil` when too many are watching.
-    public func deliveries(to handles: Set<String>) -> AsyncStream<Delivery>? { hub.streams.watch(handles) }
+    /// Deliveries to these handles from now on; ends with the server, and at once when too many are watching.
+    public func deliveries(to handles: Set<String>) -> some AsyncSequence<Delivery, Never> & Sendable {
+        let events = hub.streams.watch(handles) ?? AsyncStream { $0.finish() }
+        return events.compactMap { event in
+            if case .delivery(let delivery) = event { delivery } else { nil }
+        }
+    }
 
     /// How many registrations there are.
     public var registrationCount: Int { hub.withHub { $0.registrationCount } }

@@ -14,6 +14,7 @@ final class ServedHub: Sendable {
     private let clock = ServerClock()
     private let hub: Mutex<EmulatedHub>
     private let wake: AsyncStream<Void>.Continuation
+    private let alarm = Mutex<HubTime?>(nil)
     private let store: HubStore?
 
     init(_ hub: consuming EmulatedHub, store: HubStore?) {
@@ -51,10 +52,19 @@ final class ServedHub: Sendable {
         return hasMore
     }
 
-    /// An extra alarm does no harm, so none is ever taken back.
+    /// An extra alarm does no harm, so none is ever taken back; none is set when one rings before that time anyway.
     private func arm(_ time: HubTime, at now: HubTime) {
         let delay = min(max(1, time.millisecondsSince(now)), 86_400_000)
-        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .milliseconds(delay)) { [wake] in _ = wake.yield()
+        let ring = now.advanced(byMilliseconds: delay)
+        let isNeeded = alarm.withLock { alarm in
+            // One that is just about to ring may be ringing already.
+            if let next = alarm, next.millisecondsSince(now) > 100, next <= ring { return false }
+            alarm = ring
+            return true
+        }
+        guard isNeeded else { return }
+        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .milliseconds(delay)) { [wake] in
+            _ = wake.yield()
         }
     }
 

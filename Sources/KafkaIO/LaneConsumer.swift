@@ -55,8 +55,11 @@ final class LaneConsumer {
         if let instance = settings.instance { fixed.append(("group.instance.id", instance)) }
         let configuration = try RdConfiguration(
             settings: settings,
-            defaults: [("auto.offset.reset", "earliest"), ("isolation.level", "read_committed")]
-                + budget.properties,
+            defaults: [
+                ("auto.offset.reset", "earliest"), ("isolation.level", "read_committed"),
+                // An alert must not wait 45 s for the group to notice that a member died.
+                ("session.timeout.ms", "10000"), ("heartbeat.interval.ms", "2500"),
+            ] + budget.properties,
             fixed: fixed)
         configuration.setEvents(
             RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_FETCH

@@ -19,7 +19,7 @@ public struct EngineSettings: Sendable {
     /// Least time between two commits of a lane.
     public var commitInterval: Duration = .milliseconds(200)
     /// How long a revoke waits for replies and results; well under the session timeout.
-    public var revokeDeadline: Duration = .seconds(10)
+    public var revokeDeadline: Duration = .seconds(4)
     /// How long a shutdown waits for the same.
     public var drainDeadline: Duration = .seconds(20)
     /// While the hub is halted, the first probe waits this long; each failed one doubles it up to `probeLongest`.

@@ -7,6 +7,7 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 import PublisherService
+import StatusServer
 
 /// A whole newsroom in one process: a broker, a hub and a publisher between them.
 struct Demo: Sendable {
@@ -19,6 +20,7 @@ struct Demo: Sendable {
     let broker: EmbeddedBroker
     let hub: RunningHub
     let publisher: Publisher
+    let status: RunningStatusServer
     let kafka: KafkaSettings
     let results = ResultTally()
 
@@ -35,6 +37,15 @@ struct Demo: Sendable {
             deadLetterTopic: Self.deadLettersTopic)
         publisher = try Publisher(settings: settings, log: log)
         publisher.telemetry.onResult { [results] in results.add($0) }
+        status = try await Self.serveStatus(of: publisher, log: log)
+    }
+
+    private static func serveStatus(of publisher: Publisher, log: Logger) async throws -> RunningStatusServer {
+        do {
+            return try await StatusServer(StatusServerSettings(), publisher: publisher, log: log).start()
+        } catch StatusServerProblem.listen {
+            return try await StatusServer(StatusServerSettings(port: 0), publisher: publisher, log: log).start()
+        }
     }
 
     private static func startHub(port: Int?) async throws -> RunningHub {

@@ -5,6 +5,7 @@ import Logging
 import NewsModel
 import NotificationHub
 import PublisherService
+import StatusServer
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -56,6 +57,7 @@ struct DemoCommand: AsyncParsableCommand {
             "  broker   \(demo.broker.bootstrapServers.joined(separator: ",")), topics \(Demo.topic), \(Demo.resultsTopic), \(Demo.deadLettersTopic)"
         )
         output.line("  hub      \(demo.hub.connectionString.endpoint), hub \(demo.hub.address.hubName)")
+        output.line("  status   http://127.0.0.1:\(demo.status.port)/")
         output.line("  look at  \(demo.page)")
         let (count, bad) = try demo.feed(events)
         for line in bad { Terminal.standardError.line(line) }
@@ -83,6 +85,7 @@ struct DemoCommand: AsyncParsableCommand {
             // The publisher may end first, by a signal: then there is nothing left to wait for.
             for try await ended in group where ended == .publisher { group.cancelAll() }
         }
+        await demo.status.stop()
         await demo.hub.stop()
         let results = demo.results.snapshot
         output.write(DemoSummary(results, events: count, received: demo.hub.receivedCount).text(output))

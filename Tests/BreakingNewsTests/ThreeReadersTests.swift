@@ -1,5 +1,6 @@
 import BreakingNews
 import Foundation
+import HubEmulator
 import HubServer
 import NotificationHub
 import Testing

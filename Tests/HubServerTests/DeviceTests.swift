@@ -31,7 +31,7 @@ struct DeviceTests {
         try await withVectorHub { hub in
             try await register(hub, "AA", tag: "World")
             try await register(hub, "BB", tag: "Sports")
-            let watched = try #require(hub.deliveries(to: ["AA", "BB"]))
+            let watched = hub.deliveries(to: ["AA", "BB"])
             try await send(hub, tag: "World", "one")
             try await send(hub, tag: "Sports", "two")
             var seen: [String] = []
@@ -57,7 +57,7 @@ struct DeviceTests {
             let set = try await RawClient.call(
                 hub.port, "PUT", "/_emulator/devices/AA", body: #"{"outcome":"WrongToken"}"#)
             #expect(set?.status == 204)
-            let watched = try #require(hub.deliveries(to: ["AA"]))
+            let watched = hub.deliveries(to: ["AA"])
             try await send(hub, tag: "World", "one")
             for await delivery in watched {
                 #expect(delivery.outcome == .wrongToken)
@@ -82,7 +82,7 @@ struct DeviceTests {
                     #"{"platform":"apns","pushChannel":"AA","tags":["World"],"templates":{"t":{"body":"{\"m\":\"$(messageParam)\"}"}}}"#
             )
             #expect(put?.status == 200)
-            let watched = try #require(hub.deliveries(to: ["AA"]))
+            let watched = hub.deliveries(to: ["AA"])
             let composed = try await RawClient.call(
                 hub.port, "POST", "/_emulator/stories", host: "127.0.0.1:\(hub.port)",
                 body: #"{"category":"World","headline":"A \"quoted\" headline"}"#)
@@ -136,7 +136,7 @@ struct DeviceTests {
             first.port, "DELETE", "/BreakingNews/installations/BB", host: "127.0.0.1:\(first.port)",
             headers: [try token(first)])
         #expect(deleted?.status == 204)
-        let watched = try #require(first.deliveries(to: ["AA"]))
+        let watched = first.deliveries(to: ["AA"])
         try await send(first, tag: "World", "kept")
         for await _ in watched { break }
         // What a killed process leaves: the files as they are while it runs.
@@ -162,5 +162,52 @@ struct DeviceTests {
         try await send(second, tag: "World", "next")
         #expect(second.received.map(\.number) == [1, 2])
         await second.stop()
+    }
+}
+
+/// What is late on purpose, with delays short enough to wait for.
+struct LateTests {
+    @Test
+    func `an installation that takes effect late does so by itself`() async throws {
+        try await withVectorHub({ $0.configure = { $0.installationLagMilliseconds = 30 } }) { hub in
+            let watched = hub.deliveries(to: ["AA"])
+            let put = try await RawClient.call(
+                hub.port, "PUT", "/BreakingNews/installations/AA", host: "127.0.0.1:\(hub.port)",
+                headers: [try token(hub)], body: #"{"platform":"apns","pushChannel":"AA","tags":["World"]}"#)
+            #expect(put?.status == 200)
+            while hub.registrationCount == 0 {
+                _ = try await send(hub)
+            }
+            _ = try await send(hub)
+            for await delivery in watched {
+                #expect(delivery.handle == "AA")
+                break
+            }
+        }
+    }
+
+    @Test
+    func `latency and a slow body hold an answer back and leave it whole`() async throws {
+        try await withVectorHub { hub in
+            var fault = Fault()
+            fault.latencyMilliseconds = 40
+            fault.slowBody = 4000
+            fault.everyCall = true
+            hub.add(fault)
+            let start = ContinuousClock.now
+            let refused = try #require(
+                try await RawClient.call(hub.port, "GET", "/BreakingNews/registrations", host: "127.0.0.1:\(hub.port)"))
+            #expect(ContinuousClock.now - start >= .milliseconds(40))
+            #expect(refused.status == 401)
+            #expect(ErrorBody(scanning: refused.body).message?.hasPrefix("MissingToken") == true)
+        }
+    }
+
+    private func send(_ hub: RunningHub) async throws -> Int? {
+        try await RawClient.call(
+            hub.port, "POST", "/BreakingNews/messages", host: "127.0.0.1:\(hub.port)",
+            headers: [
+                ("Content-Type", "application/json"), ("ServiceBusNotification-Format", "apple"), try token(hub),
+            ], body: "{}")?.status
     }
 }

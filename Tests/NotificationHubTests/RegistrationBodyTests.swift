@@ -117,10 +117,10 @@ struct RegistrationBodyTests {
             </entry><entry><content><p:FcmV1RegistrationDescription><p:RegistrationId>4-5-6</p:RegistrationId>\
             </p:FcmV1RegistrationDescription></content></entry></feed>
             """
-        #expect(
-            RegistrationFeed(scanning: feed.utf8).items.map { "\($0.id) \($0.isTemplate) \($0.templateName ?? "-")" } == [
-                "1-2-3 true a & b", "4-5-6 false -",
-            ])
+        let items = RegistrationFeed(scanning: feed.utf8).items
+        #expect(items.map(\.id) == ["1-2-3", "4-5-6"])
+        #expect(items.map(\.isTemplate) == [true, false])
+        #expect(items.map(\.templateName) == ["a & b", nil])
     }
 
     @Test func `a feed cut anywhere, or with any byte changed, gives ids that are safe to use`() {
@@ -145,7 +145,7 @@ struct RegistrationBodyTests {
         let tags = [try Tag("World"), try Tag(user: "u1")]
         let coded = try JSONEncoder().encode(tags)
         #expect(text(Array(coded)) == #"["World","$UserId:{u1}"]"#)
-        #expect(try JSONDecoder().decode([Tag].self, from: coded) == tags)
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode([Tag].self, from: Data(#"["no tag"]"#.utf8)) }
+        #expect(try JSONDecoder().decode([NotificationHub.Tag].self, from: coded) == tags)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode([NotificationHub.Tag].self, from: Data(#"["no tag"]"#.utf8)) }
     }
 }
