@@ -23,6 +23,8 @@ let package = Package(
         .executable(name: "newswire", targets: ["newswire"]),
         // The hub's wire contract as values, for any server-side Swift that talks to a notification hub.
         .library(name: "NotificationHub", targets: ["NotificationHub"]),
+        // For apps: keeps the reader's choices and the device's registration.
+        .library(name: "BreakingNews", targets: ["BreakingNews"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -34,6 +36,10 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        // Parts of Hummingbird's own interface.
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
     ],
     targets: [
         .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
@@ -63,19 +69,30 @@ let package = Package(
         .target(
             name: "HubServer",
             dependencies: [
-                "HubEmulator", "NotificationHub", logging, .product(name: "Hummingbird", package: "hummingbird"),
+                "HubEmulator", "NotificationHub", crypto, logging, nioCore, nioPosix, nioSSL,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "GRDB", package: "GRDB.swift"),
             ], swiftSettings: strict),
+        .target(
+            name: "Simulation", dependencies: ["NewsModel", "NotificationHub", "PublishEngine", heap],
+            swiftSettings: strict),
+        .target(name: "BreakingNews", dependencies: ["NotificationHub"], swiftSettings: strict),
         .target(
             name: "StatusServer",
             dependencies: [
                 "KafkaIO", "NewsModel", "PublishEngine", "PublisherService", logging, nioCore,
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "newswire",
             dependencies: [
-                "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", "PublisherService",
-                "StatusServer", .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
+                "BreakingNews", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
+                "PublisherService", "Simulation", "StatusServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
                 nioSSL,
             ], swiftSettings: strict),
         .testTarget(name: "NewsModelTests", dependencies: ["NewsModel"], swiftSettings: strict),
@@ -94,7 +111,16 @@ let package = Package(
                 "PublisherService", logging,
             ], swiftSettings: strict),
         .testTarget(name: "HubEmulatorTests", dependencies: ["HubEmulator", "NotificationHub"], swiftSettings: strict),
-        .testTarget(name: "HubServerTests", dependencies: ["HubServer", "NotificationHub"], swiftSettings: strict),
+        .testTarget(
+            name: "BreakingNewsTests", dependencies: ["BreakingNews", "HubEmulator", "HubServer", "NotificationHub"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HubServerTests",
+            dependencies: ["HubEmulator", "HubServer", "NotificationHub", nioCore, nioPosix, nioSSL],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
+            swiftSettings: strict),
         .testTarget(
             name: "StatusServerTests",
             dependencies: [
@@ -105,7 +131,15 @@ let package = Package(
             name: "NewswireTests",
             dependencies: [
                 "newswire", "HubEmulator", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
-                "PublisherService",
+                "PublisherService", logging,
+            ], swiftSettings: strict),
+        // A broker for tests in a process of its own.
+        .executableTarget(
+            name: "mockbroker", dependencies: ["KafkaIO"], path: "Tests/MockBroker", swiftSettings: strict),
+        .testTarget(
+            name: "FireTests",
+            dependencies: [
+                "newswire", "mockbroker", "HubEmulator", "HubServer", "KafkaIO", "NewsModel", "NotificationHub",
             ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

@@ -14,10 +14,10 @@ public struct CategoryStore: Sendable {
     }
 
     #if canImport(Darwin)
-        /// In the app's user defaults.
-        public init(offer: [NewsCategory] = NewsCategory.standard) {
-            self.init(DefaultsStore(), offer: offer)
-        }
+    /// In the app's user defaults.
+    public init(offer: [NewsCategory] = NewsCategory.standard) {
+        self.init(DefaultsStore(), offer: offer)
+    }
     #endif
 
     /// What is chosen, in the order of the offer. A choice that is no longer on offer is left out, yet kept, should it

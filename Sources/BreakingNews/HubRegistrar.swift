@@ -28,7 +28,8 @@ public actor HubRegistrar {
     /// - Parameter onChange: called with each new state, in order; not for long.
     public init(
         _ settings: RegistrationSettings, store: any LocalStore, transport: any HubTransport = SessionTransport(),
-        clock: any RegistrationClock = SystemClock(), onChange: @escaping @Sendable (RegistrationState) -> Void = { _ in }
+        clock: any RegistrationClock = SystemClock(),
+        onChange: @escaping @Sendable (RegistrationState) -> Void = { _ in }
     ) {
         saved = store.value(RegistrationRecord.self, named: Self.name)
         plan = RegistrationPlan(settings, record: saved, newInstallation: clock.newID())
@@ -48,6 +49,12 @@ public actor HubRegistrar {
         pause?.cancel()
     }
 
+    /// Registers again, although nothing changed: for when there is reason to think that the hub has lost it.
+    public func refresh() {
+        plan.refresh()
+        pause?.cancel()
+    }
+
     /// Makes it true as long as the task lives, trying again after failures and refreshing when due.
     public func run() async {
         while !Task.isCancelled {
@@ -58,7 +65,11 @@ public actor HubRegistrar {
             let seconds = max(1, min(instant.map { $0 - now } ?? Self.pauseMax, Self.pauseMax))
             let pause = Task { [clock] in await clock.sleep(seconds: seconds) }
             self.pause = pause
-            await withTaskCancellationHandler { await pause.value } onCancel: { pause.cancel() }
+            await withTaskCancellationHandler {
+                await pause.value
+            } onCancel: {
+                pause.cancel()
+            }
             self.pause = nil
         }
     }
@@ -76,7 +87,11 @@ public actor HubRegistrar {
             work = Task { await self.makeCalls() }
             settling = work
         }
-        await withTaskCancellationHandler { await work.value } onCancel: { work.cancel() }
+        await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
+        }
         return plan.state
     }
 

@@ -30,17 +30,19 @@ struct RegistrationCall: Sendable, Hashable {
         case .look:
             method = "GET"
             // Only a round with a subscription looks.
-            target = subscription.map { RegistrationPath.registrations(of: $0.channel, endpoint: endpoint, hub: hub) } ?? "/"
+            target =
+                subscription.map { RegistrationPath.registrations(of: $0.channel, endpoint: endpoint, hub: hub) } ?? "/"
         case .reserve:
             (method, target) = ("POST", RegistrationPath.newID(endpoint: endpoint, hub: hub))
         case .put(let template, let id):
             (method, target) = ("PUT", RegistrationPath.registration(id, endpoint: endpoint, hub: hub))
             fields = [HeaderField("Content-Type", RegistrationEntry.contentType)]
             if let subscription {
-                body = RegistrationEntry(
-                    channel: subscription.channel, tags: subscription.tags,
-                    template: template.flatMap { name in subscription.templates.first { $0.name == name } }
-                ).bytes
+                body =
+                    RegistrationEntry(
+                        channel: subscription.channel, tags: subscription.tags,
+                        template: template.flatMap { name in subscription.templates.first { $0.name == name } }
+                    ).bytes
             }
         case .drop(let id):
             (method, target) = ("DELETE", RegistrationPath.registration(id, endpoint: endpoint, hub: hub))
@@ -49,10 +51,12 @@ struct RegistrationCall: Sendable, Hashable {
             (method, target) = ("PUT", RegistrationPath.installation(id, endpoint: endpoint, hub: hub))
             fields = [HeaderField("Content-Type", InstallationBody.contentType)]
             if let subscription {
-                body = InstallationBody(
-                    id: id, channel: subscription.channel, tags: subscription.tags, templates: subscription.templates,
-                    userID: subscription.userID
-                ).bytes
+                body =
+                    InstallationBody(
+                        id: id, channel: subscription.channel, tags: subscription.tags,
+                        templates: subscription.templates,
+                        userID: subscription.userID
+                    ).bytes
             }
         case .uninstall(let id):
             (method, target) = ("DELETE", RegistrationPath.installation(id, endpoint: endpoint, hub: hub))

@@ -78,6 +78,11 @@ extension RegistrationPlan {
     /// there is from before and would bring every story once more.
     private mutating func takeOver(_ feed: RegistrationFeed) {
         for item in feed.items where !record.registrations.contains(where: { $0.id == item.id }) {
+            if let installation = item.installation {
+                // Its registrations are the hub's own. It is removed as a whole when the round is through.
+                record.installation = record.installation ?? installation
+                continue
+            }
             let template = item.isTemplate ? item.templateName ?? "" : nil
             let isWanted = round?.remaining.contains(template) ?? false
             if isWanted, record.id(template: template) == nil {

@@ -57,6 +57,11 @@ struct RegistrationPlan: Sendable {
         if failure?.isTold == false { failure = nil }
     }
 
+    /// Makes what is wanted due now, although nothing changed.
+    mutating func refresh() {
+        record.registered = nil
+    }
+
     var state: RegistrationState {
         if let failure { return .waiting(failure) }
         switch intent {
@@ -78,7 +83,9 @@ struct RegistrationPlan: Sendable {
         case nil: return .wait(until: nil)
         case .nothing: return nextRemoval()
         case .subscription(let subscription):
-            if round == nil, let due = dueAt(subscription), let at = record.registered?.at, (at..<max(at, due)).contains(now) {
+            if round == nil, let due = dueAt(subscription), let at = record.registered?.at,
+                (at..<max(at, due)).contains(now)
+            {
                 return .wait(until: due)
             }
             return nextOfRound(subscription, at: now)
@@ -112,7 +119,9 @@ struct RegistrationPlan: Sendable {
             if let known = record.registrations.first { return change(.drop(id: known.id), subscription) }
         case .registrations:
             for template in round.remaining {
-                if let id = record.id(template: template) { return change(.put(template: template, id: id), subscription) }
+                if let id = record.id(template: template) {
+                    return change(.put(template: template, id: id), subscription)
+                }
                 return call(round.hasLooked ? .reserve(template: template) : .look, subscription)
             }
             let forms = forms(of: subscription)

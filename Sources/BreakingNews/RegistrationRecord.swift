@@ -32,6 +32,9 @@ struct RegistrationRecord: Sendable, Hashable, Codable {
 
     mutating func setID(_ id: String?, template: String?) {
         registrations.removeAll { $0.template == template }
-        if let id { registrations.append(Known(template: template, id: id)) }
+        guard let id else { return }
+        registrations.append(Known(template: template, id: id))
+        // It may have been in the way a moment ago, when something else was wanted.
+        surplus.removeAll { $0 == id }
     }
 }

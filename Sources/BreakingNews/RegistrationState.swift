@@ -37,7 +37,8 @@ public struct RegistrationFailure: Sendable, Hashable, CustomStringConvertible {
         case .busy(let status): "the hub answered \(status)"
         case .forbidden(let status, let detail):
             "the hub answered \(status): \(detail ?? "the key may not register devices, or the hub does not exist")"
-        case .refused(let status, let detail): "the hub refused the registration (\(status)): \(detail ?? "no reason given")"
+        case .refused(let status, let detail):
+            "the hub refused the registration (\(status)): \(detail ?? "no reason given")"
         }
     }
 }

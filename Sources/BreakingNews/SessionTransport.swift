@@ -2,7 +2,7 @@ public import Foundation
 import NotificationHub
 
 #if canImport(FoundationNetworking)
-    public import FoundationNetworking
+public import FoundationNetworking
 #endif
 
 /// Requests through a `URLSession`.
@@ -26,7 +26,9 @@ public struct SessionTransport: HubTransport {
 
     public func send(_ request: HubRequest) async throws -> HubResponse {
         let authority = "\(request.endpoint.scheme.rawValue)://\(request.endpoint.authority)"
-        guard let url = URL(string: authority + request.target) else { throw HubTransportProblem("the address is no URL") }
+        guard let url = URL(string: authority + request.target) else {
+            throw HubTransportProblem("the address is no URL")
+        }
         var asked = URLRequest(url: url)
         asked.httpMethod = request.method
         if request.method != "GET" { asked.httpBody = Data(request.body) }

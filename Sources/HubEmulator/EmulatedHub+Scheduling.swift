@@ -30,10 +30,13 @@ extension EmulatedHub {
         submission.due = due
         let id = notificationID(at: context.now).split(separator: "-").joined(separator: "_") + "_QNHQueue"
         let number = log(submission, id: id, context, state: .scheduled)
-        // Ordered by time, then by arrival.
-        let index = scheduled.firstIndex { $0.due > due } ?? scheduled.count
-        scheduled.insert(ScheduledSend(due: due, number: number, id: id, submission: submission), at: index)
+        wait(ScheduledSend(due: due, number: number, id: id, submission: submission))
         return reply(201, [location(context, "schedulednotifications/\(id)")])
+    }
+
+    /// Keeps the waiting sends in the order of their times, then of their arrival.
+    mutating func wait(_ send: ScheduledSend) {
+        scheduled.insert(send, at: scheduled.firstIndex { $0.due > send.due } ?? scheduled.count)
     }
 
     /// `DELETE /schedulednotifications/{id}`.

@@ -71,9 +71,43 @@ extension EmulatedHub {
         return true
     }
 
-    /// Puts back a send, oldest first; numbers before it count as forgotten.
+    /// Puts back a send, oldest first; numbers before it count as forgotten. One that still waited is carried on with;
+    /// one whose deliveries were cut off in the middle is given up, as some devices were told already.
     public mutating func restore(_ message: ReceivedMessage) {
+        var message = message
+        switch message.telemetry.state {
+        case .enqueued:
+            if let submission = Submission(restoring: message) {
+                fanOuts.append(FanOut(number: message.number, id: message.id, submission: submission))
+            }
+        case .scheduled:
+            if let submission = Submission(restoring: message), let due = submission.due {
+                wait(ScheduledSend(due: due, number: message.number, id: message.id, submission: submission))
+            }
+        case .processing: message.telemetry.state = .abandoned
+        case .completed, .canceled, .abandoned, .noTargetFound, .unknown: break
+        }
         received.skip(to: message.number)
         received.append(message, weight: message.weight)
+    }
+}
+
+extension Submission {
+    /// What the send must have been when it was accepted; `nil` when it is damaged.
+    fileprivate init?(restoring message: ReceivedMessage) {
+        let headers = HubHeaders(fields: message.headers)
+        guard
+            let audience = message.handles.isEmpty ? try? Audience(tagsHeader: message.tags) : .handles(message.handles)
+        else { return nil }
+        // A batch's own content type is that of its parts.
+        let contentType = message.kind == .batch ? message.format.contentType : headers["Content-Type"]
+        guard
+            let content = try? PayloadRules.check(
+                format: message.format, contentType: contentType, headers: headers, body: message.body, isDirect: false)
+        else { return nil }
+        self.init(
+            kind: message.kind, format: message.format, audience: audience, content: content, headers: message.headers,
+            body: message.body,
+            due: headers["ServiceBusNotification-ScheduleTime"].flatMap { HubTime(clientText: $0.trimmed()) })
     }
 }

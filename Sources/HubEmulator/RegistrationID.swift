@@ -23,7 +23,8 @@ struct RegistrationID: Hashable, Sendable, CustomStringConvertible {
         self.init(first: first >> 1, second: second >> 1, shard: template == nil ? 1 : 2)
     }
 
-    /// Clients may choose ids of their own in this form; `nil` for any other, and for numbers with signs or zeros ahead.
+    /// Clients may choose ids of their own in this form; `nil` for any other, and for numbers with signs or leading
+    /// zeros.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let first = UInt64(parts[0]), let second = UInt64(parts[1]),

@@ -167,10 +167,9 @@ enum RegistrationXML {
     ) -> String {
         let url = XMLElement.escaped(address)
         var out = "<feed xmlns=\"http://www.w3.org/2005/Atom\""
-        out +=
-            " xmlns:a=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\"><title type=\"text\">Registrations"
-        out +=
-            "</title><id>\(url)</id><updated>\(CalendarTime(now).iso())</updated><link rel=\"self\" href=\"\(url)\"/>"
+        out += " xmlns:a=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\">"
+        out += "<title type=\"text\">Registrations</title><id>\(url)</id>"
+        out += "<updated>\(CalendarTime(now).iso())</updated><link rel=\"self\" href=\"\(url)\"/>"
         if let next { out += "<link rel=\"next\" href=\"\(XMLElement.escaped(next))\"/>" }
         for (registration, address) in entries {
             out += entry(registration, address: address, place: .read, at: now, namespaces: false)

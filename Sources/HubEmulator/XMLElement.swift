@@ -63,8 +63,16 @@ struct XMLElement: Sendable, Hashable {
         out += "</" + name + ">"
     }
 
-    /// Text that may stand in element content and, unless `keepsQuotes`, between quotes. Characters that XML 1.0 cannot carry at all become
-    /// the replacement character.
+    /// Whether a byte is escaped, or begins a character that may have to be.
+    private static func needsLook(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0..<0x20, UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), 0xEF: true
+        default: false
+        }
+    }
+
+    /// Text that may stand in element content and, unless `keepsQuotes`, between quotes. Characters that XML 1.0 cannot
+    /// carry at all become the replacement character.
     static func escaped(_ text: String, keepsQuotes: Bool = false) -> String {
         guard
             text.utf8.contains(where: {

@@ -17,7 +17,8 @@ final class DeliveryStreams: Sendable {
 
     private struct Watcher: Sendable {
         var handles: Set<String>
-        var stream: AsyncStream<StreamEvent>.Continuation
+        var tell: @Sendable (StreamEvent) -> Void
+        var end: @Sendable () -> Void
     }
 
     private struct State: Sendable {
@@ -28,32 +29,39 @@ final class DeliveryStreams: Sendable {
 
     private let state = Mutex(State())
 
-    /// Deliveries to these handles from now on. Ends when the server does; `nil` when too many are watching.
-    func watch(_ handles: Set<String>) -> AsyncStream<StreamEvent>? {
-        let (deliveries, stream) = AsyncStream<StreamEvent>.makeStream(bufferingPolicy: .bufferingNewest(Self.behindMax))
+    /// What happens to these handles from now on. Ends when the server does; `nil` when too many are watching.
+    /// - Parameter element: what to make of an event; `nil` passes over it.
+    func watch<Element: Sendable>(
+        _ handles: Set<String>, as element: @escaping @Sendable (StreamEvent) -> Element?
+    ) -> AsyncStream<Element>? {
+        let (elements, stream) = AsyncStream<Element>.makeStream(bufferingPolicy: .bufferingNewest(Self.behindMax))
+        let watcher = Watcher(
+            handles: handles, tell: { event in element(event).map { _ = stream.yield($0) } }, end: { stream.finish() })
         let id: Int? = state.withLock { state in
             guard !state.isClosed, state.watchers.count < Self.watchersMax else { return nil }
             state.nextID += 1
-            state.watchers[state.nextID] = Watcher(handles: handles, stream: stream)
+            state.watchers[state.nextID] = watcher
             return state.nextID
         }
         guard let id else { return nil }
         stream.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.watchers.removeValue(forKey: id) }
         }
-        return deliveries
+        return elements
     }
 
     func publish(_ deliveries: [Delivery]) {
         let watchers = state.withLock { Array($0.watchers.values) }
         guard !watchers.isEmpty else { return }
         for delivery in deliveries {
-            for watcher in watchers where watcher.handles.contains(delivery.handle) { watcher.stream.yield(.delivery(delivery)) }
+            for watcher in watchers where watcher.handles.contains(delivery.handle) {
+                watcher.tell(.delivery(delivery))
+            }
         }
     }
 
     func beat() {
-        for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.stream.yield(.heartbeat) }
+        for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.tell(.heartbeat) }
     }
 
     func close() {
@@ -62,6 +70,6 @@ final class DeliveryStreams: Sendable {
             defer { state.watchers = [:] }
             return Array(state.watchers.values)
         }
-        for watcher in watchers { watcher.stream.finish() }
+        for watcher in watchers { watcher.end() }
     }
 }

@@ -4,6 +4,7 @@ import HubEmulator
 import Hummingbird
 import NIOCore
 import NotificationHub
+import ServiceLifecycle
 
 /// Turns HTTP into the hub's values and back; decides nothing.
 struct HubResponder: HTTPResponder {
@@ -56,7 +57,7 @@ struct HubResponder: HTTPResponder {
         let handles = Set(
             request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
                 .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).removingPercentEncoding })
-        guard let events = hub.streams.watch(handles) else {
+        guard let events = hub.streams.watch(handles, as: { $0 }) else {
             return Self.response(Inspection.problem(503, "Too many are watching."))
         }
         // A reader that was cut off says what it saw last.
@@ -67,11 +68,16 @@ struct HubResponder: HTTPResponder {
         let body = ResponseBody { writer in
             try await writer.write(ByteBuffer(string: ": watching\n\n"))
             for delivery in missed ?? [] { try await writer.write(Self.event(delivery)) }
-            for await event in events {
-                switch event {
-                case .delivery(let delivery): try await writer.write(Self.event(delivery))
-                case .heartbeat: try await writer.write(ByteBuffer(string: ":\n\n"))
+            // The server waits for its connections before it tells anyone else to end, so this one ends by itself.
+            try await withGracefulShutdownHandler {
+                for await event in events {
+                    switch event {
+                    case .delivery(let delivery): try await writer.write(Self.event(delivery))
+                    case .heartbeat: try await writer.write(ByteBuffer(string: ":\n\n"))
+                    }
                 }
+            } onGracefulShutdown: {
+                hub.streams.close()
             }
             try await writer.finish(nil)
         }

@@ -1,23 +1,18 @@
 import HubEmulator
 import Hummingbird
 import HummingbirdCore
+import HummingbirdTLS
 import Logging
 import NIOCore
+import NIOSSL
 import NotificationHub
 import ServiceLifecycle
-
-#if canImport(HummingbirdTLS)
-import HummingbirdTLS
-import NIOSSL
-#endif
 
 /// The emulated hub over HTTP.
 public struct HubServer: Sendable {
     private let settings: HubServerSettings
     private let hub: ServedHub
-    #if canImport(HummingbirdTLS)
     private let tls: TLSConfiguration?
-    #endif
     /// The self-signed certificate in PEM, for clients that are to trust it; `nil` without one.
     public let certificatePEM: String?
 
@@ -39,15 +34,9 @@ public struct HubServer: Sendable {
         var hub = EmulatedHub(settings: hubSettings)
         try store?.restore(into: &hub)
         self.hub = ServedHub(hub, store: store)
-        #if canImport(HummingbirdTLS)
         (tls, certificatePEM) = try Self.security(settings, now: self.hub.now)
-        #else
-        certificatePEM = nil
-        guard settings.security == .none else { throw .certificate("this build has no TLS") }
-        #endif
     }
 
-    #if canImport(HummingbirdTLS)
     private static func security(
         _ settings: HubServerSettings, now: HubTime
     ) throws(HubServerProblem) -> (TLSConfiguration?, pem: String?) {
@@ -68,18 +57,21 @@ public struct HubServer: Sendable {
             throw .certificate("\(error)")
         }
     }
-    #endif
 
     /// Serves until `stop()` is called on what this returns.
     /// - Returns: once the port is open.
     public func start() async throws(HubServerProblem) -> RunningHub {
         let (ports, opened) = AsyncStream<Int>.makeStream()
         let application = try application { opened.yield($0) }
+        // Ended by a graceful shutdown, never by cancellation: that would trap on a connection that is just being made.
+        var configuration = ServiceGroupConfiguration(services: [application], logger: application.logger)
+        configuration.maximumGracefulShutdownDuration = .seconds(2)
+        let group = ServiceGroup(configuration: configuration)
         let serving = Task {
             defer { opened.finish() }
-            try await application.run()
+            try await group.run()
         }
-        for await port in ports { return RunningHub(settings, hub, port: port, serving: serving) }
+        for await port in ports { return RunningHub(settings, hub, port: port, group: group, serving: serving) }
         let reason: String
         do {
             try await serving.value
@@ -110,14 +102,10 @@ public struct HubServer: Sendable {
         logger.logLevel = .critical
         let inspection = Inspection(
             hub: hub, allowsRemote: settings.allowsRemoteInspection, publish: settings.publish)
-        #if canImport(HummingbirdTLS)
         let server: HTTPServerBuilder
         do { server = try tls.map { try .tls(tlsConfiguration: $0) } ?? .http1() } catch {
             throw .certificate("\(error)")
         }
-        #else
-        let server = HTTPServerBuilder.http1()
-        #endif
         return Application(
             responder: HubResponder(hub: hub, inspection: inspection, isSecure: settings.security != .none),
             server: server,

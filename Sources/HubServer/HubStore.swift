@@ -1,15 +1,11 @@
+import Foundation
+import GRDB
 import HubEmulator
 import NotificationHub
 import Synchronization
 
-#if canImport(GRDB)
-import Foundation
-import GRDB
-#endif
-
 /// The hub's registrations, installations and recent sends in one SQLite file, safe against a killed process.
 final class HubStore: Sendable {
-    #if canImport(GRDB)
     private let database: DatabaseQueue
     /// Held while changes are taken from the hub and written, so that they are written in their order. Whoever comes
     /// while another writes finds nothing left to write: one transaction serves all who waited.
@@ -29,7 +25,8 @@ final class HubStore: Sendable {
             migrator.registerMigration("1") { database in
                 try database.execute(
                     sql: """
-                        CREATE TABLE registrations (id TEXT PRIMARY KEY, etag INTEGER NOT NULL, entry BLOB NOT NULL) WITHOUT ROWID;
+                        CREATE TABLE registrations (
+                            id TEXT PRIMARY KEY, etag INTEGER NOT NULL, entry BLOB NOT NULL) WITHOUT ROWID;
                         CREATE TABLE installations (id TEXT PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
                         CREATE TABLE messages (number INTEGER PRIMARY KEY, json BLOB NOT NULL);
                         CREATE TABLE rules (position INTEGER PRIMARY KEY, name TEXT NOT NULL, rights INTEGER NOT NULL,
@@ -137,14 +134,4 @@ final class HubStore: Sendable {
                 .execute(arguments: [message.number - messagesKept])
         }
     }
-    #else
-    init(path: String, messagesKept: Int) throws(HubServerProblem) {
-        throw .store("this build has no SQLite")
-    }
-
-    func rules() throws(HubServerProblem) -> [AccessRule] { [] }
-    func save(_ rules: [AccessRule]) throws(HubServerProblem) {}
-    func restore(into hub: inout EmulatedHub) throws(HubServerProblem) {}
-    func write(_ takeChanges: () -> [HubChange]) {}
-    #endif
 }

@@ -1,6 +1,6 @@
 import HubEmulator
 
-/// The subscriber's phones in a browser: one page, its style and its script, all inside the binary.
+/// The subscriber's phones in a browser: one page, its style and its scripts, all inside the binary.
 enum Page {
     /// `nil` for a request that is not for the page.
     static func reply(to request: HubHTTPRequest) -> HubHTTPResponse? {
@@ -11,6 +11,8 @@ enum Page {
         case "/": (type, text) = ("text/html; charset=utf-8", pageMarkup)
         case "/page.css": (type, text) = ("text/css; charset=utf-8", pageStyle)
         case "/page.js": (type, text) = ("text/javascript; charset=utf-8", pageScript)
+        case "/phone.js": (type, text) = ("text/javascript; charset=utf-8", pagePhoneScript)
+        case "/hub.js": (type, text) = ("text/javascript; charset=utf-8", pageHubScript)
         case "/favicon.ico": return HubHTTPResponse(status: 204)
         default: return nil
         }

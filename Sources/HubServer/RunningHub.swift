@@ -1,17 +1,20 @@
 public import HubEmulator
 public import NotificationHub
+import ServiceLifecycle
 
 /// A hub that is being served by this process.
 public final class RunningHub: Sendable {
     public let address: HubAddress
     private let hub: ServedHub
+    private let group: ServiceGroup
     private let serving: Task<Void, any Error>
 
     init(
-        _ settings: HubServerSettings, _ hub: ServedHub, port: Int, serving: Task<Void, any Error>
+        _ settings: HubServerSettings, _ hub: ServedHub, port: Int, group: ServiceGroup, serving: Task<Void, any Error>
     ) {
         address = HubAddress(settings, rules: hub.settings.rules, port: port)
         self.hub = hub
+        self.group = group
         self.serving = serving
     }
 
@@ -34,10 +37,9 @@ public final class RunningHub: Sendable {
         hub.withHub { $0.delivered.entries(after: 0, limit: .max).map(\.entry) }
     }
 
-    /// Deliveries to these handles from now on; ends with the server, and at once when too many are watching.
-    public func deliveries(to handles: Set<String>) -> some AsyncSequence<Delivery, Never> & Sendable {
-        let events = hub.streams.watch(handles) ?? AsyncStream { $0.finish() }
-        return events.compactMap { event in
+    /// Deliveries to these handles from now on; ends with the server. `nil` when too many are watching.
+    public func deliveries(to handles: Set<String>) -> AsyncStream<Delivery>? {
+        hub.streams.watch(handles) { event in
             if case .delivery(let delivery) = event { delivery } else { nil }
         }
     }
@@ -53,7 +55,7 @@ public final class RunningHub: Sendable {
     /// Closes the port and every connection. Returns when all are closed.
     public func stop() async {
         hub.close()
-        serving.cancel()
+        await group.triggerGracefulShutdown()
         _ = await serving.result
     }
 }

@@ -1,9 +1,8 @@
-#if canImport(HummingbirdTLS)
 import Crypto
 import HubEmulator
 import NIOSSL
 
-/// A certificate for this server alone, with a fresh P-256 key. RFC 5280, written in DER by hand because it is one page.
+/// A certificate for this server alone, with a fresh P-256 key. RFC 5280, written in DER by hand because it is short.
 struct SelfSignedCertificate {
     /// For clients that are to trust it.
     let pem: String
@@ -92,4 +91,3 @@ private enum DER {
         return item(0x17, Array((digits + "Z").utf8))
     }
 }
-#endif

@@ -1,4 +1,5 @@
 import CRdkafka
+import Foundation
 import NewsModel
 
 /// librdkafka's list of partitions with offsets, freed with this object.
@@ -18,6 +19,15 @@ final class RdPartitionList {
 
     func append(_ partition: TopicPartition, _ offset: Int64 = Int64(RD_KAFKA_OFFSET_INVALID)) {
         rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)?.pointee.offset = offset
+    }
+
+    /// With a note for the broker to keep beside the offset; the list frees it.
+    func append(_ partition: TopicPartition, _ offset: Int64, note: String) {
+        let element = rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)
+        element?.pointee.offset = offset
+        guard !note.isEmpty, let copy = strdup(note) else { return }
+        element?.pointee.metadata = UnsafeMutableRawPointer(copy)
+        element?.pointee.metadata_size = note.utf8.count
     }
 
     /// Lends the list for one call.

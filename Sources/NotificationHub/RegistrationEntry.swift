@@ -19,7 +19,8 @@ public struct RegistrationEntry: Sendable, Hashable {
     public func write(into bytes: inout [UInt8]) {
         let kind = "\(channel.registrationWord)\(template == nil ? "" : "Template")RegistrationDescription"
         bytes += "<?xml version=\"1.0\" encoding=\"utf-8\"?><entry xmlns=\"http://www.w3.org/2005/Atom\">".utf8
-        bytes += "<content type=\"application/xml\"><\(kind) xmlns:i=\"\(Self.instance)\" xmlns=\"\(Self.connect)\">".utf8
+        bytes +=
+            "<content type=\"application/xml\"><\(kind) xmlns:i=\"\(Self.instance)\" xmlns=\"\(Self.connect)\">".utf8
         if !tags.isEmpty { Self.write("Tags", tags.map(\.text).joined(separator: ","), into: &bytes) }
         writeChannel(into: &bytes)
         if let template { write(template, into: &bytes) }

@@ -10,6 +10,8 @@ public struct RegistrationFeed: Sendable, Hashable {
         public var isTemplate: Bool
         /// A template registration made without a name has none.
         public var templateName: String?
+        /// The installation that the hub made it of, and that it comes and goes with.
+        public var installation: String?
     }
 
     /// In the order of the feed.
@@ -28,6 +30,7 @@ public struct RegistrationFeed: Sendable, Hashable {
             case .opening(let element): name = element
             case .text(let text) where name == "RegistrationId": item?.id = text
             case .text(let text) where name == "TemplateName": item?.templateName = text
+            case .text(let text) where name == "Tags": item?.installation = Self.installation(inTags: text)
             case .text: break
             case .closing(let element):
                 name = ""
@@ -36,6 +39,16 @@ public struct RegistrationFeed: Sendable, Hashable {
                 if RegistrationPath.accepts(id: whole.id) { items.append(whole) }
             }
         }
+    }
+
+    private static func installation(inTags tags: String) -> String? {
+        for tag in tags.split(separator: ",") {
+            let tag = tag.trimmed
+            guard tag.hasPrefix(Tag.installationOpening), tag.hasSuffix("}") else { continue }
+            let id = tag.dropFirst(Tag.installationOpening.count).dropLast()
+            return RegistrationPath.accepts(id: String(id)) ? String(id) : nil
+        }
+        return nil
     }
 
     private enum Piece {

@@ -58,7 +58,9 @@ extension Engine {
             partitions[slot].pruneRestored()
             let id = partitions[slot].id
             ledger[id.partition] = min(ledger[id.partition] ?? .max, partitions[slot].ledgerStart)
-            guard let watermark = partitions[slot].lowWatermark, watermark != partitions[slot].committed else { continue }
+            guard let watermark = partitions[slot].lowWatermark, watermark != partitions[slot].committed else {
+                continue
+            }
             partitions[slot].committed = watermark
             offsets.append(CommitOffset(partition: id, offset: watermark))
             if !moved.contains(id.partition) { moved.append(id.partition) }
@@ -73,13 +75,16 @@ extension Engine {
 
     mutating func finishCommit(lane: Int, succeeded: Bool, at now: Instant) {
         lanes[lane].commitUnderWay = false
+        if !succeeded {
+            // Offsets are commanded anew from the current watermarks, all of them: a ledger offset must never go out
+            // without the watermark it was computed from.
+            for slot in lanes[lane].slots { partitions[slot].committed = nil }
+        }
         if succeeded || lanes[lane].draining != nil {
             // A last commit that fails (a broker may refuse one while it rebalances) costs the next owner only a
             // longer look at the ledger.
             if !lanes[lane].isDirty { lanes[lane].draining?.committed = true }
         } else {
-            // Offsets are commanded anew from the current watermarks; nothing is lost by forgetting what failed.
-            for slot in lanes[lane].slots { partitions[slot].committed = nil }
             lanes[lane].isDirty = true
             lanes[lane].commitAt = now + settings.commitInterval
         }

@@ -31,7 +31,9 @@ extension Engine {
     }
 
     mutating func reachEnd(_ offset: Int64, of id: TopicPartition, lane: Int, generation: Int) {
-        guard let slot = slot(of: id, lane: lane, generation: generation), partitions[slot].phase == .active else { return }
+        guard let slot = slot(of: id, lane: lane, generation: generation), partitions[slot].phase == .active else {
+            return
+        }
         partitions[slot].reachedEnd(offset)
         if partitions[slot].lowWatermark != partitions[slot].committed { lanes[lane].isDirty = true }
     }
@@ -118,7 +120,8 @@ extension Engine {
         {
             wanted = 1 << position
         }
-        if !partitions[slot].restored.isEmpty, let known = partitions[slot].restored.removeValue(forKey: record.offset) {
+        if !partitions[slot].restored.isEmpty, let known = partitions[slot].restored.removeValue(forKey: record.offset)
+        {
             wanted &= ~known.platforms
             partitions[slot][entry: index].firstResult = known.firstResult
         }

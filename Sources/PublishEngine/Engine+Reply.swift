@@ -38,8 +38,9 @@ extension Engine {
                 bucket?.hold(until: now + after)
             }
             if outage.failed(flight.delivery) { stop(.outage, failure.detail, at: now) }
-        case .unknown:
+        case .unknown(let failure, let hubIsAway):
             concurrency.refused(at: now)
+            if hubIsAway, outage.failed(flight.delivery) { stop(.outage, failure.detail, at: now) }
         case .unreachable(let failure):
             stop(.outage, failure.detail, at: now)
         case .tokenRefused(let failure):
@@ -114,7 +115,7 @@ extension Engine {
                 let delay = settings.retry.delay(afterAttempt: charged, using: &random)
                 retry(id, slot: slot, index: index, at: now, not: now + max(after ?? .zero, delay))
             }
-        case .unknown(let failure):
+        case .unknown(let failure, _):
             partitions[slot][delivery: index, platform].unknowns += 1
             if !wasProbe { partitions[slot][delivery: index, platform].charged += 1 }
             let state = partitions[slot][delivery: index, platform]

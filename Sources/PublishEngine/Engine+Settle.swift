@@ -34,7 +34,8 @@ extension Engine {
         var result = ResultRecord(
             eventID: content.eventID, platform: settings.platforms[platform], outcome: outcome,
             lane: lanes[partitions[slot].lane].settings.name,
-            source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset), settledAt: now)
+            source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset), settledAt: now
+        )
         if let routing = content.routing {
             result.categories = routing.categories
             result.tags = routing.tags

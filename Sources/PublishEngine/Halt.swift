@@ -29,7 +29,8 @@ public struct Halt: Sendable, Hashable {
         public var remedy: String {
             switch self {
             case .keyRefused: "check hub.connectionString: the key or its name is wrong, or was regenerated"
-            case .rightMissing: "give the rule in hub.connectionString the Send right, and check the hub's tier and quota"
+            case .rightMissing:
+                "give the rule in hub.connectionString the Send right, and check the hub's tier and quota"
             case .hubMissing: "check hub.name and the namespace in hub.connectionString"
             case .certificate: "check the hub's certificate, this machine's clock and hub.trustRoots"
             case .outage: "the hub is down or unreachable; sending resumes by itself when a probe passes"

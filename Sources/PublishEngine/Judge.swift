@@ -10,8 +10,8 @@ public enum Verdict: Sendable, Hashable {
     case notAccepted(ResultRecord.Failure, after: Duration?, isBusy: Bool)
     /// Never reached the hub: no attempt is charged.
     case unreachable(ResultRecord.Failure)
-    /// May have been taken.
-    case unknown(ResultRecord.Failure)
+    /// May have been taken. `hubIsAway` when nobody, or only a gateway, was there to answer.
+    case unknown(ResultRecord.Failure, hubIsAway: Bool)
     /// The token was refused: once with a fresh one, then a halt.
     case tokenRefused(ResultRecord.Failure)
     /// Nobody's request would pass.
@@ -23,7 +23,7 @@ public enum Judge {
     public static func verdict(on reply: Reply) -> Verdict {
         switch reply {
         case .replied(let reply): verdict(on: reply)
-        case .unanswered(let detail): .unknown(.init(code: "no-reply", detail: detail))
+        case .unanswered(let detail): .unknown(.init(code: "no-reply", detail: detail), hubIsAway: true)
         case .notSent(.connectionLost, let detail):
             .notAccepted(.init(code: "connection-lost", detail: detail), after: nil, isBusy: false)
         case .notSent(.unreachable, let detail): .unreachable(.init(code: "unreachable", detail: detail))
@@ -43,7 +43,7 @@ public enum Judge {
         case .missingHub: .halt(.hubMissing, failure)
         case .throttled(let after): .notAccepted(failure, after: after, isBusy: true)
         case .busy(let after): .notAccepted(failure, after: after, isBusy: true)
-        case .unknownAcceptance: .unknown(failure)
+        case .unknownAcceptance: .unknown(failure, hubIsAway: reply.status == 502 || reply.status == 504)
         }
     }
 }

@@ -75,7 +75,9 @@ struct Fingerprint: Sendable, Hashable {
         text.withUTF8 { bytes in
             var index = 0
             while index + 8 <= bytes.count {
-                step(UnsafeRawPointer(bytes.baseAddress.unsafelyUnwrapped).loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                step(
+                    UnsafeRawPointer(bytes.baseAddress.unsafelyUnwrapped).loadUnaligned(
+                        fromByteOffset: index, as: UInt64.self))
                 index += 8
             }
             var tail: UInt64 = 0

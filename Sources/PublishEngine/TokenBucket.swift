@@ -23,7 +23,9 @@ public struct TokenBucket: Sendable, Hashable {
         let cost = Int64(max(rate, 1)).multipliedFullWidth(by: Int64(max(share.part, 1)))
         let budget = Int64(1_000_000_000).multipliedFullWidth(by: Int64(max(share.total, 1)))
         // rate and share are settings and partition counts; should they overflow, the slowest pace is the safe one.
-        if cost.high == 0, budget.high == 0, let divisor = Int64(exactly: cost.low), let dividend = Int64(exactly: budget.low) {
+        if cost.high == 0, budget.high == 0, let divisor = Int64(exactly: cost.low),
+            let dividend = Int64(exactly: budget.low)
+        {
             interval = dividend / divisor + (dividend % divisor == 0 ? 0 : 1)
         } else {
             interval = 1_000_000_000

@@ -50,11 +50,13 @@ struct Preflight {
             let known = lane.topics.compactMap { topic in counts[topic].map { (topic, $0) } }
             if let (first, count) = known.first, let (other, odd) = known.first(where: { $0.1 != count }) {
                 problems.append(
-                    "lane \(lane.name): \(first) has \(count) partitions and \(other) has \(odd); they must have as many")
+                    "lane \(lane.name): \(first) has \(count) partitions and \(other) has \(odd); they must have as many"
+                )
             }
             if let most = known.max(by: { $0.1 < $1.1 }), let have = counts[results], have < most.1 {
                 problems.append(
-                    "results topic \(results) has \(have) partitions, \(most.0) has \(most.1); it needs at least as many")
+                    "results topic \(results) has \(have) partitions, \(most.0) has \(most.1); it needs at least as many"
+                )
             }
         }
         return problems

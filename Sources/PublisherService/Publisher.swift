@@ -1,6 +1,6 @@
-public import Logging
 import HubIO
 import KafkaIO
+public import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -153,7 +153,8 @@ public final class Publisher: Sendable {
     }
 
     /// Follows the events of a life to its end: drain → every shard finished → bridge closed.
-    private func watch(_ loops: [any EventLoop], _ shards: Mailboxes, _ bridge: KafkaBridge) async -> PublisherFailure? {
+    private func watch(_ loops: [any EventLoop], _ shards: Mailboxes, _ bridge: KafkaBridge) async -> PublisherFailure?
+    {
         var unfinished = Set(loops.indices)
         var open = Set(loops.indices)
         var failure: PublisherFailure?

@@ -14,7 +14,8 @@ extension StoreRequest {
         if let version { headers.append(RecordHeader(HeaderName.version, version)) }
         if !carried.isEmpty { headers += carried }
         return ProducedRecord(
-            topic: topic, partition: result.source.partition.partition, key: result.key, value: buffer, headers: headers)
+            topic: topic, partition: result.source.partition.partition, key: result.key, value: buffer, headers: headers
+        )
     }
 
     /// The event as it came, with what became of it beside it.

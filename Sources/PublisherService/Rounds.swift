@@ -67,14 +67,16 @@ final class Rounds: Sendable {
     private func measure(_ admin: KafkaAdmin) {
         for (index, lane) in settings.engine.lanes.enumerated() {
             do throws(KafkaFailure) {
-                let positions = telemetry.positions(lane: index)
-                let unknown = positions.filter { $0.committed == nil }.map(\.partition)
-                let stored =
-                    unknown.isEmpty ? [:] : try admin.committed(group: "\(settings.kafka.group).\(lane.name)", unknown)
+                let unknown = telemetry.positions(lane: index).filter { $0.committed == nil }.map(\.partition)
+                if !unknown.isEmpty {
+                    // It takes a client of its own: once per assignment, not with every look.
+                    let stored = try admin.committed(group: "\(settings.kafka.group).\(lane.name)", unknown)
+                    telemetry.found(stored, of: unknown)
+                }
                 var lag: Int64 = 0
-                for (partition, committed) in positions {
+                for (partition, committed) in telemetry.positions(lane: index) {
                     let kept = try admin.watermarks(partition)
-                    lag += max(0, kept.upperBound - max(committed ?? stored[partition] ?? 0, kept.lowerBound))
+                    lag += max(0, kept.upperBound - max(committed ?? 0, kept.lowerBound))
                 }
                 telemetry.measured(lane: index, lag: lag)
             } catch {

@@ -110,7 +110,8 @@ final class Shard {
             }
             take(
                 .restored(
-                    lane: lane, generation: generation, results: results, entries: entries.compactMap(RestoredResult.init),
+                    lane: lane, generation: generation, results: results,
+                    entries: entries.compactMap(RestoredResult.init),
                     end: end?.offset))
         case .trouble(let failure):
             telemetry.troubled(failure)
@@ -180,17 +181,7 @@ final class Shard {
 
     /// Health must show a halt at once.
     private func reportHalt() {
-        if engine.halt?.reason != reportedHalt?.reason {
-            if let halt = engine.halt {
-                log.error(
-                    "sending halted",
-                    metadata: [
-                        "reason": "\(halt.reason.rawValue)", "detail": "\(halt.detail)", "remedy": "\(halt.reason.remedy)",
-                    ])
-            } else {
-                log.notice("sending again")
-            }
-        }
+        if engine.halt?.reason != reportedHalt?.reason { log.halt(engine.halt) }
         reportedHalt = engine.halt
         report()
     }
@@ -254,13 +245,7 @@ final class Shard {
     private func note(_ result: ResultRecord) {
         meter.settled(result)
         onResult?(result)
-        log.debug(
-            "delivery settled",
-            metadata: [
-                "outcome": "\(result.outcome.rawValue)", "event": "\(result.eventID ?? "")",
-                "platform": "\(result.platform.rawValue)", "lane": "\(result.lane)", "source": "\(result.source)",
-                "attempts": "\(result.attempts)", "code": "\(result.error?.code ?? "")",
-            ])
+        log.settled(result)
     }
 
     private func produce(_ record: ProducedRecord, token: UInt64) {
@@ -308,16 +293,5 @@ final class Shard {
         report()
         pool?.close()
         pool = nil
-    }
-}
-
-extension Input {
-    /// Whether it shows that the pipeline moves.
-    fileprivate var isProgress: Bool {
-        switch self {
-        case .records, .reply, .stored, .restored: true
-        case .committed(_, let succeeded): succeeded
-        case .assigned, .endReached, .revoked, .partitionCount, .pause, .reload, .alarm, .drain: false
-        }
     }
 }

@@ -39,7 +39,8 @@ final class ShardMeter {
     func settled(_ result: ResultRecord) {
         // Lanes and categories are few and their names short: comparing them costs less than hashing one.
         guard let lane = lanes.firstIndex(of: result.lane) else { return }
-        tally.count(result, lane: lane, categories: result.categories.lazy.compactMap { self.categories.firstIndex(of: $0) })
+        tally.count(
+            result, lane: lane, categories: result.categories.lazy.compactMap { self.categories.firstIndex(of: $0) })
         recent.add(result)
     }
 
@@ -54,5 +55,16 @@ final class ShardMeter {
             at: now, tally: tally, recent: recent, vitals: engine.vitals, limiter: limiter, limitedFor: limitedFor,
             tokens: engine.tokens(at: now), openConnections: openConnections, oldestHeld: engine.oldestHeld,
             progressAt: progressAt)
+    }
+}
+
+extension Input {
+    /// Whether it shows that the pipeline moves.
+    var isProgress: Bool {
+        switch self {
+        case .records, .reply, .stored, .restored: true
+        case .committed(_, let succeeded): succeeded
+        case .assigned, .endReached, .revoked, .partitionCount, .pause, .reload, .alarm, .drain: false
+        }
     }
 }

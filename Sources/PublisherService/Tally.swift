@@ -47,7 +47,9 @@ public struct Tally: Sendable {
         if let hub = result.latency.hub { lanes[lane].hub.add(hub) }
         if let total = result.latency.total { lanes[lane].total.add(total) }
         for index in indices { categories[index].count(result.outcome) }
-        if result.outcome.isDeadLettered { lanes[lane].countDeadLetter(result.error?.code ?? result.outcome.rawValue, 1) }
+        if result.outcome.isDeadLettered {
+            lanes[lane].countDeadLetter(result.error?.code ?? result.outcome.rawValue, 1)
+        }
     }
 
     mutating func add(_ other: Tally) {

@@ -70,7 +70,9 @@ public final class Telemetry: Sendable {
     /// What others committed meanwhile is not known to us.
     func assigned(lane: Int, shard: Int, partitions: [TopicPartition]) {
         state.withLock { state in
-            for partition in state.assigned[LaneShard(lane: lane, shard: shard)] ?? [] { state.committed[partition] = nil }
+            for partition in state.assigned[LaneShard(lane: lane, shard: shard)] ?? [] {
+                state.committed[partition] = nil
+            }
             for partition in partitions { state.committed[partition] = nil }
             state.assigned[LaneShard(lane: lane, shard: shard)] = partitions
         }
@@ -100,6 +102,15 @@ public final class Telemetry: Sendable {
     func positions(lane: Int) -> [(partition: TopicPartition, committed: Int64?)] {
         state.withLock { state in
             state.assigned.filter { $0.key.lane == lane }.values.joined().sorted().map { ($0, state.committed[$0]) }
+        }
+    }
+
+    /// What stood committed when a partition came to us; what we committed since is newer.
+    func found(_ stored: [TopicPartition: Int64], of partitions: [TopicPartition]) {
+        state.withLock { state in
+            for partition in partitions where state.committed[partition] == nil {
+                state.committed[partition] = stored[partition] ?? 0
+            }
         }
     }
 
@@ -157,7 +168,8 @@ public final class Telemetry: Sendable {
         let lanes = settings.lanes.indices.map { lane($0, reports, state, at: now) }
         let tokens = reports.compactMap(\.tokens)
         return ServiceStatus(
-            at: now, startedAt: startedAt, lanes: lanes, categories: categories, tally: tally, halts: Self.halts(reports),
+            at: now, startedAt: startedAt, lanes: lanes, categories: categories, tally: tally,
+            halts: Self.halts(reports),
             limiters: reports.map(\.limiter),
             limitedFor: Limiter.allCases.enumerated().map { index, limiter in
                 (limiter, Double(reports.reduce(0) { $0 + $1.limitedFor[index] }) / 1e9)
@@ -204,7 +216,8 @@ public final class Telemetry: Sendable {
             reasons.append(
                 .init(
                     code: "not-assigned", detail: "lane \(lane.name): no partitions assigned yet",
-                    remedy: "joining takes some seconds; should it last, check the brokers and this machine's way to them"))
+                    remedy:
+                        "joining takes some seconds; should it last, check the brokers and this machine's way to them"))
         }
         for halt in Self.halts(reports) {
             reasons.append(

@@ -1,5 +1,6 @@
-import PublishEngine
 import NewsModel
+import PublishEngine
+
 /// G2: every record below a committed offset has all its results on the results topic.
 struct CommitsBehindResults: Checker {
     let promise = Promise.commitsBehindResults
@@ -13,7 +14,8 @@ struct CommitsBehindResults: Checker {
             }
             for (stands, item) in log.items.reversed() where stands < offset.offset {
                 for delivery in books.deliveries(of: item) where books.resultsOf[delivery].isEmpty {
-                    return "\(offset.partition) was committed to \(offset.offset); \(books.name(delivery)) has no result"
+                    return
+                        "\(offset.partition) was committed to \(offset.offset); \(books.name(delivery)) has no result"
                 }
             }
         }

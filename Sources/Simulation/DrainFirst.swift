@@ -1,5 +1,6 @@
-import PublishEngine
 import NewsModel
+import PublishEngine
+
 /// A partition that is given up before the deadline leaves nothing behind: no request without its reply, no result
 /// without its acknowledgement. So a handover in good order repeats nothing.
 struct DrainFirst: Checker {
@@ -12,7 +13,8 @@ struct DrainFirst: Checker {
         case .acknowledged(let tenure?, let delivery): unstored[tenure]?.remove(delivery)
         case .ended(let tenure) where books.tenures[tenure].end == .released:
             if let delivery = unstored[tenure]?.min() {
-                return "\(books.tenures[tenure].partition) was given up; the result of \(books.name(delivery)) was not stored"
+                return
+                    "\(books.tenures[tenure].partition) was given up; the result of \(books.name(delivery)) was not stored"
             }
             let open = books.attempts.last { $0.tenure == tenure && $0.reply == nil }
             return open.map {

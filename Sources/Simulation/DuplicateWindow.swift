@@ -1,5 +1,5 @@
-import PublishEngine
 import NewsModel
+import PublishEngine
 
 /// A second record with the id and version of one that was accepted is not sent, across restarts too. Checked where the
 /// window is wider than the life.

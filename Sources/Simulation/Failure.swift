@@ -5,6 +5,12 @@ public struct Failure: Sendable {
     /// What is left of the life when everything is taken out that is not needed.
     public var shrunk: Life
 
+    public init(seed: UInt64, violation: Violation, shrunk: Life) {
+        self.seed = seed
+        self.violation = violation
+        self.shrunk = shrunk
+    }
+
     /// What to type to see it again.
     public var command: String { "newswire simulate --seed \(seed) --lives 1" }
 }
@@ -12,7 +18,8 @@ public struct Failure: Sendable {
 extension Failure: CustomStringConvertible {
     public var description: String {
         var lines = [
-            "seed \(seed): \(violation)", "again: \(command)", "setting: \(shrunk.setting)", "options: \(shrunk.options)",
+            "seed \(seed): \(violation)", "again: \(command)", "setting: \(shrunk.setting)",
+            "options: \(shrunk.options)",
             "faults that matter:",
         ]
         lines += shrunk.faults.map { "  \($0)" }

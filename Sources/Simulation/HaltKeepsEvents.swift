@@ -1,5 +1,6 @@
-import PublishEngine
 import NewsModel
+import PublishEngine
+
 /// G8: what is wrong with the hub, the key or the way there is no event's fault. A delivery whose every request met such
 /// a fault ends in no dead letter.
 struct HaltKeepsEvents: Checker {

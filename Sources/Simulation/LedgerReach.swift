@@ -1,5 +1,6 @@
-import PublishEngine
 import NewsModel
+import PublishEngine
+
 /// The ledger: L stands at or below a result of every settled delivery at or above W, so that a restore finds it.
 ///
 /// Results that a former owner stored after the present one had read the ledger are unknown to the latter: it sends
@@ -21,7 +22,8 @@ struct LedgerReach: Checker {
                     for delivery in books.deliveries(of: item) {
                         let known = books.resultsOf[delivery].filter { books.tenures[tenure].knows($0, as: tenure) }
                         guard let first = known.first, known.allSatisfy({ $0.offset < ledger.offset }) else { continue }
-                        return "L of \(ledger.partition) is \(ledger.offset); the result of \(books.name(delivery)) stands at \(first.offset)"
+                        return
+                            "L of \(ledger.partition) is \(ledger.offset); the result of \(books.name(delivery)) stands at \(first.offset)"
                     }
                 }
             }

@@ -1,5 +1,6 @@
-import PublishEngine
 import NewsModel
+import PublishEngine
+
 /// Once faults end, everything settles and is committed, in bounded time.
 struct Liveness: Checker {
     let promise = Promise.liveness
@@ -11,13 +12,16 @@ struct Liveness: Checker {
         let open = books.life.news.indices.flatMap(books.deliveries).filter { books.resultsOf[$0].isEmpty }
         let halts = last.values.compactMap(\.vitals.halt?.reason.rawValue).sorted()
         let state = halts.isEmpty ? "" : " (halted: \(halts.joined(separator: ", ")))"
-        if let first = open.first { return "\(open.count) deliveries never settle\(state), among them \(books.name(first))" }
+        if let first = open.first {
+            return "\(open.count) deliveries never settle\(state), among them \(books.name(first))"
+        }
         for lane in books.committed.indices {
             for (partition, log) in books.sources.sorted(by: { $0.key < $1.key }) where !log.items.isEmpty {
                 guard books.life.setting.lanes[lane].topics.contains(partition.topic) else { continue }
                 let committed = books.committed[lane][partition]
                 if committed != log.end {
-                    return "\(partition) ends at \(log.end) and stays committed at \(committed.map(String.init) ?? "nothing")"
+                    return
+                        "\(partition) ends at \(log.end) and stays committed at \(committed.map(String.init) ?? "nothing")"
                 }
             }
         }

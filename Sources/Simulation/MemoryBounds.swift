@@ -30,14 +30,20 @@ struct MemoryBounds: Checker {
         var held = 0
         for (lane, vitals) in zip(settings.lanes, moment.vitals.lanes) {
             held += vitals.held
-            if vitals.held > lane.window.records { return "lane \(lane.name) holds \(vitals.held) records of \(lane.window.records)" }
+            if vitals.held > lane.window.records {
+                return "lane \(lane.name) holds \(vitals.held) records of \(lane.window.records)"
+            }
             // The last record of a grant may overdraw its bytes.
             let most = lane.window.bytes + largest
-            if vitals.heldBytes > most { return "lane \(lane.name) holds \(vitals.heldBytes) bytes of \(lane.window.bytes)" }
+            if vitals.heldBytes > most {
+                return "lane \(lane.name) holds \(vitals.heldBytes) bytes of \(lane.window.bytes)"
+            }
             if vitals.held < 0 || vitals.heldBytes < 0 { return "lane \(lane.name) holds less than nothing" }
         }
         let deliveries = held * settings.platforms.count
-        if census.flights > settings.connections { return "\(census.flights) requests for \(settings.connections) connections" }
+        if census.flights > settings.connections {
+            return "\(census.flights) requests for \(settings.connections) connections"
+        }
         if census.unexamined > held { return "\(census.unexamined) records wait to be examined, \(held) are held" }
         if census.lines > deliveries { return "\(census.lines) story lines for \(deliveries) deliveries" }
         let slack = 2 * deliveries + 64 * settings.lanes.count

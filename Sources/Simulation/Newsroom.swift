@@ -39,7 +39,9 @@ struct Newsroom {
         let place = story.utf8.reduce(7) { ($0 &* 31 &+ Int($1)) & 0xffff }
         let topic = topics[place % topics.count]
         let partition = TopicPartition(topic: topic, partition: Int32(place / 7 % setting.partitions))
-        if random.chance(percent: 6), let twin = written.last(where: { $0.partition == partition && $0.kind == .usable }) {
+        if random.chance(percent: 6),
+            let twin = written.last(where: { $0.partition == partition && $0.kind == .usable })
+        {
             return again(twin, serial, at: at)
         }
         var event = NewsEvent(id: "event-\(serial)", headline: Marker.text(serial) + " news")
@@ -93,7 +95,9 @@ struct Newsroom {
     ) -> NewsItem {
         var value: [UInt8] = []
         event.encode(into: &value)
-        if kind == .undecodable { value = random.chance(percent: 50) ? Array("not news".utf8) : Array(value.dropLast(2)) }
+        if kind == .undecodable {
+            value = random.chance(percent: 50) ? Array("not news".utf8) : Array(value.dropLast(2))
+        }
         var record = SourceRecord(
             offset: 0, timestamp: random.chance(percent: 90) ? start + at : nil, key: Array((event.story ?? "").utf8),
             value: value)

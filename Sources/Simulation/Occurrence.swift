@@ -49,7 +49,8 @@ enum Occurrence {
             .noticeLoss(let address, _), .loseReleasePatience(let address, _, _), .exit(let address):
             address
         case .reply(let flight, _): flight.address
-        case .publish, .begins, .ends, .start, .thaw, .calm, .append, .acknowledge, .commit, .completeJoin, .expireSession, .arrive:
+        case .publish, .begins, .ends, .start, .thaw, .calm, .append, .acknowledge, .commit, .completeJoin,
+            .expireSession, .arrive:
             nil
         }
     }

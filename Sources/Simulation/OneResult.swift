@@ -1,5 +1,6 @@
-import PublishEngine
 import NewsModel
+import PublishEngine
+
 /// G1: a delivery has one result, and one owner gives it one outcome.
 ///
 /// A second result is legal only where an owner crashed, lost its partition or ran out of time before the first one was
@@ -19,7 +20,8 @@ struct OneResult: Checker {
                 return "\(books.name(delivery)) ended before the ledger was read"
             }
             if let known = books.resultsOf[delivery].first(where: { books.tenures[tenure].knows($0, as: tenure) }) {
-                return "\(books.name(delivery)) ended as \(result.outcome.rawValue); the ledger already had \(known.outcome.rawValue)"
+                return
+                    "\(books.name(delivery)) ended as \(result.outcome.rawValue); the ledger already had \(known.outcome.rawValue)"
             }
         case .stored(let delivery, let result, _):
             let twins = books.resultsOf[delivery].filter { $0.tenure == result.tenure }

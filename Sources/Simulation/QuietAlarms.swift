@@ -23,6 +23,7 @@ struct QuietAlarms: Checker {
         if moment.now - row.since > .seconds(1) { row = (0, moment.now) }
         row.count += 1
         idle[address] = row
-        return row.count > Self.most ? "process \(address.process) was woken \(row.count) times in a second for nothing" : nil
+        return row.count > Self.most
+            ? "process \(address.process) was woken \(row.count) times in a second for nothing" : nil
     }
 }

@@ -21,7 +21,9 @@ extension Setting {
     static func draw(_ random: inout SeededRandom, _ options: Options) -> Setting {
         let processes = random.number(options.processes)
         var engine = EngineSettings(
-            lanes: lanes(&random), platforms: random.pick([[.template], [.template], [.apple, .fcmv1], [.apple, .fcmv1, .windows]], or: [.template]),
+            lanes: lanes(&random),
+            platforms: random.pick(
+                [[.template], [.template], [.apple, .fcmv1], [.apple, .fcmv1, .windows]], or: [.template]),
             resultsTopic: "results")
         if random.chance(percent: 70) {
             // Every process may send one at any time, so a burst below their number is a burst of their number.
@@ -29,7 +31,8 @@ extension Setting {
         }
         engine.connections = random.number(1...16)
         engine.retry = RetrySchedule(
-            attempts: random.number(2...8), first: random.milliseconds(20...500), longest: random.milliseconds(500...10_000))
+            attempts: random.number(2...8), first: random.milliseconds(20...500),
+            longest: random.milliseconds(500...10_000))
         engine.floodGuard = .init(
             sharePercent: random.pick([0, 50, 80], or: 50), events: random.pick([20, 100, 500], or: 500))
         engine.unknownAttempts = random.number(1...4)

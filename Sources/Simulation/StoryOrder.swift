@@ -1,5 +1,5 @@
-import PublishEngine
 import NewsModel
+import PublishEngine
 
 /// G5: the deliveries of one story leave in the order of their records, one at a time; who takes a partition over does
 /// not send what is older than anything the former owner finished.

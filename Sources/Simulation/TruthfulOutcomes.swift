@@ -1,5 +1,5 @@
-import PublishEngine
 import NewsModel
+import PublishEngine
 
 /// An outcome says what happened: `accepted` only of what the hub took, certainly-not only of what it did not.
 struct TruthfulOutcomes: Checker {

@@ -1,5 +1,6 @@
-import PublishEngine
 import NewsModel
+import PublishEngine
+
 /// A promise that was broken.
 public struct Violation: Error, Sendable, Hashable {
     public var promise: Promise

@@ -77,7 +77,8 @@ extension World {
     // MARK: The broker takes records
 
     mutating func append(_ production: Production, from address: Address) {
-        let isAlive = processes[address.process].incarnation == address.incarnation
+        let isAlive =
+            processes[address.process].incarnation == address.incarnation
             && processes[address.process].engine != nil
         if !isAlive, now > lastWords[address] ?? .distantPast { return }
         if let until = stallEnd, production.result != nil {

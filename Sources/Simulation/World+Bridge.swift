@@ -47,8 +47,11 @@ extension World {
         processes[index].isPolling = false
         var hasMore = false
         for lane in processes[index].clients.indices {
-            for slot in processes[index].clients[lane].slots.indices where !processes[index].clients[lane].slots[slot].isHeld {
-                guard processes[index].clients[lane].records > 0, processes[index].clients[lane].bytes > 0 else { break }
+            for slot in processes[index].clients[lane].slots.indices
+            where !processes[index].clients[lane].slots[slot].isHeld {
+                guard processes[index].clients[lane].records > 0, processes[index].clients[lane].bytes > 0 else {
+                    break
+                }
                 if read(lane: lane, slot: slot, address) { hasMore = true }
             }
         }

@@ -41,7 +41,8 @@ extension World {
 
     mutating func expire(_ address: Address, lane: Int) {
         let process = processes[address.process]
-        let isGone = process.incarnation != address.incarnation || process.engine == nil
+        let isGone =
+            process.incarnation != address.incarnation || process.engine == nil
             || process.clients[lane].hasLeft
         guard isGone || process.frozenUntil > now else { return }
         expel(address, lane: lane, noticedAfter: max(process.frozenUntil - now, .zero))
@@ -87,7 +88,8 @@ extension World {
     private mutating func completeWhenJoined(_ lane: Int) {
         guard groups[lane].isRebalancing, groups[lane].members.allSatisfy(\.hasJoined) else { return }
         agenda.add(
-            .completeJoin(lane: lane, round: groups[lane].round, isForced: false), at: now + random.milliseconds(1...100))
+            .completeJoin(lane: lane, round: groups[lane].round, isForced: false),
+            at: now + random.milliseconds(1...100))
     }
 
     mutating func completeJoin(_ lane: Int, round: Int, isForced: Bool) {

@@ -80,7 +80,9 @@ extension World {
         lastWords[address] = now + random.milliseconds(0...20)
         die(address)
         report.crashes += 1
-        for lane in groups.indices { agenda.add(.expireSession(address, lane: lane), at: now + life.setting.sessionTimeout) }
+        for lane in groups.indices {
+            agenda.add(.expireSession(address, lane: lane), at: now + life.setting.sessionTimeout)
+        }
         agenda.add(.start(process: index), at: now + returnsAfter)
     }
 

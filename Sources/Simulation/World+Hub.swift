@@ -20,7 +20,9 @@ extension World {
         if fate.isAccepted {
             books.attempts[flight.attempt].isAccepted = true
             report.accepted += 1
-            if books.attemptsOf[attempt.delivery].contains(where: { $0 != flight.attempt && books.attempts[$0].isAccepted }) {
+            if books.attemptsOf[attempt.delivery].contains(where: {
+                $0 != flight.attempt && books.attempts[$0].isAccepted
+            }) {
                 report.repeats += 1
             }
             tell(.accepted(attempt: flight.attempt))

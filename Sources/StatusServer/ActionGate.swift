@@ -25,11 +25,14 @@ struct ActionGate: Sendable {
 
     func verdict(on caller: Caller) -> Verdict {
         // A page of another site must not act through its reader's browser.
-        if let origin = caller.origin, origin != "http://\(caller.host ?? "")", origin != "https://\(caller.host ?? "")" {
+        if let origin = caller.origin, origin != "http://\(caller.host ?? "")", origin != "https://\(caller.host ?? "")"
+        {
             return .refused("The request comes from a page of another site.")
         }
         if let authorization = caller.authorization {
-            guard let token, Self.isEqual(Array(authorization.utf8), Array("Bearer ".utf8) + token) else { return .needsToken }
+            guard let token, Self.isEqual(Array(authorization.utf8), Array("Bearer ".utf8) + token) else {
+                return .needsToken
+            }
             return .allowed(as: "token")
         }
         // A name that somebody made point at this machine must not reach it either.

@@ -77,13 +77,19 @@ enum MetricsPage {
         gauge("newswire_consumer_lag_seconds", "Age of the oldest record of our partitions without an outcome.") {
             $0.lagAge.map { Double($0.nanoseconds) / 1e9 }
         }
-        gauge("newswire_assigned_partitions", "Partitions of the lane that this process reads.") { Double($0.partitions ?? 0) }
+        gauge("newswire_assigned_partitions", "Partitions of the lane that this process reads.") {
+            Double($0.partitions ?? 0)
+        }
         gauge("newswire_window_records", "Records held in memory.") { Double($0.held) }
         gauge("newswire_window_limit_records", "Records that each event loop may hold.") { Double($0.window.records) }
         gauge("newswire_window_bytes", "Bytes of records held in memory.") { Double($0.heldBytes) }
-        gauge("newswire_window_limit_bytes", "Bytes of records that each event loop may hold.") { Double($0.window.bytes) }
+        gauge("newswire_window_limit_bytes", "Bytes of records that each event loop may hold.") {
+            Double($0.window.bytes)
+        }
         gauge("newswire_ready_deliveries", "Deliveries that may leave.") { Double($0.ready) }
-        gauge("newswire_parked_deliveries", "Deliveries that wait for a time: retries and embargoes.") { Double($0.parked) }
+        gauge("newswire_parked_deliveries", "Deliveries that wait for a time: retries and embargoes.") {
+            Double($0.parked)
+        }
         gauge("newswire_lane_paused", "1 while an operator has paused the lane.") { $0.isPaused ? 1 : 0 }
     }
 
@@ -102,7 +108,8 @@ enum MetricsPage {
                 text.sample(status.limiters.contains(limiter) ? 1 : 0, ("reason", limiter.rawValue))
             }
         }
-        text.family("newswire_limited_seconds_total", .counter, "How long each limit held, summed over event loops.") { text in
+        text.family("newswire_limited_seconds_total", .counter, "How long each limit held, summed over event loops.") {
+            text in
             for (limiter, seconds) in status.limitedFor { text.sample(seconds, ("reason", limiter.rawValue)) }
         }
     }

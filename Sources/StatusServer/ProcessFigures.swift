@@ -11,9 +11,9 @@ struct ProcessFigures {
     static var now: ProcessFigures {
         var usage = rusage()
         #if canImport(Glibc)
-            _ = getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        _ = getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         #else
-            _ = getrusage(RUSAGE_SELF, &usage)
+        _ = getrusage(RUSAGE_SELF, &usage)
         #endif
         let cpu = [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
         let memory = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
@@ -22,9 +22,9 @@ struct ProcessFigures {
         let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count - 1
         var limit = rlimit()
         #if canImport(Glibc)
-            let hasLimit = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        let hasLimit = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
         #else
-            let hasLimit = getrlimit(RLIMIT_NOFILE, &limit) == 0
+        let hasLimit = getrlimit(RLIMIT_NOFILE, &limit) == 0
         #endif
         return ProcessFigures(
             cpuSeconds: cpu, residentBytes: pages.map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) }, openFiles: files,

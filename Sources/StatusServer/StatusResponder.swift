@@ -119,7 +119,8 @@ struct StatusResponder: HTTPResponder {
         /// `/api/lanes/{lane}/pause` and `…/resume`.
         init?(path: String) {
             let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-            guard parts.count == 5, parts[1] == "api", parts[2] == "lanes", ["pause", "resume"].contains(parts[4]) else {
+            guard parts.count == 5, parts[1] == "api", parts[2] == "lanes", ["pause", "resume"].contains(parts[4])
+            else {
                 return nil
             }
             lane = String(parts[3])

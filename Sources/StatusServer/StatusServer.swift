@@ -2,6 +2,7 @@ import Hummingbird
 public import Logging
 import NIOCore
 public import PublisherService
+import ServiceLifecycle
 
 /// A publisher's health, metrics and dashboard over HTTP.
 public struct StatusServer: Sendable {
@@ -25,11 +26,15 @@ public struct StatusServer: Sendable {
     public func start() async throws(StatusServerProblem) -> RunningStatusServer {
         let (ports, opened) = AsyncStream<Int>.makeStream()
         let application = application { opened.yield($0) }
+        // Ended by a graceful shutdown, never by cancellation: that would trap on a connection that is just being made.
+        var configuration = ServiceGroupConfiguration(services: [application], logger: application.logger)
+        configuration.maximumGracefulShutdownDuration = .seconds(2)
+        let group = ServiceGroup(configuration: configuration)
         let serving = Task {
             defer { opened.finish() }
-            try await application.run()
+            try await group.run()
         }
-        for await port in ports { return RunningStatusServer(port: port, serving: serving) }
+        for await port in ports { return RunningStatusServer(port: port, group: group, serving: serving) }
         var reason = "it closed at once"
         do { try await serving.value } catch { reason = "\(error)" }
         throw .listen(host: settings.host, port: settings.port, reason: reason)
@@ -55,16 +60,18 @@ public struct StatusServer: Sendable {
 /// A status that is being served by this process.
 public final class RunningStatusServer: Sendable {
     public let port: Int
+    private let group: ServiceGroup
     private let serving: Task<Void, any Error>
 
-    init(port: Int, serving: Task<Void, any Error>) {
+    init(port: Int, group: ServiceGroup, serving: Task<Void, any Error>) {
         self.port = port
+        self.group = group
         self.serving = serving
     }
 
     /// Closes the port and every connection. Returns when all are closed.
     public func stop() async {
-        serving.cancel()
+        await group.triggerGracefulShutdown()
         _ = await serving.result
     }
 }

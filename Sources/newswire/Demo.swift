@@ -3,6 +3,7 @@ import HubIO
 import HubServer
 import KafkaIO
 import Logging
+import NIOPosix
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -28,8 +29,9 @@ struct Demo: Sendable {
     init(port: Int?, log: Logger) async throws {
         broker = try EmbeddedBroker(
             topics: [Self.topic, Self.resultsTopic, Self.deadLettersTopic].map { ($0, Self.partitions) })
-        hub = try await Self.startHub(port: port)
-        kafka = broker.settings(group: "newswire-demo")
+        let kafka = broker.settings(group: "newswire-demo")
+        self.kafka = kafka
+        hub = try await Self.startHub(port: port) { try await Self.publish($0, to: kafka) }
         let lanes = [LaneSettings(name: Self.lane, topics: [Self.topic])]
         let settings = PublisherSettings(
             kafka: kafka, engine: EngineSettings(lanes: lanes, platforms: [.template], resultsTopic: Self.resultsTopic),
@@ -48,13 +50,37 @@ struct Demo: Sendable {
         }
     }
 
-    private static func startHub(port: Int?) async throws -> RunningHub {
-        let name = try HubName("breaking-news")
-        if let port { return try await HubServer(HubServerSettings(port: port, hubName: name)).start() }
+    private static func startHub(
+        port: Int?, publish: @escaping @Sendable (ComposedStory) async throws -> Void
+    ) async throws -> RunningHub {
+        if let port { return try await HubServer(hubSettings(port: port, publish: publish)).start() }
         do {
-            return try await HubServer(HubServerSettings(hubName: name)).start()
+            return try await HubServer(hubSettings(port: 8090, publish: publish)).start()
         } catch HubServerProblem.listen {
-            return try await HubServer(HubServerSettings(port: 0, hubName: name)).start()
+            return try await HubServer(hubSettings(port: 0, publish: publish)).start()
+        }
+    }
+
+    private static func hubSettings(
+        port: Int, publish: @escaping @Sendable (ComposedStory) async throws -> Void
+    ) throws -> HubServerSettings {
+        var settings = HubServerSettings(port: port, hubName: try HubName("breaking-news"))
+        settings.publish = publish
+        return settings
+    }
+
+    /// A story written on the page goes the way of all news.
+    private static func publish(_ story: ComposedStory, to kafka: KafkaSettings) async throws {
+        var event = NewsEvent(id: story.id, headline: story.headline)
+        event.categories = [story.category]
+        event.story = story.story
+        var value: [UInt8] = []
+        event.encode(into: &value)
+        let record = ProducedRecord(topic: topic, key: Array(story.story.utf8), value: value)
+        try await NIOThreadPool.singleton.runIfActive {
+            let publisher = try RecordPublisher(settings: kafka)
+            try publisher.publish(record)
+            try publisher.flush()
         }
     }
 
@@ -83,6 +109,6 @@ struct Demo: Sendable {
         return (publisher.published, bad)
     }
 
-    /// The page that shows what the hub received.
-    var page: String { "http://127.0.0.1:\(hub.port)/_emulator/messages" }
+    /// The page that is a reader's phone.
+    var page: String { "http://127.0.0.1:\(hub.port)/" }
 }

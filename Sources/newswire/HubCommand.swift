@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import HubServer
 import NotificationHub
 
@@ -8,12 +9,15 @@ struct HubCommand: AsyncParsableCommand {
         abstract: "A notification hub on this machine, for trying things out.",
         discussion: """
             It speaks the hub's protocol and keeps its rules, so newswire and other clients can send to it \
-            as to the real one. Nothing leaves this machine. It prints the connection string to use; GET \
-            /_emulator/messages lists what it received.
+            as to the real one. Nothing leaves this machine. It prints the connection string to use; its page at / \
+            is a reader's phone, and GET /_emulator/messages lists what it received.
 
             Example, in two terminals:
               newswire hub --name breaking-news
               NEWSWIRE_HUB_CONNECTION_STRING='…' newswire run --config newswire.yaml
+
+            With --tls it speaks https, which many client libraries insist on; --write-certificate leaves the \
+            certificate that clients must be told to trust (hub.trustRoots of newswire).
             """)
 
     @Option(help: ArgumentHelp("Where to listen.", valueName: "host:port"))
@@ -23,16 +27,39 @@ struct HubCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Use this rule and key instead of new ones.", valueName: "s"))
     var connectionString: String?
 
-    func validate() throws { _ = try settings() }
+    @Option(help: ArgumentHelp("Keep registrations and messages in this file, over restarts.", valueName: "file"))
+    var store: String?
+    @Flag(help: "Speak https, with a certificate made at the start unless --certificate names one.")
+    var tls = false
+    @Option(help: ArgumentHelp("A certificate chain in PEM, with --private-key.", valueName: "file"))
+    var certificate: String?
+    @Option(help: ArgumentHelp("The certificate's key in PEM.", valueName: "file"))
+    var privateKey: String?
+    @Option(help: ArgumentHelp("Write the certificate that was made to this file.", valueName: "file"))
+    var writeCertificate: String?
+
+    func validate() throws {
+        guard (certificate == nil) == (privateKey == nil) else {
+            throw ValidationError("--certificate and --private-key belong together.")
+        }
+        _ = try settings()
+    }
 
     private func settings() throws -> HubServerSettings {
         guard let address = NetworkAddress(listen) else {
             throw ValidationError("--listen must be host:port, e.g. 127.0.0.1:8090.")
         }
         do {
-            return HubServerSettings(
+            var settings = HubServerSettings(
                 host: address.host, port: address.port, hubName: try HubName(name),
                 connectionString: try connectionString.map { try ConnectionString(parsing: $0) })
+            settings.storePath = store
+            if let certificate, let privateKey {
+                settings.security = .files(certificate: certificate, key: privateKey)
+            } else if tls {
+                settings.security = .selfSigned
+            }
+            return settings
         } catch {
             throw ValidationError("\(error)")
         }
@@ -41,7 +68,11 @@ struct HubCommand: AsyncParsableCommand {
     func run() async throws {
         LogLineHandler.install(level: "info", format: "auto")
         do {
-            try await HubServer(try settings()).run { address in
+            let server = try HubServer(try settings())
+            if let writeCertificate, let pem = server.certificatePEM {
+                try Data(pem.utf8).write(to: URL(fileURLWithPath: writeCertificate), options: .atomic)
+            }
+            try await server.run { address in
                 Terminal.standardOutput.line(Self.greeting(address))
             }
         } catch let problem as HubServerProblem {

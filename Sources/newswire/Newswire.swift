@@ -23,6 +23,7 @@ struct Newswire: AsyncParsableCommand {
             """,
         subcommands: [
             DemoCommand.self, RunCommand.self, CheckCommand.self, TopicsCommand.self, PublishCommand.self,
-            ResultsCommand.self, SendCommand.self, HubCommand.self,
+            ResultsCommand.self, RedriveCommand.self, SendCommand.self, HubCommand.self, DeviceCommand.self,
+            SimulateCommand.self,
         ])
 }

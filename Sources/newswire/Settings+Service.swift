@@ -9,9 +9,12 @@ extension Settings {
     var kafkaSettings: KafkaSettings {
         var properties: [String: String] = [:]
         for property in kafka.properties { properties[property.name] = property.value.revealed }
-        return KafkaSettings(
+        var settings = KafkaSettings(
             bootstrapServers: kafka.bootstrapServers.map(\.description), group: kafka.group, instance: kafka.instance,
             properties: properties)
+        // What is fetched ahead is bounded like what was read: memory is twice the windows, whatever the backlog.
+        settings.fetchBudget = max(lanes.reduce(0) { $0 + $1.window.bytes }, 1 << 20)
+        return settings
     }
 
     /// - Throws: what `check` has found already when these are checked settings.

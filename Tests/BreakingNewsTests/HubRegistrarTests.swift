@@ -34,7 +34,9 @@ struct HubRegistrarTests {
             for await delivery in watched {
                 #expect(delivery.outcome == .success)
                 let body = String(decoding: delivery.body, as: UTF8.self)
-                #expect(body.contains(channel.format == .windows ? "Storm &quot;Ada&quot; &amp; &lt;rain&gt;" : text), "\(body)")
+                #expect(
+                    body.contains(channel.format == .windows ? "Storm &quot;Ada&quot; &amp; &lt;rain&gt;" : text),
+                    "\(body)")
                 break
             }
             #expect(hub.delivered.count == 1)

@@ -36,7 +36,8 @@ struct RegistrationPlanTests {
     }
 
     private func location(_ id: String) -> HeaderField {
-        HeaderField("Location", "https://ns.servicebus.windows.net/BreakingNews/registrationids/\(id)?api-version=2020-06")
+        HeaderField(
+            "Location", "https://ns.servicebus.windows.net/BreakingNews/registrationids/\(id)?api-version=2020-06")
     }
 
     @Test mutating func `a first registration looks, reserves an id and writes under it`() throws {
@@ -76,7 +77,8 @@ struct RegistrationPlanTests {
         #expect(answer(&plan, 200, [], "<feed/>", at: instant) == "GET registrations")
     }
 
-    @Test mutating func `after a loss of memory what the hub has is taken over, and what is double is removed`() throws {
+    @Test mutating func `after a loss of memory what the hub has is taken over, and what is double is removed`() throws
+    {
         var plan = try plan()
         plan.want(try subscription("World"))
         let entries = ["1-1-1", "2-2-2"].map { id in
@@ -212,8 +214,11 @@ struct RegistrationPlanTests {
                 case .wait(let next): instant = max(instant + 1, min(next ?? instant, instant + 100_000))
                 case .call(let call):
                     let fields = [
-                        HeaderField("Location", ["", "/", "https://x/..", "a b", "https://x/1-2-3?x"].randomElement(using: &random) ?? ""),
-                        HeaderField("Retry-After", ["", "-1", "99999999999999999999", "5"].randomElement(using: &random) ?? ""),
+                        HeaderField(
+                            "Location",
+                            ["", "/", "https://x/..", "a b", "https://x/1-2-3?x"].randomElement(using: &random) ?? ""),
+                        HeaderField(
+                            "Retry-After", ["", "-1", "99999999999999999999", "5"].randomElement(using: &random) ?? ""),
                     ]
                     let response = HubResponse(
                         status: Int.random(in: -1...700, using: &random), fields: fields,

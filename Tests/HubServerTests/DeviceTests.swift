@@ -31,7 +31,7 @@ struct DeviceTests {
         try await withVectorHub { hub in
             try await register(hub, "AA", tag: "World")
             try await register(hub, "BB", tag: "Sports")
-            let watched = hub.deliveries(to: ["AA", "BB"])
+            let watched = try #require(hub.deliveries(to: ["AA", "BB"]))
             try await send(hub, tag: "World", "one")
             try await send(hub, tag: "Sports", "two")
             var seen: [String] = []
@@ -57,7 +57,7 @@ struct DeviceTests {
             let set = try await RawClient.call(
                 hub.port, "PUT", "/_emulator/devices/AA", body: #"{"outcome":"WrongToken"}"#)
             #expect(set?.status == 204)
-            let watched = hub.deliveries(to: ["AA"])
+            let watched = try #require(hub.deliveries(to: ["AA"]))
             try await send(hub, tag: "World", "one")
             for await delivery in watched {
                 #expect(delivery.outcome == .wrongToken)
@@ -82,7 +82,7 @@ struct DeviceTests {
                     #"{"platform":"apns","pushChannel":"AA","tags":["World"],"templates":{"t":{"body":"{\"m\":\"$(messageParam)\"}"}}}"#
             )
             #expect(put?.status == 200)
-            let watched = hub.deliveries(to: ["AA"])
+            let watched = try #require(hub.deliveries(to: ["AA"]))
             let composed = try await RawClient.call(
                 hub.port, "POST", "/_emulator/stories", host: "127.0.0.1:\(hub.port)",
                 body: #"{"category":"World","headline":"A \"quoted\" headline"}"#)
@@ -102,11 +102,14 @@ struct DeviceTests {
     @Test
     func `the page and its parts are served with a strict policy`() async throws {
         try await withVectorHub { hub in
-            for (path, type) in [("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")] {
+            for (path, type) in [
+                ("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript"),
+                ("/phone.js", "text/javascript"), ("/hub.js", "text/javascript"),
+            ] {
                 let reply = try #require(try await RawClient.call(hub.port, "GET", path))
                 #expect(reply.status == 200 && reply.headers["content-type"]?.hasPrefix(type) == true)
                 #expect(reply.headers["content-security-policy"]?.hasPrefix("default-src 'self'") == true)
-                #expect(!reply.text.contains("http://") || path == "/page.js")
+                #expect(!reply.text.contains("http://") || path == "/hub.js")
             }
         }
     }
@@ -136,7 +139,7 @@ struct DeviceTests {
             first.port, "DELETE", "/BreakingNews/installations/BB", host: "127.0.0.1:\(first.port)",
             headers: [try token(first)])
         #expect(deleted?.status == 204)
-        let watched = first.deliveries(to: ["AA"])
+        let watched = try #require(first.deliveries(to: ["AA"]))
         try await send(first, tag: "World", "kept")
         for await _ in watched { break }
         // What a killed process leaves: the files as they are while it runs.
@@ -170,7 +173,7 @@ struct LateTests {
     @Test
     func `an installation that takes effect late does so by itself`() async throws {
         try await withVectorHub({ $0.configure = { $0.installationLagMilliseconds = 30 } }) { hub in
-            let watched = hub.deliveries(to: ["AA"])
+            let watched = try #require(hub.deliveries(to: ["AA"]))
             let put = try await RawClient.call(
                 hub.port, "PUT", "/BreakingNews/installations/AA", host: "127.0.0.1:\(hub.port)",
                 headers: [try token(hub)], body: #"{"platform":"apns","pushChannel":"AA","tags":["World"]}"#)

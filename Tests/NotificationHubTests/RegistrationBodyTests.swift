@@ -79,7 +79,8 @@ struct RegistrationBodyTests {
         #expect(json == expected)
         let plain = InstallationBody(id: "i", channel: .apple([0x0F, 0xA0]), tags: [])
         #expect(
-            text(plain.bytes) == #"{"installationId":"i","platform":"apns","pushChannel":"0FA0","tags":[],"templates":{}}"#)
+            text(plain.bytes)
+                == #"{"installationId":"i","platform":"apns","pushChannel":"0FA0","tags":[],"templates":{}}"#)
     }
 
     @Test func `paths are the hub's own`() throws {
@@ -112,7 +113,7 @@ struct RegistrationBodyTests {
             <feed xmlns="http://www.w3.org/2005/Atom"><title type="text">Registrations</title>\
             <!-- <RegistrationId>no</RegistrationId> --><entry a:etag="W/&quot;1&quot;"><content type="application/xml">\
             <AppleTemplateRegistrationDescription xmlns:i="x>y"><ETag>1</ETag><RegistrationId>1-2-3</RegistrationId>\
-            <DeviceToken>AB</DeviceToken><BodyTemplate><![CDATA[<RegistrationId>9</RegistrationId>]]></BodyTemplate>\
+            <Tags>World, $InstallationId:{ef4f-64}</Tags><DeviceToken>AB</DeviceToken><BodyTemplate><![CDATA[<RegistrationId>9</RegistrationId>]]></BodyTemplate>\
             <Expiry i:nil="true"/><TemplateName>a &amp; b</TemplateName></AppleTemplateRegistrationDescription></content>\
             </entry><entry><content><p:FcmV1RegistrationDescription><p:RegistrationId>4-5-6</p:RegistrationId>\
             </p:FcmV1RegistrationDescription></content></entry></feed>
@@ -121,6 +122,7 @@ struct RegistrationBodyTests {
         #expect(items.map(\.id) == ["1-2-3", "4-5-6"])
         #expect(items.map(\.isTemplate) == [true, false])
         #expect(items.map(\.templateName) == ["a & b", nil])
+        #expect(items.map(\.installation) == ["ef4f-64", nil])
     }
 
     @Test func `a feed cut anywhere, or with any byte changed, gives ids that are safe to use`() {
@@ -146,6 +148,8 @@ struct RegistrationBodyTests {
         let coded = try JSONEncoder().encode(tags)
         #expect(text(Array(coded)) == #"["World","$UserId:{u1}"]"#)
         #expect(try JSONDecoder().decode([NotificationHub.Tag].self, from: coded) == tags)
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode([NotificationHub.Tag].self, from: Data(#"["no tag"]"#.utf8)) }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([NotificationHub.Tag].self, from: Data(#"["no tag"]"#.utf8))
+        }
     }
 }

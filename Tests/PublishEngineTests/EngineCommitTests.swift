@@ -16,7 +16,10 @@ struct EngineCommitTests {
         let stored = shell.store(settled)
         #expect(
             stored.commits == [
-                [CommitOffset(partition: TestShell.source, offset: 1), CommitOffset(partition: TestShell.results, offset: 1)]
+                [
+                    CommitOffset(partition: TestShell.source, offset: 1),
+                    CommitOffset(partition: TestShell.results, offset: 1),
+                ]
             ])
     }
 
@@ -40,14 +43,16 @@ struct EngineCommitTests {
         let commits = (shell.store(shell.reply(201, to: sends[0])) + shell.wait(.seconds(1))).commits
         #expect(
             commits.last == [
-                CommitOffset(partition: TestShell.source, offset: 2), CommitOffset(partition: TestShell.results, offset: 2),
+                CommitOffset(partition: TestShell.source, offset: 2),
+                CommitOffset(partition: TestShell.results, offset: 2),
             ])
     }
 
     @Test func `what the ledger knows is not sent again`() throws {
         var shell = try TestShell()
         let settled = RestoredResult(
-            source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .accepted, eventID: "a",
+            source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .accepted,
+            eventID: "a",
             version: nil, offset: 7)
         _ = shell.assign(ledger: [settled], end: 8)
         let actions = shell.publish(news("a"), news("b"))
@@ -130,6 +135,7 @@ struct EngineCommitTests {
         #expect(settled.sends.isEmpty)
         _ = shell.store(settled)
         _ = shell.wait(.milliseconds(300))
-        #expect(shell.take(.committed(lane: 0, succeeded: true)).contains { if case .finish = $0 { true } else { false } })
+        #expect(
+            shell.take(.committed(lane: 0, succeeded: true)).contains { if case .finish = $0 { true } else { false } })
     }
 }

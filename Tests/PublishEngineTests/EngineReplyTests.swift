@@ -5,7 +5,8 @@ import Testing
 
 struct EngineReplyTests {
     @Test(arguments: [
-        (200, Outcome.accepted), (201, .accepted), (400, .rejected), (413, .rejected), (409, .rejected), (422, .rejected),
+        (200, Outcome.accepted), (201, .accepted), (400, .rejected), (413, .rejected), (409, .rejected),
+        (422, .rejected),
     ])
     func `a final status settles the delivery`(status: Int, outcome: Outcome) throws {
         var shell = try TestShell()
@@ -123,6 +124,24 @@ struct EngineReplyTests {
         let sent = shell.take(.records(lane: 0, generation: 1, partition: TestShell.source, records: records))
         for send in sent.sends { #expect(shell.reply(503, to: send).stores.isEmpty) }
         #expect(shell.engine.halt?.reason == .outage)
+    }
+
+    @Test(arguments: [502, 504, nil])
+    func `a hub that answers nobody is an outage: no dead letters`(status: Int?) throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let records = (0..<16).map { shell.record(news("e\($0)")) }
+        let sent = shell.take(.records(lane: 0, generation: 1, partition: TestShell.source, records: records))
+        for send in sent.sends {
+            let reply: Reply = status.map { .replied(HubReply(status: $0)) } ?? .unanswered(detail: "timeout")
+            #expect(shell.take(.reply(token: send.token, reply)).stores.isEmpty)
+        }
+        #expect(shell.engine.halt?.reason == .outage)
+        for _ in 0..<10 {
+            for probe in shell.wait(.seconds(60)).sends {
+                #expect(shell.take(.reply(token: probe.token, .unanswered(detail: "timeout"))).stores.isEmpty)
+            }
+        }
     }
 
     @Test func `a flood of bad events stops the line`() throws {

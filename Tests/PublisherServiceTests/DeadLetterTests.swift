@@ -14,7 +14,10 @@ struct DeadLetterTests {
             (Array("utf8".utf8), [0x7b, 0xff, 0xfe, 0x7d], [RecordHeader(name: "x-desk", value: [0, 1, 2])]),
             (nil, Array(#"{"id":"1","headline":"#.utf8), []),
             (Array("deep".utf8), Array(String(repeating: "[", count: 10_000).utf8), []),
-            (Array("nowhere".utf8), Array(#"{"id":"nowhere","headline":"No category"}"#.utf8), [RecordHeader("traceparent", "00-1-2-03")]),
+            (
+                Array("nowhere".utf8), Array(#"{"id":"nowhere","headline":"No category"}"#.utf8),
+                [RecordHeader("traceparent", "00-1-2-03")]
+            ),
             ([0xff], Array(#"{"headline":"No id","category":"World"}"#.utf8), []),
         ]
         try newsroom.publish(bad)

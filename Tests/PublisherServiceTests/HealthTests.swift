@@ -21,7 +21,8 @@ private func report(
 
 private func isStuck(_ report: ShardReport, trouble: Duration? = nil, waiting: Duration? = nil) -> Bool {
     Health(patience: .seconds(60)).stuck(
-        [(0, report)], troubleAt: trouble.map { start - $0 }, waitingSince: waiting.map { start - $0 }, at: start) != nil
+        [(0, report)], troubleAt: trouble.map { start - $0 }, waitingSince: waiting.map { start - $0 }, at: start)
+        != nil
 }
 
 struct HealthTests {
@@ -37,7 +38,9 @@ struct HealthTests {
     func `a known reason, patience or nothing to do do not`() {
         #expect(!isStuck(report(progress: .seconds(59))))
         #expect(!isStuck(report(held: 0)))
-        for limiter in [Limiter.halt, .hubPause, .rate, .pause] { #expect(!isStuck(report(limiter: limiter)), "\(limiter)") }
+        for limiter in [Limiter.halt, .hubPause, .rate, .pause] {
+            #expect(!isStuck(report(limiter: limiter)), "\(limiter)")
+        }
         #expect(!isStuck(report(ready: 0, parked: 1, inFlight: 0)))
         #expect(isStuck(report(ready: 0, parked: 1, inFlight: 1)))
         #expect(!isStuck(report(isPaused: true)))

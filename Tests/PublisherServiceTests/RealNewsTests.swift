@@ -34,7 +34,10 @@ struct RealNewsTests {
         // Two of the documents are one story in two versions of the standard: the second is the same id and version.
         let accepted = results.filter { $0.outcome == .accepted }
         let others = results.filter { $0.outcome != .accepted }
-        #expect(others.allSatisfy { $0.outcome == .duplicate && $0.eventID == "urn:newsml:dpa.com:20090101:190510-99-167362" })
+        #expect(
+            others.allSatisfy {
+                $0.outcome == .duplicate && $0.eventID == "urn:newsml:dpa.com:20090101:190510-99-167362"
+            })
         #expect(try newsroom.deadLetters().isEmpty)
         #expect(newsroom.hub.receivedCount == accepted.count)
 

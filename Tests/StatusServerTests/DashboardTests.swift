@@ -4,7 +4,7 @@ import HubServer
 import StatusServer
 import Testing
 
-private let python = pythonWith("selenium")
+private let python = Python(with: "selenium")
 private let hasChromium = ["chromedriver", "chromium"].allSatisfy { name in
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains { folder in
         FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)")
@@ -14,7 +14,7 @@ private let hasChromium = ["chromedriver", "chromium"].allSatisfy { name in
 /// `NEWSWIRE_SCREENSHOTS` may name a folder to look at the pages in.
 @Suite(
     .enabled(if: python != nil, "needs Python's selenium (in NEWSWIRE_PYTHON or python3)"),
-    .enabled(if: hasChromium, "needs chromium and chromedriver"), .timeLimit(.minutes(2)), .serialized)
+    .enabled(if: hasChromium, "needs chromium and chromedriver"), .timeLimit(.minutes(5)), .serialized)
 struct DashboardTests {
     @Test
     func `a browser shows the service at work, finds events and pauses a lane`() async throws {
@@ -22,7 +22,7 @@ struct DashboardTests {
         let events = (0..<40).map { #"{"id":"event-\#($0)","headline":"Ferry \#($0)","category":"World"}"# }
         try room.publish(events + ["{", #"{"id":"<b>bold</b>","headline":"x","category":"World"}"#])
         _ = try await room.status { $0.settled == 42 }
-        #expect(try look(at: room, "working") == 0)
+        #expect(try await look(at: room, "working") == 0)
         try await room.close()
     }
 
@@ -34,18 +34,19 @@ struct DashboardTests {
         room.hub.add(fault)
         try room.publish([#"{"id":"a","headline":"A ferry","category":"World"}"#])
         _ = try await room.status { !$0.halts.isEmpty }
-        #expect(try look(at: room, "halted") == 0)
+        #expect(try await look(at: room, "halted") == 0)
         room.hub.clearFaults()
         _ = try await room.status { $0.settled == 1 }
         try await room.close()
     }
 
-    private func look(at room: StatusRoom, _ mode: String) throws -> Int32 {
+    private func look(at room: StatusRoom, _ mode: String) async throws -> Int32 {
         let program = try String(
-            contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "dashboard.py"), encoding: .utf8)
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "dashboard.py"),
+            encoding: .utf8)
         let folder = ProcessInfo.processInfo.environment["NEWSWIRE_SCREENSHOTS"].map { [$0] } ?? []
-        return try runPython(
-            try #require(python), program, "\n", ["http://127.0.0.1:\(room.server.port)/", mode] + folder
+        return try await #require(python).run(
+            program, arguments: ["http://127.0.0.1:\(room.server.port)/", mode] + folder
         ).status
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import StatusServer
 
 /// A Python that has the package, or nothing.
-private let python = pythonWith("prometheus_client")
+private let python = Python(with: "prometheus_client")
 
 struct MetricsTextTests {
     @Test
@@ -46,11 +46,12 @@ struct MetricsTextTests {
 
     @Test(
         .enabled(if: python != nil, "needs Python's prometheus_client (in NEWSWIRE_PYTHON or python3)"),
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     func `an independent parser reads the whole page and finds the same values`() async throws {
         let room = try await StatusRoom()
         try room.publish([
-            #"{"id":"a","headline":"A ferry","category":"World"}"#, "{", #"{"id":"c","headline":"x","category":"Nowhere"}"#,
+            #"{"id":"a","headline":"A ferry","category":"World"}"#, "{",
+            #"{"id":"c","headline":"x","category":"Nowhere"}"#,
         ])
         _ = try await room.status { $0.settled == 3 && $0.lanes.first?.lag == 0 }
         let page = try await room.get("/metrics")
@@ -68,35 +69,13 @@ struct MetricsTextTests {
                     if s.name == 'newswire_queue_seconds_bucket' and s.labels['le'] == '+Inf': print('queue', int(s.value))
                     if s.name == 'newswire_dead_letters_total': print(s.labels['lane'], s.labels['reason'], int(s.value))
             """
-        let (status, output) = try runPython(try #require(python), program, page.text)
+        let (status, output) = try await #require(python).run(program, input: page.text)
         #expect(status == 0)
         #expect(
             output.split(separator: "\n").sorted() == [
-                "accepted 1", "live truncated-json 1", "live unknown-category 1", "queue 1", "undecodable 1", "unroutable 1",
+                "accepted 1", "live truncated-json 1", "live unknown-category 1", "queue 1", "undecodable 1",
+                "unroutable 1",
             ])
         try await room.close()
     }
-}
-
-/// Runs a Python program to its end; what it has to say about mistakes goes to standard error.
-func runPython(_ python: String, _ program: String, _ input: String, _ arguments: [String] = []) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [python, "-c", program] + arguments
-    let (standardInput, standardOutput) = (Pipe(), Pipe())
-    process.standardInput = standardInput
-    process.standardOutput = standardOutput
-    if input.isEmpty { process.standardError = FileHandle.nullDevice }
-    try process.run()
-    try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-    try standardInput.fileHandleForWriting.close()
-    let output = try standardOutput.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
-}
-
-/// `NEWSWIRE_PYTHON` or `python3`, when it can import the module.
-func pythonWith(_ module: String) -> String? {
-    let python = ProcessInfo.processInfo.environment["NEWSWIRE_PYTHON"] ?? "python3"
-    return (try? runPython(python, "import \(module)", ""))?.status == 0 ? python : nil
 }

@@ -61,13 +61,25 @@ enum RawClient {
             var received = ""
             for try await buffer in inbound {
                 received += String(buffer: buffer)
-                while let start = received.firstRange(of: "data: "), let end = received[start.upperBound...].firstRange(of: "\n\n") {
+                while let start = received.firstRange(of: "data: "),
+                    let end = received[start.upperBound...].firstRange(of: "\n\n")
+                {
                     if let found = try body(String(received[start.upperBound..<end.lowerBound])) { return found }
                     received.removeSubrange(..<end.upperBound)
                 }
             }
             throw NoReply()
         }
+    }
+
+    /// Sends and keeps the connection open while `body` runs, whatever comes back.
+    static func hold(_ port: Int, _ bytes: [UInt8], while body: () async throws -> Void) async throws {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .connect(host: "127.0.0.1", port: port).get()
+        try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
+        try await body()
+        try? await channel.close()
     }
 
     private static func connect(_ port: Int) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {

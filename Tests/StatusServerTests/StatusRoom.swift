@@ -43,7 +43,8 @@ struct StatusRoom {
         publisher = try Publisher(settings: settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let log = log
         server = try await StatusServer(
-            StatusServerSettings(port: 0, token: token), publisher: publisher, log: Logger(label: "status") { _ in log.handler }
+            StatusServerSettings(port: 0, token: token), publisher: publisher,
+            log: Logger(label: "status") { _ in log.handler }
         ).start()
         running = Task { [publisher] in if runs { try await publisher.run() } }
     }

@@ -1,11 +1,13 @@
 import Foundation
 import HubEmulator
 import HubServer
+import Logging
 import NewsModel
 import PublisherService
+import StatusServer
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct StatusServerTests {
     @Test
     func `a publisher that has no partitions yet lives but is not ready`() async throws {
@@ -16,6 +18,17 @@ struct StatusServerTests {
         let readiness = try await room.get("/readyz")
         #expect(readiness.status == 503)
         #expect(readiness.text.contains(#""code":"not-assigned","detail":"lane live: no partitions assigned yet""#))
+        try await room.close()
+    }
+
+    @Test
+    func `a port that is taken is named`() async throws {
+        let room = try await StatusRoom(runs: false)
+        let server = StatusServer(
+            StatusServerSettings(port: room.server.port), publisher: room.publisher,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let problem = try #require(await #expect(throws: StatusServerProblem.self) { _ = try await server.start() })
+        #expect("\(problem)".hasPrefix("cannot listen on 127.0.0.1:\(room.server.port): "))
         try await room.close()
     }
 

@@ -1,0 +1,100 @@
+import BreakingNews
+import Foundation
+import NotificationHub
+
+/// What the emulator delivers to one device, each once and in order, across lost connections and restarts.
+actor DeviceInbox {
+    private let endpoint: HubEndpoint
+    private let transport = SessionTransport()
+    private let clock = SystemClock()
+    private let onArrival: @Sendable (DeviceNotification) -> Void
+    private let onReturn: @Sendable () async -> Void
+    private var memory: DeviceMemory
+    private var isSilent = false
+    private var wasOpen = false
+
+    /// - Parameter onReturn: called when the hub is there again; one without a store has forgotten everybody.
+    init(
+        _ endpoint: HubEndpoint, memory: DeviceMemory, onReturn: @escaping @Sendable () async -> Void,
+        onArrival: @escaping @Sendable (DeviceNotification) -> Void
+    ) {
+        self.endpoint = endpoint
+        self.memory = memory
+        self.onReturn = onReturn
+        self.onArrival = onArrival
+    }
+
+    /// Until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            await watch()
+            if !Task.isCancelled { await clock.sleep(seconds: 1) }
+        }
+    }
+
+    /// One connection's life. The stream is opened first and what came before is fetched then: nothing falls between.
+    private func watch() async {
+        guard await isEmulator(), let url = url("/_emulator/stream?handle=\(encodedHandle)") else { return }
+        var events = DeviceEventReader()
+        for await piece in DeviceStream.open(url) {
+            switch piece {
+            case .opened(200):
+                if wasOpen { await onReturn() }
+                wasOpen = true
+                await catchUp()
+            case .opened: return
+            case .bytes(let bytes): show(events.read(bytes).compactMap { DeviceNotification($0) })
+            }
+        }
+    }
+
+    /// Shows what the hub has delivered and still keeps, as far as it was not shown yet.
+    func catchUp() async {
+        guard let reply = await get("/_emulator/devices/\(encodedHandle)"), reply.status == 200,
+            let root = try? JSONSerialization.jsonObject(with: Data(reply.body)) as? [String: Any],
+            let deliveries = root["deliveries"] as? [[String: Any]]
+        else { return }
+        show(deliveries.compactMap { DeviceNotification($0) })
+    }
+
+    private func show(_ notifications: [DeviceNotification]) {
+        let before = memory.seen
+        for notification in notifications where notification.number > memory.seen {
+            memory.seen = notification.number
+            if notification.isShown { onArrival(notification) }
+        }
+        // A file that cannot be written costs a repetition at the next start, no more.
+        if memory.seen != before { try? memory.save() }
+    }
+
+    /// Says so once when it is not.
+    private func isEmulator() async -> Bool {
+        // Without a reply there is nothing to say: the registrar reports what is wrong.
+        guard let reply = await get("/_emulator/status") else { return false }
+        let root = (try? JSONSerialization.jsonObject(with: Data(reply.body))) as? [String: Any]
+        guard reply.status == 200, let delivered = root?["delivered"] as? Int else {
+            if !isSilent {
+                Terminal.standardError.line(
+                    "this hub is not the emulator, or not on this machine: the device can register, but what it is sent "
+                        + "cannot be shown here")
+            }
+            isSilent = true
+            return false
+        }
+        // A hub that was started anew counts from 1.
+        if delivered < memory.seen { memory.seen = 0 }
+        return true
+    }
+
+    private func get(_ target: String) async -> HubResponse? {
+        try? await transport.send(HubRequest(method: "GET", endpoint: endpoint, target: endpoint.basePath + target))
+    }
+
+    private func url(_ target: String) -> URL? {
+        URL(string: "\(endpoint.scheme.rawValue)://\(endpoint.authority)\(endpoint.basePath)\(target)")
+    }
+
+    private var encodedHandle: String {
+        memory.handle.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import HubEmulator
+import HubServer
+import NewsModel
+import Testing
+
+struct BoundTests {
+    /// What the README promises for the default windows, in MiB, with room for a debug build.
+    private static let bound = 192
+
+    @Test(.timeLimit(.minutes(5)))
+    func `behind a hub that takes two seconds, memory is bounded and does not grow`() async throws {
+        let events = scale("NEWSWIRE_FIRE_BOUND_EVENTS", 200_000)
+        let room = try await FireRoom(
+            partitions: max(events / 3_500, 1),
+            """
+            lanes: {live: {topics: [news.events]}}
+            rate: {perSecond: unlimited}
+            """)
+        room.hub.add(try Fault(json: .object([.init("latencyMs", .integer(2_000))])))
+        let padding = String(repeating: "x", count: 900)
+        try room.publish(1...events) {
+            #"{"id":"\#($0)","headline":"Headline \#($0).","category":"World","summary":"\#(padding)"}"#
+        }
+        let running = try room.run()
+        // Every 64 messages are two seconds: what grows, grows while these are answered.
+        func memory(after count: Int) throws -> Int {
+            while room.hub.receivedCount < count, running.isRunning { moment() }
+            return try #require(running.memory, "\(running.output.suffix(2000))")
+        }
+        let early = try memory(after: 256)
+        let late = try memory(after: 640)
+        let peak = try #require(running.peakMemory)
+        running.signal(SIGKILL)
+        running.wait()
+        print("bound test: \(events) events of 1 KB, \(early) MiB after 256, \(late) MiB after 640, peak \(peak) MiB")
+        #expect(peak <= Self.bound)
+        #expect(late <= early + 8)
+        await room.close()
+    }
+}

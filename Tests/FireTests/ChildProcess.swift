@@ -1,0 +1,54 @@
+import Foundation
+
+/// A program built beside the tests, run as a process. What it writes goes to a file, so that it never waits for a
+/// reader.
+final class ChildProcess: @unchecked Sendable {
+    private let process = Process()
+    private let input = Pipe()
+    private let outputFile: URL
+
+    init(_ name: String, _ arguments: [String], environment: [String: String] = [:], in folder: URL) throws {
+        let built = URL(fileURLWithPath: ProcessInfo.processInfo.arguments[0]).deletingLastPathComponent()
+        outputFile = folder.appending(path: "\(name)-\(UUID().uuidString).log")
+        try Data().write(to: outputFile)
+        process.executableURL = built.appending(path: name)
+        process.arguments = arguments
+        let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("NEWSWIRE_") }
+        process.environment = inherited.merging(environment) { $1 }
+        let output = try FileHandle(forWritingTo: outputFile)
+        process.standardOutput = output
+        process.standardError = output
+        process.standardInput = input
+        try process.run()
+    }
+
+    var output: String { (try? String(contentsOf: outputFile, encoding: .utf8)) ?? "" }
+
+    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    /// The status it ended with, or the signal's number negated. Blocks.
+    @discardableResult
+    func wait() -> Int32 {
+        process.waitUntilExit()
+        return process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
+    }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// The most memory it ever held, in MiB; `nil` once it ended.
+    var peakMemory: Int? { memory("VmHWM:") }
+
+    /// The memory it holds, in MiB.
+    var memory: Int? { memory("VmRSS:") }
+
+    private func memory(_ field: String) -> Int? {
+        let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix(field) }
+        return line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) }.map {
+            $0 / 1024
+        }
+    }
+
+    /// Lets it see the end of its input.
+    func closeInput() { try? input.fileHandleForWriting.close() }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import HubEmulator
+import HubServer
+import KafkaIO
+import NewsModel
+import NotificationHub
+import Testing
+
+/// A broker in one process, a hub in this one, and publishers to be started and hurt.
+final class FireRoom: @unchecked Sendable {
+    let folder: URL
+    let hub: RunningHub
+    let kafka: KafkaSettings
+    private let broker: ChildProcess
+    private let partitions: Int
+
+    /// - Parameter yaml: the rest of the configuration.
+    init(
+        partitions: Int, topics: [String] = ["news.events"], properties: String = "session.timeout.ms: 2000",
+        _ yaml: String
+    ) async throws {
+        self.partitions = partitions
+        folder = FileManager.default.temporaryDirectory.appending(path: "fire-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        broker = try ChildProcess(
+            "mockbroker", (topics + ["news.results", "news.dead-letters"]).map { "\($0):\(partitions)" }, in: folder)
+        while !broker.output.hasSuffix("\n"), broker.isRunning { moment() }
+        let servers = broker.output.trimmingCharacters(in: .newlines)
+        kafka = KafkaSettings(
+            bootstrapServers: [servers], group: "newswire", properties: ["fetch.wait.max.ms": "10"])
+        var settings = HubServerSettings(port: 0, hubName: try HubName("breaking-news"))
+        settings.configure = {
+            $0.messagesKept = 1_000_000
+            $0.messageBytesKept = 1 << 30
+        }
+        hub = try await HubServer(settings).start()
+        let text = """
+            kafka:
+              bootstrapServers: ["\(servers)"]
+              properties: {fetch.wait.max.ms: 10, heartbeat.interval.ms: 500, \(properties)}
+            hub: {connectionString: "\(hub.connectionString.revealed)", name: breaking-news, connections: 64}
+            http: {listen: off}
+            \(yaml)
+            """
+        try Data(text.utf8).write(to: folder.appending(path: "newswire.yaml"))
+    }
+
+    func run(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess {
+        try ChildProcess(
+            "newswire", ["run", "--config", folder.appending(path: "newswire.yaml").path] + arguments,
+            environment: environment, in: folder)
+    }
+
+    /// Numbered events, partition after partition.
+    func publish(
+        _ numbers: ClosedRange<Int>, to topic: String = "news.events", rate: Int? = nil,
+        _ json: (Int) -> String = { #"{"id":"\#($0)","headline":"Headline \#($0).","category":"World"}"# },
+        partition: (Int) -> Int = { $0 }
+    ) throws {
+        let publisher = try RecordPublisher(settings: kafka)
+        for number in numbers {
+            try publisher.publish(
+                ProducedRecord(
+                    topic: topic, partition: Int32(partition(number) % partitions), key: Array("\(number)".utf8),
+                    value: Array(json(number).utf8)))
+        }
+        try publisher.flush()
+    }
+
+    /// Every result there is.
+    func results() throws -> [ResultRecord] {
+        let reader = try TopicReader(settings: kafka, topic: "news.results")
+        var results: [ResultRecord] = []
+        while !reader.isAtEnd {
+            results += try reader.next().map { try ResultRecord(decoding: $0.record.value ?? []) }
+        }
+        return results
+    }
+
+    func close() async {
+        broker.closeInput()
+        await hub.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+}
+
+/// The number in `Headline N.` of a message's body.
+func number(of message: ReceivedMessage) throws -> Int {
+    let text = String(decoding: message.body, as: UTF8.self)
+    let start = try #require(text.range(of: "Headline ")).upperBound
+    return try #require(Int(text[start...].prefix { $0 != "." }))
+}
+
+/// A chance that can be had again.
+struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// A whole number from the environment, for longer runs than the suite's.
+func scale(_ name: String, _ fallback: Int) -> Int {
+    ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? fallback
+}
+
+/// What another process does raises no event here: looks again after two milliseconds.
+func moment() { usleep(2_000) }

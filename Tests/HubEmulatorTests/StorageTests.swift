@@ -1,0 +1,98 @@
+import NotificationHub
+import Testing
+
+@testable import HubEmulator
+
+struct StorageTests {
+    /// What a store would hold after these changes, put into a hub that starts anew.
+    private func restarted(_ changes: [HubChange]) throws -> TestHub {
+        var registrations: [String: (UInt32, [UInt8])] = [:]
+        var installations: [String: [UInt8]] = [:]
+        var messages: [Int: [UInt8]] = [:]
+        for change in changes {
+            switch change {
+            case .registration(let id, let etag, let entry): registrations[id] = entry.map { (etag, $0) }
+            case .installation(let id, let json): installations[id] = json
+            case .message(let message): messages[message.number] = message.json.bytes
+            }
+        }
+        var test = try TestHub()
+        for (id, (etag, entry)) in registrations {
+            let isRestored = test.hub.restoreRegistration(id: id, etag: etag, entry: entry)
+            #expect(isRestored)
+        }
+        for (id, json) in installations {
+            let isRestored = test.hub.restoreInstallation(id: id, json: json)
+            #expect(isRestored)
+        }
+        for number in messages.keys.sorted() {
+            let json = try #require(JSONValue(parsing: messages[number] ?? []))
+            test.hub.restore(try #require(ReceivedMessage(json: json)))
+        }
+        return test
+    }
+
+    private func filled() throws -> TestHub {
+        var test = try TestHub { $0.recordsChanges = true }
+        let inner =
+            "<Tags>World,Sports</Tags><DeviceToken>AA</DeviceToken><BodyTemplate>{\"a\":\"{'x ]]&gt; ' + $(m)}\"}</BodyTemplate>"
+        _ = test.call("PUT", "/registrations/1-2-3", body: RegistrationTests.entry("AppleTemplate", inner))
+        _ = test.call("PUT", "/registrations/1-2-3", body: RegistrationTests.entry("AppleTemplate", inner))
+        _ = test.call(
+            "PUT", "/registrations/4-5-6",
+            body: RegistrationTests.entry("Gcm", "<GcmRegistrationId>g</GcmRegistrationId>"))
+        _ = test.call("DELETE", "/registrations/4-5-6", headers: ["If-Match": "*"])
+        _ = test.call("PUT", "/installations/i", body: #"{"platform":"gcm","pushChannel":"gg","tags":["World"]}"#)
+        return test
+    }
+
+    @Test
+    func `registrations and installations come back with their ids and etags`() throws {
+        var before = try filled()
+        var after = try restarted(before.hub.takeChanges())
+        #expect(after.hub.registrationCount == 2)
+        for path in ["/registrations/1-2-3", "/installations/i", "/tags/world/registrations"] {
+            #expect(after.call("GET", path).text == before.call("GET", path).text)
+        }
+        #expect(after.call("GET", "/registrations/1-2-3").headers["ETag"] == "W/\"2\"")
+    }
+
+    @Test
+    func `a send that waited is carried on with, one that was done is not repeated`() throws {
+        var before = try filled()
+        _ = before.send(#"{"m":"done"}"#)
+        _ = before.hub.deliver(limit: 100, at: before.now)
+        _ = before.send(#"{"m":"waiting"}"#)
+        _ = before.call(
+            "POST", "/schedulednotifications?api-version=2020-06",
+            headers: [
+                "ServiceBusNotification-Format": "template", "ServiceBusNotification-Tags": "Sports",
+                "Content-Type": "application/json", "ServiceBusNotification-ScheduleTime": "2027-01-15T09:00:00",
+            ], body: #"{"m":"late"}"#)
+        var after = try restarted(before.hub.takeChanges())
+        #expect(after.hub.received.total == 3)
+        let carriedOn = after.hub.deliver(limit: 100, at: after.now)
+        #expect(carriedOn.map(\.handle) == ["AA"])
+        #expect(carriedOn.first?.messageID == after.hub.received[2]?.id)
+        #expect(after.hub.received[1]?.telemetry.counts.map(\.count) == [1])
+        #expect(after.hub.received[2]?.telemetry.state == .completed)
+        #expect(after.hub.received[3]?.telemetry.state == .scheduled)
+        let due = HubTime(seconds: TestHub.start.seconds + 3600)
+        #expect(after.hub.deliver(limit: 100, at: due).map(\.handle) == ["AA"])
+        #expect(after.send("{}").status == 201)
+        #expect(after.hub.received.total == 4)
+    }
+
+    @Test
+    func `what is damaged is left out`() throws {
+        var test = try TestHub()
+        let restored = [
+            test.hub.restoreRegistration(id: "1-2-3", etag: 1, entry: Array("<entry/>".utf8)),
+            test.hub.restoreRegistration(id: "x", etag: 1, entry: Array(WireTableTests.apple.utf8)),
+            test.hub.restoreInstallation(id: "i", json: Array("{}".utf8)),
+        ]
+        #expect(!restored.contains(true))
+        #expect(ReceivedMessage(json: .object([.init("number", .integer(1))])) == nil)
+        #expect(test.hub.registrationCount == 0)
+    }
+}

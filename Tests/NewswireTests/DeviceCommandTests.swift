@@ -1,0 +1,168 @@
+import Foundation
+import HubServer
+import NotificationHub
+import Testing
+
+@testable import newswire
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// `newswire device` as a person uses it, against the emulator.
+struct DeviceCommandTests {
+    private static let handles = ["0A", "0B", "0C"]
+
+    @Test func `three devices, 600 events over six categories: each prints its categories, once`() async throws {
+        let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
+        let readers = [
+            ("apple", "World,Sports"), ("windows", "Politics, business,World"), ("fcmv1", "Science"),
+        ]
+        let devices = try zip(Self.handles, readers).map { handle, reader in
+            try start(hub, "--platform", reader.0, "--categories", reader.1, "--handle", handle)
+        }
+        try await until { hub.registrationCount == 6 }
+        let categories = ["World", "Politics", "Business", "Technology", "Science", "Sports"]
+        for index in 0..<600 { try await send(hub, "event \(index).", to: categories[index % 6]) }
+        try await until { hub.delivered.count == 600 }
+        for device in devices { device.terminate() }
+        for (device, wanted) in zip(devices, [["World", "Sports"], ["Politics", "Business", "World"], ["Science"]]) {
+            let ended = try await device.ended()
+            #expect(ended.status == 0, "\(ended.errors)")
+            let texts = ended.output.matches(of: /event \d+\./).map { String($0.output) }
+            #expect(texts == (0..<600).filter { wanted.contains(categories[$0 % 6]) }.map { "event \($0)." })
+            #expect(ended.errors.contains("registered for"))
+        }
+        #expect(hub.registrationCount == 0)
+        await hub.stop()
+    }
+
+    @Test func `a device that is kept prints what came meanwhile, once`() async throws {
+        let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
+        let file = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        var printed: [String] = []
+        for round in 1...3 {
+            let device = try start(hub, "--categories", "World", "--state", file.path, "--keep", "--json")
+            try await until { hub.registrationCount == 2 }
+            try await send(hub, "on \(round).", to: "World")
+            try await until { Self.seen(file) == round * 2 - 1 }
+            device.terminate()
+            let ended = try await device.ended()
+            #expect(ended.status == 0, "\(ended.errors)")
+            printed += ended.output.matches(of: /o[nf]+ \d\./).map { String($0.output) }
+            try await send(hub, "off \(round).", to: "World")
+            try await until { hub.delivered.count == round * 2 }
+        }
+        #expect(printed == ["on 1.", "off 1.", "on 2.", "off 2.", "on 3."])
+        await hub.stop()
+    }
+
+    @Test func `a device registers again with a hub that was started anew`() async throws {
+        let first = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
+        let connection = first.connectionString
+        let file = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let device = try Program.start([
+            "device", "--connection-string", connection.revealed, "--hub", "news", "--categories", "World", "--state",
+            file.path,
+        ])
+        try await until { first.registrationCount == 2 }
+        try await send(first, "before.", to: "World")
+        try await until { Self.seen(file) == 1 }
+        await first.stop()
+        let settings = HubServerSettings(
+            port: first.port, hubName: try HubName("news"), connectionString: connection)
+        let second = try await HubServer(settings).start()
+        try await until { second.registrationCount == 2 }
+        try await send(second, "after.", to: "World")
+        try await until { second.delivered.count == 1 }
+        device.terminate()
+        let ended = try await device.ended()
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(ended.output.matches(of: /(before|after)\./).map { String($0.output.0) } == ["before.", "after."])
+        await second.stop()
+    }
+
+    /// The number of the last delivery that the device remembers to have printed.
+    private static func seen(_ file: URL) -> Int? {
+        let root = (try? Data(contentsOf: file)).flatMap { try? JSONSerialization.jsonObject(with: $0) }
+        return ((root as? [String: Any])?["device"] as? [String: Any])?["seen"] as? Int
+    }
+
+    @Test(arguments: [
+        [], ["--categories", ","], ["--categories", "no tag"], ["--categories", "World", "--platform", "palm"],
+        ["--categories", "World", "--handle", "xyz"], ["--categories", "World", "--handle", ""],
+        ["--categories", "World", "--hub", "a/b"],
+    ])
+    func `a wrong call is told at once`(arguments: [String]) async throws {
+        let connection = "Endpoint=http://127.0.0.1:9/;SharedAccessKeyName=n;SharedAccessKey=c2VjcmV0"
+        let hub = arguments.contains("--hub") ? [] : ["--hub", "news"]
+        let ended = try await Program.run(["device", "--connection-string", connection] + hub + arguments)
+        #expect(ended.status == 64)
+        #expect(!ended.errors.contains("c2VjcmV0"))
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":"A \"quote\""},"category":"World"}"#, "apple", "10:00:01  World  A \"quote\""),
+        (#"{"aps":{"alert":{"title":"T","body":"B"}}}"#, "apple", "10:00:01  T: B"),
+        (#"{"message":{"notification":{"body":"B"},"data":{"category":"Sports"}}}"#, "fcmv1", "10:00:01  Sports  B"),
+        (#"{"message":{"data":{"message":"B"}}}"#, "fcmv1", "10:00:01  B"),
+        (
+            "<toast><text id=\"1\">World</text><text id='2'>a &amp;lt; b</text></toast>", "windows",
+            "10:00:01  World  a &lt; b"
+        ),
+        ("<toast><visual><text>only", "windows", "10:00:01  <toast><visual><text>only"),
+        (#"{"message":"m","category":"c"}"#, "browser", "10:00:01  c  m"),
+        ("no json \u{1B}[31m", "apple", "10:00:01  no json  [31m"), ("", "browser", "10:00:01"),
+    ])
+    func `a notification is one line, whatever it holds`(body: String, platform: String, line: String) throws {
+        let delivery: [String: Any] = [
+            "number": 1, "time": "2027-01-15T10:00:01.000Z", "platform": platform, "body": body, "outcome": "Success",
+        ]
+        #expect(try #require(DeviceNotification(delivery)).line == line)
+    }
+
+    @Test func `events are read whole, however they are cut`() {
+        let bytes = Array(
+            ": watching\n\nid: 1\r\nevent: delivery\r\ndata: {\"a\":1}\r\n\r\ndata:x\ndata: y\n\n\n\ndata: cut".utf8)
+        for size in 1...bytes.count {
+            var reader = DeviceEventReader()
+            var events: [String] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                events += reader.read(bytes[start..<min(bytes.count, start + size)]).map {
+                    String(decoding: $0, as: UTF8.self)
+                }
+            }
+            #expect(events == [#"{"a":1}"#, "x\ny"])
+        }
+    }
+
+    private func start(_ hub: RunningHub, _ arguments: String...) throws -> Program.Running {
+        let connection = try #require(hub.listenConnectionString)
+        return try Program.start(["device", "--connection-string", connection.revealed, "--hub", "news"] + arguments)
+    }
+
+    private func send(_ hub: RunningHub, _ text: String, to tag: String) async throws {
+        var request = URLRequest(url: try #require(URL(string: "\(hub.connectionString.endpoint)news/messages")))
+        var token = AccessToken(hub.connectionString)
+        request.httpMethod = "POST"
+        request.setValue(
+            token.headerValue(at: Int64(Date().timeIntervalSince1970)), forHTTPHeaderField: "Authorization")
+        request.setValue("template", forHTTPHeaderField: "ServiceBusNotification-Format")
+        request.setValue(tag, forHTTPHeaderField: "ServiceBusNotification-Tags")
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data(#"{"messageParam":"\#(text)","category":"\#(tag)"}"#.utf8)
+        let (_, response) = try await URLSession.shared.data(for: request)
+        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+    }
+
+    /// Looks at the hub until it is so.
+    private func until(_ condition: () -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !condition() {
+            try #require(ContinuousClock.now < deadline, "it did not come to that in 30 s")
+            await Task.yield()
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import HubServer
+import KafkaIO
+import NewsModel
+import PublishEngine
+import Testing
+
+@testable import newswire
+
+private func letter(
+    _ outcome: String = "unroutable", reason: String = "no-category", source: String = "news.events/1/7/apple",
+    count: String? = nil, at time: Instant? = Instant(milliseconds: 1000)
+) -> SourceRecord {
+    var headers = [RecordHeader("x-desk", "night"), RecordHeader(name: "x-null", value: nil)]
+    if let count { headers += [RecordHeader("nw-redrive", count), RecordHeader("nw-platform", "windows")] }
+    headers += [
+        RecordHeader("nw-source", source), RecordHeader("nw-outcome", outcome), RecordHeader("nw-reason", reason),
+    ]
+    return SourceRecord(offset: 3, timestamp: time, key: [0xff], value: [0x7b, 0xff], headers: headers)
+}
+
+private func record(_ verdict: Redrive.Verdict) -> ProducedRecord? {
+    if case .putBack(let record) = verdict { record } else { nil }
+}
+
+struct RedriveTests {
+    let redrive = Redrive(topics: ["news.events": 2])
+
+    @Test(arguments: [(nil, "1"), ("1", "2"), ("2", "3")])
+    func `a dead letter goes back byte for byte, for its platform only`(count: String?, next: String) throws {
+        let back = try #require(record(redrive.verdict(on: letter(count: count))))
+        #expect(back.topic == "news.events")
+        #expect(back.partition == 1)
+        #expect(back.key == [0xff])
+        #expect(back.value == [0x7b, 0xff])
+        #expect(back.timestamp == Instant(milliseconds: 1000))
+        #expect(
+            back.headers == [
+                RecordHeader("x-desk", "night"), RecordHeader(name: "x-null", value: nil),
+                RecordHeader("nw-redrive", next), RecordHeader("nw-platform", "apple"),
+            ])
+    }
+
+    @Test(arguments: ["3", "4", "99999999999999999999", "-1", "x", ""])
+    func `a record is not put back without end`(count: String) {
+        #expect(redrive.verdict(on: letter(count: count)) == .refused(.maximumReached))
+    }
+
+    @Test func `what is no dead letter of ours, or of a topic that is gone, is refused`() {
+        #expect(redrive.verdict(on: SourceRecord(offset: 0, value: [1])) == .refused(.notOurs))
+        #expect(redrive.verdict(on: letter("nonsense")) == .refused(.notOurs))
+        #expect(redrive.verdict(on: letter(source: "news.events/1/x/apple")) == .refused(.notOurs))
+        #expect(redrive.verdict(on: letter(source: "secrets/1/7/apple")) == .refused(.foreignTopic))
+    }
+
+    @Test func `a partition that is no more is left to the key`() throws {
+        let back = try #require(record(redrive.verdict(on: letter(source: "news.events/2/7/apple"))))
+        #expect(back.partition == nil)
+    }
+
+    @Test func `filters pass over what they do not want`() {
+        func isWanted(_ change: (inout Redrive) -> Void, at time: Instant? = Instant(milliseconds: 1000)) -> Bool {
+            var redrive = redrive
+            change(&redrive)
+            return redrive.verdict(on: letter(at: time)) != .passedOver
+        }
+        #expect(isWanted { $0.outcomes = [.unroutable] })
+        #expect(!isWanted { $0.outcomes = [.rejected] })
+        #expect(isWanted { $0.reasons = ["no-category"] })
+        #expect(!isWanted { $0.reasons = ["other"] })
+        #expect(!isWanted { $0.wantedTopics = ["news.backfill"] })
+        #expect(isWanted { $0.since = Instant(milliseconds: 1000) })
+        #expect(!isWanted { $0.since = Instant(milliseconds: 1001) })
+        #expect(isWanted { $0.until = Instant(milliseconds: 1001) })
+        #expect(!isWanted { $0.until = Instant(milliseconds: 1000) })
+        #expect(!isWanted({ $0.since = .distantPast }, at: nil))
+    }
+
+    @Test func `what two runs with different filters put back is remembered`() {
+        var first = RedriveMark(nil)
+        for offset: Int64 in [0, 2, 4, 9, 12] { offset % 4 == 0 ? first.putBack(offset) : first.leave(offset) }
+        #expect(first.committed.mark.offset == 2)
+        var second = RedriveMark(first.committed.mark)
+        #expect([0, 1, 4, 12].allSatisfy(second.isGone))
+        #expect(![2, 3, 9, 13].contains(where: second.isGone))
+        second.putBack(2)
+        second.leave(9)
+        #expect(second.committed.mark.offset == 9)
+        var third = RedriveMark(second.committed.mark)
+        #expect(third.isGone(12))
+        third.putBack(9)
+        #expect(RedriveMark(third.committed.mark).isGone(9))
+        #expect(!RedriveMark(third.committed.mark).isGone(13))
+        // Ended early: what lies beyond is still known.
+        var early = RedriveMark(first.committed.mark)
+        early.putBack(2)
+        #expect(RedriveMark(early.committed.mark).isGone(12))
+    }
+
+    @Test func `a note never outgrows what brokers keep, and says what it lets go`() {
+        var mark = RedriveMark(nil)
+        for offset in 0..<100_000 as Range<Int64> {
+            offset.isMultiple(of: 2) ? mark.leave(offset) : mark.putBack(offset)
+        }
+        let (committed, outOfReach) = mark.committed
+        #expect(committed.note.utf8.count <= 4096)
+        #expect(outOfReach == 38_000)
+        #expect(!RedriveMark(committed).isGone(committed.offset))
+        #expect(RedriveMark(committed).isGone(99_999))
+    }
+
+    @Test(arguments: ["garbage", "====", String(repeating: "/", count: 4_100), "\u{0}"])
+    func `a note of someone else counts as empty`(note: String) {
+        #expect(!RedriveMark(.init(offset: 5, note: note)).isGone(6))
+        var last = RedriveMark(.init(offset: .max, note: "//8="))
+        last.putBack(.max)
+        #expect(last.committed.mark.offset > 0)
+    }
+
+    @Test func `put back, a dead letter is delivered once, and a second run puts nothing back`() async throws {
+        let room = try await Newsroom()
+        let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
+        for (key, category) in [("a", "Gardening"), ("b", "World"), ("c", "Gardening")] {
+            try publisher.publish(
+                ProducedRecord(
+                    topic: "news.events", partition: 1, key: Array(key.utf8),
+                    value: Array(#"{"id":"\#(key)","headline":"H","category":"\#(category)"}"#.utf8)))
+        }
+        try publisher.flush()
+        let first = try await room.run("run", "--until-caught-up")
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(room.hub.receivedCount == 1)
+
+        let dry = try await room.run("redrive", "--dry-run")
+        #expect(dry.output.hasSuffix("would put back 2\n"), "\(dry.output) \(dry.errors)")
+        let other = try await room.run("redrive", "--outcome", "rejected")
+        #expect(other.output == "put back 0, left 2 that the filters do not want\n", "\(other.errors)")
+        let one = try await room.run("redrive", "--limit", "1")
+        #expect(one.output.hasSuffix("put back 1\n"), "\(one.output) \(one.errors)")
+        let rest = try await room.run("redrive")
+        #expect(rest.output.contains("put back 1"), "\(rest.output) \(rest.errors)")
+        let none = try await room.run("redrive")
+        #expect(none.output.hasPrefix("put back 0"), "\(none.output) \(none.errors)")
+
+        // The newsroom has learned the word since.
+        let taught = room.environment.merging(["NEWSWIRE_UNROUTABLE": "World"]) { $1 }
+        let second = try await Program.run(
+            ["run", "--until-caught-up", "--config", room.path("newswire.yaml")], environment: taught)
+        #expect(second.status == 0, "\(second.errors)")
+        #expect(room.hub.receivedCount == 3)
+        let again = try await room.run("redrive", "--again", "--dry-run")
+        #expect(again.output.hasSuffix("would put back 2\n"), "\(again.output) \(again.errors)")
+        await room.close()
+    }
+}
