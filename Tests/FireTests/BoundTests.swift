@@ -8,7 +8,7 @@ struct BoundTests {
     /// What the README promises for the default windows, in MiB, with room for a debug build.
     private static let bound = 192
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
     func `behind a hub that takes two seconds, memory is bounded and does not grow`() async throws {
         let events = scale("NEWSWIRE_FIRE_BOUND_EVENTS", 200_000)
         let room = try await FireRoom(

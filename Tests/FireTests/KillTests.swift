@@ -23,7 +23,7 @@ struct KillTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(15)))
+    @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(15)))
     func `killed again and again, it loses nothing and repeats only what was in flight`() async throws {
         let events = scale("NEWSWIRE_FIRE_EVENTS", 50_000)
         let kills = scale("NEWSWIRE_FIRE_KILLS", 20)

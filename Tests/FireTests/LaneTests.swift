@@ -7,7 +7,7 @@ import NotificationHub
 import Testing
 
 struct LaneTests {
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
     func `a live event goes next, however much backfill waits, and backfill gets its floor`() async throws {
         let backlog = scale("NEWSWIRE_FIRE_BACKLOG", 20_000)
         let live = 1_000

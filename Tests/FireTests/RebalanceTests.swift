@@ -18,7 +18,7 @@ struct RebalanceTests {
         return most
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
     func `three processes join, leave and freeze; nothing is lost and the rate holds`() async throws {
         let events = scale("NEWSWIRE_FIRE_REBALANCE_EVENTS", 50_000)
         let rate = scale("NEWSWIRE_FIRE_RATE", 1_000)

@@ -82,7 +82,7 @@ struct RealNewsTests {
         await newsroom.close()
     }
 
-    @Test func `two members share the work, and both end when all of it is done`() async throws {
+    @Test func `a second member joins, nothing is lost, and both end when all of it is done`() async throws {
         let newsroom = try await Newsroom()
         let rows = try Newsroom.agNews()
         try newsroom.publish(rows)
@@ -90,15 +90,21 @@ struct RealNewsTests {
         let first = try newsroom.publisher(settings)
         let second = try newsroom.publisher(settings)
 
+        let settled = Counter()
+        let (underWay, begun) = AsyncStream<Void>.makeStream()
+        first.telemetry.onResult { _ in if settled.next() == 500 { begun.finish() } }
         async let one: Void = first.run(untilCaughtUp: true)
+        // The second joins while the first is at work.
+        for await _ in underWay {}
         async let two: Void = second.run(untilCaughtUp: true)
         try await one
         try await two
 
         let results = try newsroom.results()
-        #expect(results.count == rows.count)
         #expect(Set(results.map(\.eventID)).count == rows.count)
-        #expect(newsroom.hub.receivedCount == rows.count)
+        // On a busy machine a member may lose its session to the other: then what it had in flight is sent again.
+        #expect(newsroom.hub.receivedCount >= rows.count)
+        #expect(results.count == newsroom.hub.receivedCount)
         await newsroom.close()
     }
 }
