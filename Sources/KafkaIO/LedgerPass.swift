@@ -40,7 +40,11 @@ final class LedgerPass {
                 progress.next = overflow ? range.lowerBound : wanted
                 progress.basis = .committed
             } else if let since = job.start.since {
-                progress.next = try consumer.offsets(for: since, [job.results])[job.results] ?? range.upperBound
+                // Where nothing is as late, or the broker knows no times, the newest results still say what was settled last.
+                let (newest, overflow) = range.upperBound.subtractingReportingOverflow(max(job.start.window, 0))
+                progress.next =
+                    try consumer.offsets(for: since, [job.results])[job.results]
+                    ?? (overflow ? range.lowerBound : newest)
                 progress.basis = .time
             }
             progress.next = max(progress.next, range.lowerBound)

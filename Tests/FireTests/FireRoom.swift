@@ -113,7 +113,8 @@ func scale(_ name: String, _ fallback: Int) -> Int {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? fallback
 }
 
-/// Whether the tests that take minutes and a machine of their own are to run.
+/// Whether the tests that take minutes and a machine of their own are to run: one at a time, for they wait on threads
+/// that the hub in this process needs too.
 let isUnderFire = ProcessInfo.processInfo.environment["NEWSWIRE_FIRE"] != nil
 let underFireHint = "takes minutes and a quiet machine: set NEWSWIRE_FIRE=1"
 

@@ -79,7 +79,7 @@ struct KillTests {
         await room.close()
     }
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(3)))
     func `told to end in the middle it loses nothing and repeats nothing; told twice it ends at once`() async throws {
         let events = 10_000
         let room = try await FireRoom(

@@ -7,7 +7,7 @@ import NotificationHub
 import Testing
 
 struct OrderTests {
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
     func `with a tenth of the replies failing, every story arrives in the order of its versions`() async throws {
         let stories = 200
         let events = 5_000

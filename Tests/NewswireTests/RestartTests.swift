@@ -29,7 +29,11 @@ private func settled(_ broker: EmbeddedBroker) throws -> [SourceCoordinates: Int
     let running = try Program.start(["run", "--config", room.path("newswire.yaml")], environment: slow)
     let follower = try TopicReader(settings: room.broker.settings(group: "test"), topic: "news.results", follow: true)
     var seen = 0
-    while seen < events / 5 { seen += try follower.next(timeout: .seconds(5)).count }
+    while seen < events / 5 {
+        seen += try follower.next(timeout: .milliseconds(50)).count
+        // The hub in this process needs the thread too.
+        await Task.yield()
+    }
     running.terminate()
     let stopped = try await running.ended()
     #expect(stopped.status == 0, "\(stopped.errors)")
