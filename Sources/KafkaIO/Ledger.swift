@@ -60,10 +60,3 @@ public struct RestoreEnd: Sendable, Hashable {
         self.basis = basis
     }
 }
-
-/// The headers of a result record that the ledger reads.
-public enum LedgerHeader {
-    public static let source = "nw-source"
-    public static let outcome = "nw-outcome"
-    public static let version = "nw-version"
-}

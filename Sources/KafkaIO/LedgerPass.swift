@@ -123,9 +123,9 @@ extension LedgerReader.Job {
 extension LedgerEntry {
     /// `nil` for a record that is no result.
     init?(_ message: UnsafePointer<rd_kafka_message_t>) {
-        guard let source = message.header(LedgerHeader.source) else { return nil }
+        guard let source = message.header(HeaderName.source) else { return nil }
         self.init(
             offset: message.pointee.offset, timestamp: message.timestamp, key: message.key, source: source,
-            outcome: message.header(LedgerHeader.outcome), version: message.header(LedgerHeader.version))
+            outcome: message.header(HeaderName.outcome), version: message.header(HeaderName.version))
     }
 }

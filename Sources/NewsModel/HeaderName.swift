@@ -2,7 +2,7 @@
 public enum HeaderName {
     /// On results and dead letters: `topic/partition/offset/platform` of the event (`SourceCoordinates`).
     public static let source = "nw-source"
-    /// On dead letters: the outcome's name.
+    /// On results and dead letters: the outcome's name.
     public static let outcome = "nw-outcome"
     /// On dead letters: the code of what went wrong.
     public static let reason = "nw-reason"
