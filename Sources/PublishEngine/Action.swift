@@ -3,7 +3,7 @@ public import NotificationHub
 
 /// What the shell is to do. Actions of one input are carried out in order.
 public enum Action: Sendable {
-    /// Put the request on an idle connection; answer with `Input.reply` and the same token.
+    /// Put the request on an idle connection; answer with `Input.replies` and the same token.
     case send(token: UInt64, SendRequest)
     /// Mint a new access token for the requests that follow.
     case renewToken

@@ -4,7 +4,7 @@ public import NewsModel
 /// Every decision of one shard, as a plain value: it is told what happened and when, and answers with what to do.
 ///
 /// A record's way: `records` → examined (decoded, routed) → its deliveries join their story's line → ready in their
-/// lane → dispatched by pace and concurrency → `reply` → judged → settled → `stored` → committed.
+/// lane → dispatched by pace and concurrency → `replies` → judged → settled → `stored` → committed.
 public struct Engine {
     let settings: EngineSettings
     let decoder: NewsDecoder
@@ -71,8 +71,8 @@ public struct Engine {
             reachEnd(offset, of: partition, lane: lane, generation: generation)
         case .revoked(let lane, let generation, let partitions, let lost):
             revoke(partitions, lane: lane, generation: generation, lost: lost, at: now, into: &actions)
-        case .reply(let token, let reply):
-            receive(reply, token: token, at: now, into: &actions)
+        case .replies(let landings):
+            for landing in landings { receive(landing.reply, token: landing.token, at: now, into: &actions) }
         case .stored(let acknowledgements):
             for acknowledgement in acknowledgements { acknowledge(acknowledgement, at: now) }
         case .committed(let lane, let succeeded):

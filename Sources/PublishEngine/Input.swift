@@ -12,8 +12,8 @@ public enum Input: Sendable {
     case endReached(lane: Int, generation: Int, partition: TopicPartition, offset: Int64)
     /// Partitions are to be given up. When `lost`, they already belong to somebody else.
     case revoked(lane: Int, generation: Int, partitions: [TopicPartition], lost: Bool)
-    /// The hub's answer, or what came instead.
-    case reply(token: UInt64, Reply)
+    /// The hub's answers, or what came instead. All that arrived at once are judged before anything new is sent.
+    case replies([Landing])
     /// Acknowledgements of the results and dead-letter topics.
     case stored([Acknowledgement])
     case committed(lane: Int, succeeded: Bool)
@@ -49,6 +49,24 @@ public struct RestoredResult: Sendable, Hashable {
         self.eventID = eventID
         self.version = version
         self.offset = offset
+    }
+}
+
+extension Input {
+    /// One answer.
+    public static func reply(token: UInt64, _ reply: Reply) -> Input {
+        .replies([Landing(token: token, reply: reply)])
+    }
+}
+
+/// How one request that was sent came back.
+public struct Landing: Sendable, Hashable {
+    public var token: UInt64
+    public var reply: Reply
+
+    public init(token: UInt64, reply: Reply) {
+        self.token = token
+        self.reply = reply
     }
 }
 

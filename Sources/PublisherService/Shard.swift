@@ -30,6 +30,8 @@ final class Shard {
     private var inbox: Deque<Input> = []
     private var isCarryingOut = false
     private var actions: [Action] = []
+    /// Replies that came since the event loop last looked at its sockets.
+    private var landings: [Landing] = []
     private var resultBuffer: [UInt8] = []
     /// Records the producer had no room for; bounded by the window, whose records they belong to.
     private var unproduced: Deque<(record: ProducedRecord, token: UInt64)> = []
@@ -68,7 +70,7 @@ final class Shard {
         pool = SenderPool(
             eventLoop: eventLoop, target: HubTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
             limits: limits, tls: tls,
-            onResult: { [unowned self] token, result in take(.reply(token: token, Reply(result))) })
+            onResult: { [unowned self] token, result in land(token, Reply(result)) })
         reportRegularly()
     }
 
@@ -121,6 +123,18 @@ final class Shard {
             log.log(level: severity <= 3 ? .warning : .debug, "librdkafka", metadata: ["line": "\(text)"])
         case .statistics, .closed:
             break
+        }
+    }
+
+    /// Replies are taken together once all sockets that were readable are read: the engine looks at its queues once
+    /// for all of them, and requests that leave in a row find a hub that is awake.
+    private func land(_ token: UInt64, _ reply: Reply) {
+        landings.append(Landing(token: token, reply: reply))
+        guard landings.count == 1 else { return }
+        eventLoop.assumeIsolated().execute { [self] in
+            let arrived = landings
+            landings = []
+            take(.replies(arrived))
         }
     }
 

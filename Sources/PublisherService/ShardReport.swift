@@ -62,7 +62,7 @@ extension Input {
     /// Whether it shows that the pipeline moves.
     var isProgress: Bool {
         switch self {
-        case .records, .reply, .stored, .restored: true
+        case .records, .replies, .stored, .restored: true
         case .committed(_, let succeeded): succeeded
         case .assigned, .endReached, .revoked, .partitionCount, .pause, .reload, .alarm, .drain: false
         }

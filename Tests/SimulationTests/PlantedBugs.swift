@@ -162,7 +162,8 @@ struct ReportsWishes: Interference {
 /// Takes a refused key for the event's fault.
 struct BlamesTheEvent: Interference {
     mutating func alter(_ input: inout Input) {
-        guard case .reply(let token, .replied(let reply)) = input, [401, 403, 404].contains(reply.status) else {
+        guard case .replies(let landings) = input, let token = landings.first?.token,
+            case .replied(let reply)? = landings.first?.reply, [401, 403, 404].contains(reply.status) else {
             return
         }
         input = .reply(token: token, .replied(HubReply(status: 400)))
