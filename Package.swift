@@ -95,6 +95,14 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
                 nioSSL,
             ], swiftSettings: strict),
+        // Counts what the benchmark asks memory for.
+        .target(name: "CAllocations"),
+        .executableTarget(
+            name: "benchmark",
+            dependencies: [
+                "CAllocations", "HubIO", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", "PublisherService",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), nioCore,
+            ], path: "Sources/Benchmark", swiftSettings: strict),
         .testTarget(name: "NewsModelTests", dependencies: ["NewsModel"], swiftSettings: strict),
         .testTarget(name: "NotificationHubTests", dependencies: ["NotificationHub"], swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,5 @@
 /// Why bytes are no reply.
-enum Malformation: String, Error, Hashable, Sendable, CaseIterable {
+package enum Malformation: String, Error, Hashable, Sendable, CaseIterable {
     case badStatusLine = "the status line is not HTTP/1.1's"
     case badField = "a header field is not well formed"
     case foldedField = "a header field goes on in a second line"

@@ -4,8 +4,8 @@
 ///
 /// How the bytes are cut never changes the outcome, but for one case: bytes behind a reply condemn it only when they
 /// come in the same piece, as nobody can wait for what should not come.
-struct ReplyReader {
-    enum Step: Hashable, Sendable {
+package struct ReplyReader {
+    package enum Step: Hashable, Sendable {
         case needsMore
         case reply(WireReply)
         case malformed(Malformation)
@@ -34,7 +34,7 @@ struct ReplyReader {
     /// Bytes of the lines read so far: of all heads of this reply, of one chunk's size, or of the trailers.
     private var lineBytes = 0
 
-    init(headBytesMax: Int, bodyBytesMax: Int) {
+    package init(headBytesMax: Int, bodyBytesMax: Int) {
         self.headBytesMax = headBytesMax
         self.bodyBytesMax = bodyBytesMax
     }
@@ -45,7 +45,7 @@ struct ReplyReader {
     }
 
     /// Makes ready for the next reply.
-    mutating func reset() {
+    package mutating func reset() {
         state = .statusLine
         head = ReplyHead()
         body = []
@@ -55,7 +55,7 @@ struct ReplyReader {
 
     /// Takes the next piece. After `.reply` and `.malformed`, call `reset()` before the next reply's bytes: more bytes
     /// without it are malformed.
-    mutating func read(_ bytes: Span<UInt8>) -> Step {
+    package mutating func read(_ bytes: Span<UInt8>) -> Step {
         var position = 0
         while position < bytes.count {
             let rest = bytes.extracting(position..<bytes.count)

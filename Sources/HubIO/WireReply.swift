@@ -1,5 +1,5 @@
 /// One HTTP reply as it stood on the wire, reduced to what a send needs.
-struct WireReply: Hashable, Sendable {
+package struct WireReply: Hashable, Sendable {
     /// 200…599.
     var status = 0
     /// The last segment of `Location`.

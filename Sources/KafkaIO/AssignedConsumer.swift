@@ -99,13 +99,10 @@ final class AssignedConsumer {
         limit: Int = RdBatch.capacity, milliseconds: Int32,
         _ body: (TopicPartition, UnsafePointer<rd_kafka_message_t>) -> Void
     ) -> Int {
-        if taken >= nudgeEvery && FetchNudge.isNeeded {
-            taken = 0
-            FetchNudge.nudge(client, assigned)
-        }
+        if taken >= nudgeEvery { nudge() }
         var topic = ""
         var handle: OpaquePointer?
-        return batch.read(queue, limit: limit, milliseconds: milliseconds) { message in
+        func hand(_ message: UnsafePointer<rd_kafka_message_t>) {
             if handle != message.pointee.rkt {
                 handle = message.pointee.rkt
                 topic = rd_kafka_topic_name(handle).map { String(cString: $0) } ?? ""
@@ -113,5 +110,18 @@ final class AssignedConsumer {
             taken += message.pointee.len
             body(TopicPartition(topic: topic, partition: message.pointee.partition), message)
         }
+        let count = batch.read(queue, limit: limit, milliseconds: min(milliseconds, Self.patience), hand)
+        if count > 0 || milliseconds <= Self.patience { return count }
+        // Some queues were full and now none holds anything: whoever should fill them may be asleep.
+        if taken > 0 { nudge() }
+        return batch.read(queue, limit: limit, milliseconds: milliseconds - Self.patience, hand)
+    }
+
+    /// Milliseconds without a message that are no reason to worry.
+    private static let patience: Int32 = 5
+
+    private func nudge() {
+        taken = 0
+        if FetchNudge.isNeeded { FetchNudge.nudge(client, assigned) }
     }
 }

@@ -113,7 +113,7 @@ public final class KafkaAdmin: Sendable {
     }
 
     /// What a consumer group committed; partitions without a commit are absent. `group` is the whole name, e.g.
-    /// `newswire.live`.
+    /// `newswire.backfill`.
     public func committed(
         group: String, _ partitions: [TopicPartition]
     ) throws(KafkaFailure) -> [TopicPartition: Int64] {

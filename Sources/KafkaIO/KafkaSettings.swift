@@ -2,7 +2,8 @@
 public struct KafkaSettings: Sendable {
     /// `host:port` of some brokers; the rest are learned from them.
     public var bootstrapServers: [String]
-    /// Prefix of every consumer group: lane `live` joins `{group}.live`.
+    /// The consumer group of the first lane; lane `backfill` behind it joins `{group}.backfill`. Results carry it, so
+    /// that two groups may share a results topic.
     public var group: String
     /// A name that outlives restarts, unique among the processes of the group. With it a restart within
     /// `session.timeout.ms` moves no partitions (static membership); without it the process leaves at once on close.
@@ -37,7 +38,12 @@ public struct KafkaSettings: Sendable {
         }
     }
 
-    func consumerGroup(lane: String) -> String { "\(group).\(lane)" }
+    /// Lanes have groups of their own, as each commits where its ledger begins for the same results partitions.
+    ///
+    /// - Parameters:
+    ///   - lane: its place in the settings.
+    ///   - name: its name.
+    public func consumerGroup(lane: Int, named name: String) -> String { lane == 0 ? group : "\(group).\(name)" }
 
     private struct Rule {
         var allowed: [String] = []

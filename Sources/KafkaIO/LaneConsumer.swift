@@ -48,7 +48,7 @@ final class LaneConsumer {
         nudgeEvery = budget.queued / 2
         self.shards = Array(repeating: ShardCredit(), count: shards)
         var fixed = [
-            ("group.id", settings.consumerGroup(lane: subscription.name)), ("enable.auto.commit", "false"),
+            ("group.id", settings.consumerGroup(lane: lane, named: subscription.name)), ("enable.auto.commit", "false"),
             ("enable.auto.offset.store", "false"), ("enable.partition.eof", "true"),
             ("partition.assignment.strategy", "range"), ("log.queue", "true"),
         ]

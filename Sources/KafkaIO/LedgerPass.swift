@@ -4,8 +4,13 @@ import NewsModel
 /// One reading of some results partitions of a lane, with a consumer of its own.
 final class LedgerPass {
     private(set) var unfinished: [LedgerReader.Job]
+    /// `kafka.group`.
+    private let owner: [UInt8]
 
-    init(_ jobs: [LedgerReader.Job]) { unfinished = jobs }
+    init(_ jobs: [LedgerReader.Job], owner: String) {
+        unfinished = jobs
+        self.owner = Array(owner.utf8)
+    }
 
     typealias Emit = (_ shard: Int, KafkaEvent) -> Void
 
@@ -53,6 +58,12 @@ final class LedgerPass {
         }
     }
 
+    /// Other groups may write to the same topic; what they settled is open for us. A result that names no group is
+    /// taken for ours: to send twice is worse.
+    private func isOurs(_ message: UnsafePointer<rd_kafka_message_t>) -> Bool {
+        message.header(HeaderName.group).map { $0 == owner } ?? true
+    }
+
     private func finishUnknown(_ emit: Emit) {
         for job in unfinished where job.progress?.basis == .nothing {
             finish(job.results, emit, entries: [])
@@ -74,7 +85,9 @@ final class LedgerPass {
                     guard let index = unfinished.firstIndex(where: { $0.results == partition }) else { return }
                     let offset = message.pointee.offset
                     unfinished[index].progress?.advance(past: offset)
-                    if let entry = LedgerEntry(message) { entries[partition, default: []].append(entry) }
+                    if isOurs(message), let entry = LedgerEntry(message) {
+                        entries[partition, default: []].append(entry)
+                    }
                 case RD_KAFKA_RESP_ERR__PARTITION_EOF: ended.append(partition)
                 case let error: failure = KafkaFailure(error, detail: "Reading the ledger \(partition) failed")
                 }

@@ -79,9 +79,9 @@ final class LedgerReader: Sendable {
                 wakeUp.wait(milliseconds: 10_000)
                 continue
             }
-            let pass = LedgerPass(jobs)
+            let pass = LedgerPass(jobs, owner: settings.group)
             do throws(KafkaFailure) {
-                let group = settings.consumerGroup(lane: lanes[lane])
+                let group = settings.consumerGroup(lane: lane, named: lanes[lane])
                 try pass.run(settings, group: group, isCurrent: isCurrent) { [mailbox] shard, event in
                     mailbox.post(.forward(shard: shard, event))
                 }

@@ -4,6 +4,8 @@ public enum HeaderName {
     public static let source = "nw-source"
     /// On results and dead letters: the outcome's name.
     public static let outcome = "nw-outcome"
+    /// On results: whose they are (`kafka.group`). Results of other groups are not in our ledger.
+    public static let group = "nw-group"
     /// On dead letters: the code of what went wrong.
     public static let reason = "nw-reason"
     /// On results: the event's version, for finding duplicates without reading JSON.

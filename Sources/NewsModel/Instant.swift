@@ -45,6 +45,8 @@ public struct Instant: Hashable, Comparable, Sendable {
 extension Duration {
     /// The whole duration in nanoseconds, saturating at about ±292 years.
     public var nanoseconds: Int64 {
+        // Nearly all are below nine seconds; dividing 128 bits costs more than all the rest of the arithmetic.
+        if let short = Int64(exactly: attoseconds) { return short / 1_000_000_000 }
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         if overflow { return seconds < 0 ? .min : .max }

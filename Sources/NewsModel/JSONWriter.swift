@@ -13,27 +13,25 @@
 /// ```
 /// Commas and quotes are its business; that names do not repeat and that objects hold only fields is the caller's.
 public struct JSONWriter: ~Copyable {
-    private var bytes: [UInt8]
+    private var bytes: GrowingBytes
     private var needsComma = false
 
-    private init(taking bytes: inout [UInt8]) {
-        self.bytes = []
-        swap(&self.bytes, &bytes)
+    private init(capacity: Int) {
+        bytes = GrowingBytes(capacity: capacity)
     }
 
     /// Appends what `body` writes to `bytes`.
     public static func write(into bytes: inout [UInt8], _ body: (inout JSONWriter) -> Void) {
-        var writer = JSONWriter(taking: &bytes)
+        var writer = JSONWriter(capacity: 512)
         body(&writer)
-        swap(&writer.bytes, &bytes)
+        bytes.append(contentsOf: writer.bytes.bytes)
     }
 
     /// The bytes of one object.
     public static func object(reserving capacity: Int = 256, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(capacity)
-        write(into: &bytes) { $0.object(body) }
-        return bytes
+        var writer = JSONWriter(capacity: capacity)
+        writer.object(body)
+        return Array(writer.bytes.bytes)
     }
 }
 
@@ -68,21 +66,21 @@ extension JSONWriter {
 
     public mutating func value(_ flag: Bool) {
         separate()
-        bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+        bytes.append(flag ? "true" : "false")
     }
 
     /// JSON knows no infinity and no NaN: they become null.
     public mutating func value(_ number: Double) {
         guard number.isFinite else { return null() }
         separate()
-        bytes.append(contentsOf: number.description.utf8)
+        text(number.description)
     }
 
     /// An instant as RFC 3339 text.
     public mutating func value(_ instant: Instant) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        instant.append(to: &bytes)
+        bytes.append(room: Instant.textLengthMax, instant.write)
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -104,13 +102,13 @@ extension JSONWriter {
 
     public mutating func null() {
         separate()
-        bytes.append(contentsOf: "null".utf8)
+        bytes.append("null")
     }
 
     /// JSON that is already written, such as a body built before. Not checked.
     public mutating func raw(_ json: some Collection<UInt8>) {
         separate()
-        bytes.append(contentsOf: json)
+        for byte in json { bytes.append(byte) }
     }
 }
 
@@ -211,15 +209,20 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
 
+    private mutating func text(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes.append($0) }
+    }
+
     /// Copies runs of bytes that need no escape whole. Swift strings are valid UTF-8, so only ASCII is looked at.
     private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
         // Without a branch per byte, so that the compiler can take many bytes at once.
         var escapes: UInt8 = 0
         for byte in text { escapes |= Self.isEscaped(byte) ? 1 : 0 }
-        guard escapes != 0 else { return bytes.append(contentsOf: text) }
+        guard escapes != 0 else { return bytes.append(text) }
         var start = 0
         for (index, byte) in text.enumerated() where Self.isEscaped(byte) {
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+            bytes.append(UnsafeBufferPointer(rebasing: text[start..<index]))
             start = index + 1
             bytes.append(UInt8(ascii: "\\"))
             switch byte {
@@ -230,12 +233,12 @@ extension JSONWriter {
             case 0x0D: bytes.append(UInt8(ascii: "r"))
             case 0x22, 0x5C: bytes.append(byte)
             default:
-                bytes.append(contentsOf: "u00".utf8)
+                bytes.append("u00")
                 bytes.append(Self.hexDigit(byte >> 4))
                 bytes.append(Self.hexDigit(byte & 0x0F))
             }
         }
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+        bytes.append(UnsafeBufferPointer(rebasing: text[start...]))
     }
 
     @inline(__always)

@@ -77,9 +77,9 @@ extension Members {
 
     func instant(_ field: Field) throws(Undecodable) -> Instant? {
         guard let member = member(field) else { return nil }
-        let name = String(decoding: member.name, as: UTF8.self)
+        let name = FieldName(name: member.name)
         guard case .string(let text) = member.value else {
-            throw .wrongType(name, wanted: "a string", found: member.value)
+            throw .wrongType(name.description, wanted: "a string", found: member.value)
         }
         if EventText.isBlank(text) { return nil }
         guard let instant = Instant(rfc3339: text) else {
@@ -117,9 +117,9 @@ extension Members {
 
     func status(_ field: Field) throws(Undecodable) -> NewsEvent.Status {
         guard let member = member(field) else { return .usable }
-        let name = String(decoding: member.name, as: UTF8.self)
+        let name = FieldName(name: member.name)
         guard case .string(let text) = member.value else {
-            throw .wrongType(name, wanted: "a string", found: member.value)
+            throw .wrongType(name.description, wanted: "a string", found: member.value)
         }
         if text == "usable" || EventText.isBlank(text) { return .usable }
         if text == "withheld" { return .withheld }

@@ -40,49 +40,41 @@ extension Instant: CustomStringConvertible {
 
     /// RFC 3339 in UTC: `2026-11-21T01:02:03.123Z`; with nine digits when it is finer than a millisecond.
     public var description: String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(32)
-        append(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        String(unsafeUninitializedCapacity: Self.textLengthMax) { bytes in
+            bytes.baseAddress.map { write(to: $0) } ?? 0
+        }
     }
 
-    /// Appends `description`.
-    public func append(to bytes: inout [UInt8]) {
+    static let textLengthMax = 30
+
+    /// Writes `description`, at most `textLengthMax` bytes.
+    /// - Returns: how many.
+    func write(to bytes: UnsafeMutablePointer<UInt8>) -> Int {
         let second: Int64 = 1_000_000_000
-        let fraction = (nanoseconds % second + second) % second
+        let fraction = Int((nanoseconds % second + second) % second)
         let seconds = nanoseconds / second - (nanoseconds % second < 0 ? 1 : 0)
         let secondOfDay = Int((seconds % 86_400 + 86_400) % 86_400)
         let (year, month, day) = Self.date(daysSince1970: (Int(seconds) - secondOfDay) / 86_400)
-        bytes.append(Self.digit(year / 1_000))
-        Self.append(threeDigits: year, to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        Self.append(twoDigits: month, UInt8(ascii: "-"), to: &bytes)
-        Self.append(twoDigits: day, UInt8(ascii: "T"), to: &bytes)
-        Self.append(twoDigits: secondOfDay / 3_600, UInt8(ascii: ":"), to: &bytes)
-        Self.append(twoDigits: secondOfDay / 60 % 60, UInt8(ascii: ":"), to: &bytes)
-        Self.append(twoDigits: secondOfDay % 60, UInt8(ascii: "."), to: &bytes)
-        Self.append(threeDigits: Int(fraction / 1_000_000), to: &bytes)
-        if fraction % 1_000_000 != 0 {
-            Self.append(threeDigits: Int(fraction / 1_000 % 1_000), to: &bytes)
-            Self.append(threeDigits: Int(fraction % 1_000), to: &bytes)
+        var length = 0
+        func put(_ number: Int, digits: Int, _ end: StaticString = "") {
+            var rest = number
+            for place in stride(from: digits - 1, through: 0, by: -1) {
+                bytes[length + place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+            length += digits
+            guard end.utf8CodeUnitCount == 1 else { return }
+            bytes[length] = end.utf8Start[0]
+            length += 1
         }
-        bytes.append(UInt8(ascii: "Z"))
-    }
-
-    private static func append(twoDigits number: Int, _ end: UInt8, to bytes: inout [UInt8]) {
-        bytes.append(digit(number / 10))
-        bytes.append(digit(number))
-        bytes.append(end)
-    }
-
-    private static func append(threeDigits number: Int, to bytes: inout [UInt8]) {
-        bytes.append(digit(number / 100))
-        bytes.append(digit(number / 10))
-        bytes.append(digit(number))
-    }
-
-    private static func digit(_ number: Int) -> UInt8 {
-        UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10)
+        put(year, digits: 4, "-")
+        put(month, digits: 2, "-")
+        put(day, digits: 2, "T")
+        put(secondOfDay / 3_600, digits: 2, ":")
+        put(secondOfDay / 60 % 60, digits: 2, ":")
+        put(secondOfDay % 60, digits: 2, ".")
+        if fraction % 1_000_000 == 0 { put(fraction / 1_000_000, digits: 3, "Z") } else { put(fraction, digits: 9, "Z") }
+        return length
     }
 }
 

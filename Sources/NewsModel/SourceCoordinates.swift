@@ -12,7 +12,20 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(source)/\(platform.rawValue)" }
 
     /// `description` as header bytes.
-    public var headerValue: [UInt8] { Array(description.utf8) }
+    public var headerValue: [UInt8] {
+        let topic = source.partition.topic
+        // One allocation: two numbers have at most 31 characters, a platform's name 12.
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(topic.utf8.count + 48)
+        bytes.append(contentsOf: topic.utf8)
+        bytes.append(UInt8(ascii: "/"))
+        bytes.append(contentsOf: String(source.partition.partition).utf8)
+        bytes.append(UInt8(ascii: "/"))
+        bytes.append(contentsOf: String(source.offset).utf8)
+        bytes.append(UInt8(ascii: "/"))
+        bytes.append(contentsOf: platform.rawValue.utf8)
+        return bytes
+    }
 
     /// `nil` unless the bytes are exactly what `description` prints.
     public init?(headerValue: [UInt8]) {

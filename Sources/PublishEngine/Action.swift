@@ -23,16 +23,26 @@ public enum Action: Sendable {
     case finish
 }
 
-/// A result to be written.
-public struct StoreRequest: Sendable {
-    public var token: UInt64
-    public var result: ResultRecord
+/// A result to be written. An object, as it is large and handed on as it is.
+public final class StoreRequest: Sendable {
+    public let token: UInt64
+    public let result: ResultRecord
     /// The event's version, carried in a header so that the ledger recognises duplicates.
-    public var version: String?
+    public let version: String?
     /// Headers of the source record that the result carries on.
-    public var carried: [RecordHeader]
+    public let carried: [RecordHeader]
     /// The source record and the token for its acknowledgement, when it goes to the dead-letter topic.
-    public var deadLetter: DeadLetter?
+    public let deadLetter: DeadLetter?
+
+    package init(
+        token: UInt64, result: ResultRecord, version: String?, carried: [RecordHeader], deadLetter: DeadLetter?
+    ) {
+        self.token = token
+        self.result = result
+        self.version = version
+        self.carried = carried
+        self.deadLetter = deadLetter
+    }
 
     /// Whether an acknowledgement is about a dead letter; else it is about a result.
     public static func isDeadLetter(token: UInt64) -> Bool { DeliveryID.isDeadLetter(token: token) }

@@ -72,9 +72,9 @@ extension Engine {
         _ departure: Departure, lane: Int, isProbe: Bool = false, at now: Instant, into actions: inout [Action]
     ) {
         let (id, slot, index) = (departure.id, departure.slot, departure.index)
-        guard let event = departure.content.event, let routing = departure.content.routing else { return }
+        guard let news = departure.content.news, let routing = news.routing else { return }
         let request = builder.build(
-            event, routing: routing, platform: settings.platforms[Int(id.platform)], lane: lane,
+            news.event, routing: routing, platform: settings.platforms[Int(id.platform)], lane: lane,
             since: partitions[slot][entry: index].readAt, expiresAt: departure.content.expiresAt)
         bucket?.take(at: now)
         for lower in lanes.indices where lower > lane {

@@ -60,10 +60,12 @@ extension Engine {
         guard wanted != 0 else { return }
         let writtenAt = record.timestamp.map { min($0, now) } ?? partitions[slot][entry: index].readAt
 
-        let event: NewsEvent
+        let routing: Routing
+        let news: News
         switch decoder.decode(record) {
-        case .success(let decoded):
-            event = decoded
+        case .success(let event):
+            routing = router.route(event)
+            news = News(event, routing)
         case .failure(let undecodable):
             partitions[slot][entry: index].content = Content(
                 record: record, eventID: undecodable.eventID, writtenAt: writtenAt)
@@ -72,24 +74,22 @@ extension Engine {
                 .init(code: undecodable.reason.rawValue, detail: undecodable.detail), at: now, into: &actions)
             return
         }
-        let routing = router.route(event)
-        let tagged: Routing.Tagged? = if case .tagged(let tagged) = routing { tagged } else { nil }
-        let base = max(writtenAt, event.embargoUntil ?? .distantPast)
+        let base = max(writtenAt, news.event.embargoUntil ?? .distantPast)
         let oldest = lanes[lane].settings.maxAge.map { base + $0 }
         let content = Content(
-            record: record, eventID: event.id, event: event, routing: tagged,
-            deadline: min(event.expiresAt ?? .distantFuture, oldest ?? .distantFuture),
-            expiresAt: event.expiresAt ?? oldest, writtenAt: writtenAt)
+            record: record, eventID: news.event.id, news: news,
+            deadline: min(news.event.expiresAt ?? .distantFuture, oldest ?? .distantFuture),
+            expiresAt: news.event.expiresAt ?? oldest, writtenAt: writtenAt)
         partitions[slot][entry: index].content = content
 
-        switch event.status {
+        switch news.event.status {
         case .withheld:
             settleAll(
                 wanted, of: next.id, as: .withheld, .init(code: "withheld", detail: "the event's status is withheld"),
                 at: now, into: &actions)
             return
         case .canceled:
-            recall(event, lane: lane, platforms: wanted, at: now, into: &actions)
+            recall(news.event, lane: lane, platforms: wanted, at: now, into: &actions)
             settleAll(
                 wanted, of: next.id, as: .canceled, .init(code: "canceled", detail: "the event recalls its story"),
                 at: now, into: &actions)
@@ -104,7 +104,7 @@ extension Engine {
         for platform in settings.platforms.indices where wanted & (1 << platform) != 0 {
             var id = next.id
             id.platform = UInt8(platform)
-            admit(id, event: event, content: content, slot: slot, index: index, lane: lane, at: now, into: &actions)
+            admit(id, news: news, content: content, slot: slot, index: index, lane: lane, at: now, into: &actions)
         }
         moveLinesOn(at: now, into: &actions)
     }
@@ -133,32 +133,33 @@ extension Engine {
     }
 
     private mutating func admit(
-        _ id: DeliveryID, event: NewsEvent, content: Content, slot: Int, index: Int, lane: Int, at now: Instant,
+        _ id: DeliveryID, news: News, content: Content, slot: Int, index: Int, lane: Int, at now: Instant,
         into actions: inout [Action]
     ) {
         if now >= content.deadline {
             settle(id, as: .expired, expiry(of: content), at: now, into: &actions)
             return
         }
-        let delivery = RecentDeliveries.delivery(id: event.id, version: event.version?.text, platform: id.platform)
+        let delivery = RecentDeliveries.delivery(
+            id: news.event.id, version: news.event.version?.text, platform: id.platform)
         guard partitions[slot].recent.insert(delivery) else {
             let detail = "the same id and version was read before"
             settle(id, as: .duplicate, .init(code: "duplicate", detail: detail), at: now, into: &actions)
             return
         }
-        let story = RecentDeliveries.story(event.orderKey, platform: id.platform)
-        if let version = event.version, partitions[slot].recent.isOutdated(version, ofStory: story) {
+        let story = RecentDeliveries.story(news.event.orderKey, platform: id.platform)
+        if let version = news.event.version, partitions[slot].recent.isOutdated(version, ofStory: story) {
             let detail = "a newer version of the story came before"
             settle(id, as: .superseded, .init(code: "outdated", detail: detail), at: now, into: &actions)
             return
         }
         let line = story.low &+ UInt64(lane)
         partitions[slot][delivery: index, Int(id.platform)].line = line
-        join(line, id, event: event, slot: slot, index: index, lane: lane, at: now, into: &actions)
+        join(line, id, news: news, slot: slot, index: index, lane: lane, at: now, into: &actions)
     }
 
     func expiry(of content: Content) -> ResultRecord.Failure {
-        if let expiresAt = content.event?.expiresAt, expiresAt == content.deadline {
+        if let expiresAt = content.news?.event.expiresAt, expiresAt == content.deadline {
             return .init(code: "expired", detail: "the event's expiresAt has passed")
         }
         return .init(code: "too-old", detail: "older than the lane's maxAge")

@@ -25,7 +25,7 @@ extension Engine {
         partitions[slot][delivery: index, platform].phase = .settled
         partitions[slot][delivery: index, platform].acknowledgements = outcome.isDeadLettered ? 2 : 1
         partitions[slot].unstored += 1
-        if state.line != 0, outcome != .accepted, outcome != .unknown, let event = content.event {
+        if state.line != 0, outcome != .accepted, outcome != .unknown, let event = content.news?.event {
             partitions[slot].recent.remove(
                 RecentDeliveries.delivery(id: event.id, version: event.version?.text, platform: id.platform))
         }
@@ -36,7 +36,7 @@ extension Engine {
             lane: lanes[partitions[slot].lane].settings.name,
             source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset), settledAt: now
         )
-        if let routing = content.routing {
+        if let routing = content.news?.routing {
             result.categories = routing.categories
             result.tags = routing.tags
         }
@@ -44,14 +44,14 @@ extension Engine {
         result.httpStatus = reply?.status
         result.notificationID = reply?.notificationID
         result.trackingID = reply?.trackingID
-        result.publishedAt = content.event?.publishedAt
+        result.publishedAt = content.news?.event.publishedAt
         result.latency = .init(
             queue: state.firstSentAt.map { $0 - content.writtenAt }, hub: state.hubTime, total: now - content.writtenAt)
         result.error = failure
         actions.append(
             .store(
                 StoreRequest(
-                    token: id.token(.result), result: result, version: content.event?.version?.text,
+                    token: id.token(.result), result: result, version: content.news?.event.version?.text,
                     carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults,
                     deadLetter: outcome.isDeadLettered
                         ? .init(token: id.token(.deadLetter), record: content.record) : nil)))

@@ -4,7 +4,7 @@ import NewsModel
 /// Deliveries of one story leave in order; the newest version wins.
 extension Engine {
     mutating func join(
-        _ line: UInt64, _ id: DeliveryID, event: NewsEvent, slot: Int, index: Int, lane: Int, at now: Instant,
+        _ line: UInt64, _ id: DeliveryID, news: News, slot: Int, index: Int, lane: Int, at now: Instant,
         into actions: inout [Action]
     ) {
         guard lines[line] != nil else {
@@ -14,13 +14,13 @@ extension Engine {
         }
         partitions[slot][delivery: index, Int(id.platform)].phase = .waiting
         lines[line]?.waiting.append(id)
-        guard event.version != nil else { return }
-        supersede(in: line, by: event, id, at: now, into: &actions)
+        guard news.event.version != nil else { return }
+        supersede(in: line, by: news.event, id, at: now, into: &actions)
     }
 
     /// The delivery is the first of its story: it may leave, or waits for its embargo.
     private mutating func hold(_ id: DeliveryID, slot: Int, index: Int, lane: Int, at now: Instant) {
-        if let embargo = partitions[slot][entry: index].content?.event?.embargoUntil, embargo > now {
+        if let embargo = partitions[slot][entry: index].content?.news?.event.embargoUntil, embargo > now {
             partitions[slot][delivery: index, Int(id.platform)].phase = .parked
             lanes[lane].park(id, until: embargo)
         } else {
@@ -66,7 +66,7 @@ extension Engine {
     }
 
     private func event(of id: DeliveryID) -> NewsEvent? {
-        locate(id).flatMap { partitions[$0.slot][entry: $0.index].content?.event }
+        locate(id).flatMap { partitions[$0.slot][entry: $0.index].content?.news?.event }
     }
 
     /// Lets the next of each line step up whose holder is done or gone.

@@ -33,6 +33,7 @@ public enum Judge {
     }
 
     private static func verdict(on reply: HubReply) -> Verdict {
+        if case .accepted = reply.meaning { return .accepted }
         let failure = ResultRecord.Failure(
             code: "status-\(reply.status)", detail: reply.detail ?? "the hub answered \(reply.status)")
         return switch reply.meaning {

@@ -182,8 +182,8 @@ final class Content: Sendable {
     let record: SourceRecord
     /// `nil` when the record could not be read far enough.
     let eventID: String?
-    let event: NewsEvent?
-    let routing: Routing.Tagged?
+    /// `nil` when the record holds no event.
+    let news: News?
     /// Past this it is not sent.
     let deadline: Instant
     /// What phones are told: the event's own expiry, or its lane's.
@@ -192,15 +192,27 @@ final class Content: Sendable {
     let writtenAt: Instant
 
     init(
-        record: SourceRecord, eventID: String?, event: NewsEvent? = nil, routing: Routing.Tagged? = nil,
-        deadline: Instant = .distantFuture, expiresAt: Instant? = nil, writtenAt: Instant
+        record: SourceRecord, eventID: String?, news: News? = nil, deadline: Instant = .distantFuture,
+        expiresAt: Instant? = nil, writtenAt: Instant
     ) {
         self.record = record
         self.eventID = eventID
-        self.event = event
-        self.routing = routing
+        self.news = news
         self.deadline = deadline
         self.expiresAt = expiresAt
         self.writtenAt = writtenAt
+    }
+}
+
+/// An event and where it goes. An object, because handing on the event itself would count references for each of its
+/// texts, and that on every step of its way.
+final class News: Sendable {
+    let event: NewsEvent
+    /// `nil` when it belongs to no category.
+    let routing: Routing.Tagged?
+
+    init(_ event: consuming NewsEvent, _ routing: Routing) {
+        self.event = event
+        self.routing = if case .tagged(let tagged) = routing { tagged } else { nil }
     }
 }

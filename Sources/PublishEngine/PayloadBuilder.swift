@@ -46,12 +46,11 @@ public struct PayloadBuilder: Sendable {
             story: event.story, data: data, orderKey: event.orderKey,
             urgency: Urgency(of: event, lane: lane),
             timeToLive: Self.timeToLive(since: since, expiresAt: expiresAt))
-        var fit = PayloadFit(content, on: platform)
-        let body = fit.body()
         let expiry = expiresAt ?? since.map { $0 + Self.standardTimeToLive }
+        let fields = PayloadHeaders.fields(of: content, on: platform, expiry: expiry)
+        var fit = PayloadFit(content, on: platform)
         let request = SendRequest(
-            format: platform.format, tags: routing.expression,
-            fields: PayloadHeaders.fields(of: content, on: platform, expiry: expiry), body: body)
+            format: platform.format, tags: routing.expression, fields: fields, body: fit.body())
         let reserved: PayloadCuts = data.count == event.data.count ? [] : .reservedData
         return Payload(request: request, cuts: fit.cuts.union(reserved))
     }

@@ -47,16 +47,16 @@ extension PayloadContent {
     /// The body in a platform's format, whatever its size.
     func body(for platform: Platform, capacity: Int) -> [UInt8] {
         switch platform {
-        case .template: JSONWriter.object(reserving: capacity, template)
-        case .apple: JSONWriter.object(reserving: capacity, apple)
-        case .fcmv1: JSONWriter.object(reserving: capacity, fcmV1)
-        case .gcm: JSONWriter.object(reserving: capacity, gcm)
+        case .template: JSONWriter.object(reserving: capacity) { template(&$0) }
+        case .apple: JSONWriter.object(reserving: capacity) { apple(&$0) }
+        case .fcmv1: JSONWriter.object(reserving: capacity) { fcmV1(&$0) }
+        case .gcm: JSONWriter.object(reserving: capacity) { gcm(&$0) }
         case .windows: windows(capacity: capacity)
         case .windowsphone: windowsPhone(capacity: capacity)
-        case .adm: JSONWriter.object(reserving: capacity, adm)
-        case .baidu: JSONWriter.object(reserving: capacity, baidu)
-        case .browser: JSONWriter.object(reserving: capacity, browser)
-        case .xiaomi: JSONWriter.object(reserving: capacity, xiaomi)
+        case .adm: JSONWriter.object(reserving: capacity) { adm(&$0) }
+        case .baidu: JSONWriter.object(reserving: capacity) { baidu(&$0) }
+        case .browser: JSONWriter.object(reserving: capacity) { browser(&$0) }
+        case .xiaomi: JSONWriter.object(reserving: capacity) { xiaomi(&$0) }
         }
     }
 

@@ -12,7 +12,7 @@ struct PayloadFit {
     /// No browser and no app takes a longer address.
     private static let addressLengthMax = 2_048
 
-    init(_ content: PayloadContent, on platform: Platform) {
+    init(_ content: consuming PayloadContent, on platform: Platform) {
         self.content = content
         self.platform = platform
     }

@@ -24,9 +24,9 @@ struct Preflight {
                     "dead-letter topic \(settings.deadLetterTopic) does not exist yet; "
                         + "create it with `newswire topics --config FILE --create`")
             }
-            for lane in settings.engine.lanes {
+            for (index, lane) in settings.engine.lanes.enumerated() {
                 lanePartitions.append(lane.topics.reduce(0) { $0 + (counts[$1] ?? 0) })
-                if measuringEnds { try measure(lane, settings, counts, admin) }
+                if measuringEnds { try measure(index, lane, settings, counts, admin) }
             }
         } catch let failure as KafkaFailure {
             throw .kafka(failure)
@@ -63,12 +63,13 @@ struct Preflight {
     }
 
     private mutating func measure(
-        _ lane: LaneSettings, _ settings: PublisherSettings, _ counts: [String: Int], _ admin: KafkaAdmin
+        _ index: Int, _ lane: LaneSettings, _ settings: PublisherSettings, _ counts: [String: Int],
+        _ admin: KafkaAdmin
     ) throws(KafkaFailure) {
         let partitions = lane.topics.flatMap { topic in
             (0..<Int32(counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: $0) }
         }
-        let committed = try admin.committed(group: "\(settings.kafka.group).\(lane.name)", partitions)
+        let committed = try admin.committed(group: settings.kafka.consumerGroup(lane: index, named: lane.name), partitions)
         for partition in partitions {
             let kept = try admin.watermarks(partition)
             let next = max(committed[partition] ?? kept.lowerBound, kept.lowerBound)

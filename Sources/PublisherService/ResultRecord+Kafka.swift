@@ -1,15 +1,16 @@
-import KafkaIO
+package import KafkaIO
 import NewsModel
-import PublishEngine
+package import PublishEngine
 
 extension StoreRequest {
     /// The record for the results topic, in the same partition as the event's.
-    func resultRecord(topic: String, buffer: inout [UInt8]) -> ProducedRecord {
+    package func resultRecord(topic: String, group: [UInt8], buffer: inout [UInt8]) -> ProducedRecord {
         buffer.removeAll(keepingCapacity: true)
         result.encode(into: &buffer)
         var headers = [
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
             RecordHeader(HeaderName.outcome, result.outcome.rawValue),
+            RecordHeader(name: HeaderName.group, value: group),
         ]
         if let version { headers.append(RecordHeader(HeaderName.version, version)) }
         if !carried.isEmpty { headers += carried }

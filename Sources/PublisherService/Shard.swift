@@ -15,6 +15,8 @@ final class Shard {
     private let index: Int
     private let eventLoop: any EventLoop
     private let settings: PublisherSettings
+    /// The service's group, as results carry it.
+    private let group: [UInt8]
     private let bridge: KafkaBridge
     private let telemetry: Telemetry
     private let clock: ServiceClock
@@ -50,6 +52,7 @@ final class Shard {
         self.index = index
         self.eventLoop = eventLoop
         self.settings = settings
+        group = Array(settings.kafka.group.utf8)
         self.bridge = bridge
         self.telemetry = telemetry
         self.clock = clock
@@ -250,7 +253,8 @@ final class Shard {
     private func store(_ request: StoreRequest) {
         note(request.result)
         produce(
-            request.resultRecord(topic: settings.engine.resultsTopic, buffer: &resultBuffer), token: request.token)
+            request.resultRecord(topic: settings.engine.resultsTopic, group: group, buffer: &resultBuffer),
+            token: request.token)
         if let deadLetter = request.deadLetter {
             produce(request.deadLetterRecord(deadLetter, topic: settings.deadLetterTopic), token: deadLetter.token)
         }

@@ -58,7 +58,10 @@ extension SettingsKey {
             "The brokers to ask first, as host:port."),
         SettingsKey(
             "kafka.group", .text, default: "newswire",
-            "The consumer group's prefix; each lane reads as {group}.{lane}. Processes with the same group share the work."
+            """
+            The consumer group of the first lane; a further lane reads as {group}.{lane}. Processes with the same group \
+            share the work.
+            """
         ),
         SettingsKey(
             "kafka.instance", .text,

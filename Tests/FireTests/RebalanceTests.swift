@@ -38,7 +38,7 @@ struct RebalanceTests {
         /// Watches the commits until the hub has so many.
         func until(_ count: Int) throws {
             while room.hub.receivedCount < count {
-                let now = try admin.committed(group: "newswire.live", all)
+                let now = try admin.committed(group: "newswire", all)
                 for (partition, offset) in now {
                     let before = committed[partition] ?? 0
                     #expect(offset >= before, "\(partition) went back from \(before) to \(offset)")
@@ -73,7 +73,7 @@ struct RebalanceTests {
         let numbers = Set(try room.hub.received.map { try number(of: $0) })
         let results = try room.results()
         let settled = Set(results.map(\.coordinates))
-        let ends = try admin.committed(group: "newswire.live", all)
+        let ends = try admin.committed(group: "newswire", all)
         let busiest = most(times, within: 1_000)
         print(
             """

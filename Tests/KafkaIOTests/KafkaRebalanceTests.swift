@@ -53,7 +53,7 @@ struct KafkaRebalanceTests {
         first.commit(lane: 0, generation: 1, shard: 0, offsets: [PartitionOffset(source, 3)])
         #expect(try await committed(firstShards).failure?.code == "_STALE_GENERATION")
         let admin = try KafkaAdmin(settings: broker.settings)
-        let read = try admin.committed(group: "\(broker.settings.group).live", [source])
+        let read = try admin.committed(group: broker.settings.group, [source])
         #expect(read == [source: broker.embedded == nil ? 6 : 5])
 
         // The second leaves at once, and the first gets everything back.
@@ -82,7 +82,7 @@ struct KafkaRebalanceTests {
         #expect(answer.failure == nil)
         #expect(Set(answer.offsets) == Set(offsets))
         let admin = try KafkaAdmin(settings: broker.settings)
-        let read = try admin.committed(group: "\(broker.settings.group).live", offsets.map(\.partition))
+        let read = try admin.committed(group: broker.settings.group, offsets.map(\.partition))
         #expect(read == [broker.partition("news", 0): 11, broker.partition("results", 0): 22])
         try await KafkaBridgeTests.finish(bridge, shards)
     }

@@ -151,9 +151,13 @@ struct ReleasesAtOnce: Interference {
 struct ReportsWishes: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         actions = actions.map { action in
-            guard case .store(var request) = action, request.result.outcome != .accepted else { return action }
-            request.result.outcome = .accepted
-            return .store(request)
+            guard case .store(let request) = action, request.result.outcome != .accepted else { return action }
+            var result = request.result
+            result.outcome = .accepted
+            return .store(
+                StoreRequest(
+                    token: request.token, result: result, version: request.version, carried: request.carried,
+                    deadLetter: request.deadLetter))
         }
         return []
     }

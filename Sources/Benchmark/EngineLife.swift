@@ -1,0 +1,86 @@
+import NewsModel
+import NotificationHub
+import PublishEngine
+
+/// The engine alone: records come in batches, every request is answered with 201, every result is stored.
+enum EngineLife {
+    static let batch = 64
+    /// More than the engine remembers, so that no event is a duplicate.
+    private static let records = (0..<8192).map(News.record)
+
+    static func run(events: Int) {
+        guard var life = try? Life() else { return }
+        life.assign()
+        var number = 0
+        while number < events {
+            life.publish(number..<min(number + batch, events))
+            number += batch
+        }
+    }
+
+    private struct Life {
+        private var engine: Engine
+        private var actions: [Action] = []
+        private var now = Instant(nanoseconds: 1_790_000_000_000_000_000)
+        private var resultOffset: Int64 = 0
+        private let partition = TopicPartition(topic: "news.events", partition: 0)
+
+        init() throws {
+            engine = Engine(
+                settings: EngineSettings(
+                    lanes: [LaneSettings(name: "live", topics: ["news.events"])], platforms: [.template],
+                    resultsTopic: "news.results"),
+                decoder: NewsDecoder(), router: try Router(), builder: try PayloadBuilder(), seed: 1)
+        }
+
+        mutating func assign() {
+            take(.assigned(lane: 0, generation: 1, partitions: [partition]))
+            take(
+                .restored(
+                    lane: 0, generation: 1, results: TopicPartition(topic: "news.results", partition: 0), entries: [],
+                    end: 0))
+        }
+
+        /// One batch from records to commit.
+        mutating func publish(_ numbers: Range<Int>) {
+            let batch = numbers.map { number in
+                var record = EngineLife.records[number % EngineLife.records.count]
+                record.offset = Int64(number)
+                return record
+            }
+            take(.records(lane: 0, generation: 1, partition: partition, records: batch))
+            var wave = actions
+            while !wave.isEmpty {
+                var landings: [Landing] = []
+                var stored: [Acknowledgement] = []
+                for action in wave {
+                    switch action {
+                    case .send(let token, let request):
+                        keep(request)
+                        landings.append(Landing(token: token, reply: .replied(HubReply(status: 201))))
+                    case .store(let request):
+                        stored.append(Acknowledgement(token: request.token, offset: resultOffset))
+                        resultOffset += 1
+                    default: break
+                    }
+                }
+                wave = []
+                if !landings.isEmpty {
+                    take(.replies(landings))
+                    wave += actions
+                }
+                if !stored.isEmpty {
+                    take(.stored(stored))
+                    wave += actions
+                }
+            }
+            take(.committed(lane: 0, succeeded: true))
+        }
+
+        private mutating func take(_ input: Input) {
+            actions.removeAll(keepingCapacity: true)
+            now = now + .microseconds(100)
+            engine.handle(input, at: now, into: &actions)
+        }
+    }
+}

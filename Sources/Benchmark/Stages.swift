@@ -1,0 +1,95 @@
+import HubIO
+import KafkaIO
+import NIOCore
+import NewsModel
+import NotificationHub
+import PublishEngine
+import PublisherService
+
+/// The steps of an event's way, in its order.
+struct Stages {
+    let all: [Stage]
+
+    init() throws {
+        guard let event = News.event(0) else { throw BenchmarkFailure("the sample event cannot be decoded") }
+        let router = try Router()
+        guard case .tagged(let routing) = router.route(event) else { throw BenchmarkFailure("no category") }
+        let builder = try PayloadBuilder()
+        let record = News.record(0)
+        let decoder = NewsDecoder()
+        let request = builder.build(event, routing: routing, platform: .template, lane: 0, expiresAt: nil)
+        let target = HubTarget(endpoint: try HubEndpoint(parsing: "http://127.0.0.1:8090/"), hub: try HubName("news"))
+        let reply = Array(
+            """
+            HTTP/1.1 201 Created\r\nServer: nginx\r\nDate: Sat, 21 Nov 2026 01:02:03 GMT\r\nContent-Length: 0\r\n\
+            Location: http://127.0.0.1:8090/news/messages/NH-1-2-3?api-version=2015-04\r\nTrackingId: bench\r\n\r\n
+            """.utf8)
+        let key = AccessKey("c2VjcmV0")
+        all =
+            [
+                Stage(name: "decode") { for _ in 0..<$0 { keep(decoder.decode(record)) } },
+                Stage(name: "route") { for _ in 0..<$0 { keep(router.route(event)) } },
+            ]
+            + [Platform.template, .apple, .fcmv1, .windows].map { platform in
+                Stage(name: "build \(platform.rawValue)") {
+                    for _ in 0..<$0 {
+                        keep(builder.build(event, routing: routing, platform: platform, lane: 0, expiresAt: nil))
+                    }
+                }
+            } + [
+                Stage(name: "request bytes") {
+                    var writer = RequestWriter(target: target, userAgent: "newswire")
+                    for _ in 0..<$0 { keep(writer.write(request)) }
+                },
+                Stage(name: "read reply") {
+                    var reader = ReplyReader(headBytesMax: 16_384, bodyBytesMax: 65_536)
+                    for _ in 0..<$0 {
+                        keep(reader.read(reply.span))
+                        reader.reset()
+                    }
+                },
+                Stage(name: "result record") {
+                    let result = Self.result(of: event, routing)
+                    var buffer: [UInt8] = []
+                    let group = Array("newswire".utf8)
+                    for _ in 0..<$0 {
+                        keep(result.resultRecord(topic: "news.results", group: group, buffer: &buffer))
+                    }
+                },
+                Stage(name: "engine, whole life of an event") { EngineLife.run(events: $0) },
+                Stage(name: "mint token") {
+                    for count in 0..<$0 {
+                        keep(
+                            SharedAccessSignature.token(
+                                resource: "http://news.example/", keyName: "Send", key: key, expiresAt: Int64(count)))
+                    }
+                },
+            ]
+    }
+
+    private static func result(of event: NewsEvent, _ routing: Routing.Tagged) -> StoreRequest {
+        let time = Instant(nanoseconds: 1_790_000_000_000_000_000)
+        var result = ResultRecord(
+            eventID: event.id, platform: .template, outcome: .accepted, lane: "live",
+            source: .init(partition: TopicPartition(topic: "news.events", partition: 3), offset: 4711), settledAt: time)
+        result.categories = routing.categories
+        result.tags = routing.tags
+        result.attempts = 1
+        result.httpStatus = 201
+        result.notificationID = "NH-1-2-3"
+        result.trackingID = "bench"
+        result.publishedAt = event.publishedAt
+        result.latency = .init(queue: .microseconds(1500), hub: .microseconds(800), total: .microseconds(2300))
+        return StoreRequest(token: 1, result: result, version: nil, carried: [], deadLetter: nil)
+    }
+}
+
+/// Keeps the optimizer from leaving the work out.
+@inline(never)
+func keep<Value>(_ value: borrowing Value) {}
+
+struct BenchmarkFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
