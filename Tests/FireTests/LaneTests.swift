@@ -9,7 +9,7 @@ import Testing
 struct LaneTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
     func `a live event goes next, however much backfill waits, and backfill gets its floor`() async throws {
-        let backlog = scale("NEWSWIRE_FIRE_BACKLOG", 20_000)
+        let backlog = scale("NEWSWIRE_FIRE_BACKLOG", 200_000)
         let live = 1_000
         let room = try await FireRoom(
             partitions: 16, topics: ["news.events", "news.backfill"],
@@ -27,23 +27,28 @@ struct LaneTests {
 
         // Live news at 100 a second: less than the rate, far more than a newsroom's.
         let publisher = try RecordPublisher(settings: room.kafka.with("linger.ms", "0"))
-        let began = ContinuousClock.now
-        let before = room.hub.receivedCount
-        var written: [Int: Int64] = [:]
-        for number in 1...live {
-            while began.duration(to: .now) < .milliseconds(10 * number) { moment() }
-            written[number] = Int64(Date().timeIntervalSince1970 * 1000)
+        func publish(_ number: Int) throws {
             try publisher.publish(
                 ProducedRecord(
                     topic: "news.events", key: Array("\(number)".utf8),
                     value: Array(#"{"id":"\#(number)","headline":"Headline \#(number).","category":"World"}"#.utf8)))
             try publisher.flush()
         }
+        // The producer's first record takes it a second, in which it gets to know the topic.
+        try publish(0)
+        let began = ContinuousClock.now
+        let before = room.hub.receivedCount
+        var written: [Int: Int64] = [:]
+        for number in 1...live {
+            while began.duration(to: .now) < .milliseconds(10 * number) { moment() }
+            written[number] = Int64(Date().timeIntervalSince1970 * 1000)
+            try publish(number)
+        }
         let elapsed = began.duration(to: .now)
         let meanwhile = room.hub.receivedCount - before
         let reader = try TopicReader(settings: room.kafka, topic: "news.results", from: .beginning, follow: true)
         var settled = 0
-        while settled < live {
+        while settled < live + 1 {
             settled += try reader.next().count {
                 (try? ResultRecord(decoding: $0.record.value ?? []))?.lane == "live"
             }
@@ -57,14 +62,14 @@ struct LaneTests {
             if let written = written[number] { delays.append(message.time.milliseconds - written) }
         }
         delays.sort()
-        let backfill = meanwhile - live
+        let backfill = meanwhile - live - 1
         print(
             """
             lane test: \(live) live events before \(backlog) of backfill: median \(delays[live / 2]) ms, p99 \
             \(delays[live * 99 / 100]) ms, longest \(delays[live - 1]) ms; backfill meanwhile \(backfill) in \(elapsed)
             """)
         #expect(delays.count == live)
-        // Speed is for benchmarks; here it must only not depend on the backlog, which alone takes 40 s and more.
+        // Speed is for benchmarks; here it must only not depend on the backlog, which alone takes minutes.
         #expect(delays[live * 99 / 100] < 1_000)
         // 10 % of 500/s, less what was under way at the ends.
         #expect(backfill >= Int(elapsed.components.seconds) * 50 - 64)
