@@ -95,7 +95,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
                 nioSSL,
             ], swiftSettings: strict),
-        .testTarget(name: "NewsModelTests", dependencies: ["NewsModel"], swiftSettings: strict),
+        // What tests of several modules use: Python, a browser, requests written by hand.
+        .target(
+            name: "TestSupport", dependencies: [nioCore, nioPosix], path: "Tests/TestSupport", exclude: ["browser.py"],
+            swiftSettings: strict),
+        .testTarget(name: "NewsModelTests", dependencies: ["NewsModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "NotificationHubTests", dependencies: ["NotificationHub"], swiftSettings: strict),
         .testTarget(
             name: "PublishEngineTests", dependencies: ["NewsModel", "NotificationHub", "PublishEngine"],
@@ -116,7 +120,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HubServerTests",
-            dependencies: ["HubEmulator", "HubServer", "NotificationHub", nioCore, nioPosix, nioSSL],
+            dependencies: ["HubEmulator", "HubServer", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
             name: "SimulationTests", dependencies: ["NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
@@ -125,14 +129,14 @@ let package = Package(
             name: "StatusServerTests",
             dependencies: [
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
-                "PublisherService", "StatusServer", logging, nioCore, nioPosix,
+                "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["dashboard.py"], swiftSettings: strict),
         .testTarget(
             name: "NewswireTests",
             dependencies: [
                 "newswire", "HubEmulator", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
-                "PublisherService", logging,
-            ], swiftSettings: strict),
+                "PublisherService", "TestSupport", logging,
+            ], exclude: ["page.py"], swiftSettings: strict),
         // A broker for tests in a process of its own.
         .executableTarget(
             name: "mockbroker", dependencies: ["KafkaIO"], path: "Tests/MockBroker", swiftSettings: strict),
