@@ -75,7 +75,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "GRDB", package: "GRDB.swift"),
-            ], swiftSettings: strict),
+            ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(
             name: "Simulation", dependencies: ["NewsModel", "NotificationHub", "PublishEngine", heap],
             swiftSettings: strict),
