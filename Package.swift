@@ -93,7 +93,7 @@ let package = Package(
                 "BreakingNews", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
                 "PublisherService", "Simulation", "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
-                nioSSL,
+                nioSSL, .product(name: "NIOHTTP1", package: "swift-nio"),
             ], swiftSettings: strict),
         // What tests of several modules use: Python, a browser, requests written by hand.
         .target(
@@ -135,7 +135,7 @@ let package = Package(
             name: "NewswireTests",
             dependencies: [
                 "newswire", "HubEmulator", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
-                "PublisherService", "TestSupport", logging,
+                "PublisherService", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),
         // A broker for tests in a process of its own.
         .executableTarget(

@@ -95,7 +95,7 @@ struct DeviceCommand: AsyncParsableCommand {
         let choices = CategoryStore(store, offer: try chosen())
         try choices.choose(try chosen())
         let names = choices.chosen.map(\.name).joined(separator: ", ")
-        let registrar = HubRegistrar(settings, store: store) { state in
+        let registrar = HubRegistrar(settings, store: store, transport: DeviceLink()) { state in
             Self.report(state, "\(names) as \(platform.rawValue) \(handle)")
         }
         await registrar.want(Subscription(channel: platform.channel(handle), categories: choices.chosen))
@@ -116,13 +116,13 @@ struct DeviceCommand: AsyncParsableCommand {
         await work.value
         if !keep { await registrar.want(nil) }
         let end = keep ? RegistrationState.unregistered : await registrar.settle()
-        // What was delivered until now has arrived, too.
-        await inbox.catchUp()
-        withExtendedLifetime(watch) {}
-        if end != .unregistered {
+        guard end == .unregistered else {
             Terminal.standardError.line("error: the device may still be registered")
             throw ExitCode.failure
         }
+        // What was delivered until now has arrived, too.
+        await inbox.catchUp()
+        withExtendedLifetime(watch) {}
     }
 
     private static func report(_ state: RegistrationState, _ whom: String) {
