@@ -17,14 +17,14 @@ struct HubCommandTests {
         let store = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString).sqlite")
         defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store.path + end) } }
 
-        let first = try await Hub(store: store)
+        let first = try await Hub("--store", store.path)
         for number in 1...50 {
             #expect(try await first.call("PUT", "registrations/1-\(number)-3", Self.registration) == 200)
             #expect(try await first.call("POST", "messages", #"{"aps":{"alert":"\#(number)"}}"#) == 201)
         }
         try await first.kill()
 
-        let second = try await Hub(store: store)
+        let second = try await Hub("--store", store.path)
         for number in 1...50 { #expect(try await second.call("GET", "registrations/1-\(number)-3") == 200) }
         #expect(try await second.call("POST", "messages", "{}") == 201)
         let kept = try await RawClient.call(second.port, "GET", "/_emulator/count")
@@ -33,13 +33,22 @@ struct HubCommandTests {
         try await second.kill()
     }
 
+    @Test func `a hub begins with as many devices as asked, and says what they cost`() async throws {
+        let hub = try await Hub("--devices", "2500")
+        #expect(try hub.program.output.contains(/^2500 devices over 1000 tags registered in .+ MB\n/))
+        #expect(try hub.program.output.contains("its deliveries, 3 of them at most, take "))
+        let status = try await RawClient.call(hub.port, "GET", "/_emulator/status")
+        #expect(status.text == #"{"received":0,"delivered":0,"registrations":2500}"#)
+        try await hub.kill()
+    }
+
     /// The program, with its connection string read from what it prints.
     private struct Hub {
         let program: Program.Running
         let connection: ConnectionString
 
-        init(store: URL) async throws {
-            program = try Program.start(["hub", "--listen", "127.0.0.1:0", "--store", store.path])
+        init(_ options: String...) async throws {
+            program = try Program.start(["hub", "--listen", "127.0.0.1:0"] + options)
             let deadline = ContinuousClock.now + .seconds(30)
             var found: ConnectionString?
             while found == nil {
