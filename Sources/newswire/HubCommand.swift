@@ -75,6 +75,7 @@ struct HubCommand: AsyncParsableCommand {
 
     func run() async throws {
         LogLineHandler.install(level: "info", format: "auto")
+        if devices > 0 { Terminal.standardError.line("registering \(devices) devices") }
         do {
             let server = try HubServer(try settings())
             if let writeCertificate, let pem = server.certificatePEM {

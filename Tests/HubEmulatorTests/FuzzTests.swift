@@ -155,7 +155,8 @@ struct FuzzTests {
         for _ in 0..<5000 {
             let json = mutate(Array(#"{"a":[1,-0.5e+3,true,null,{"b":"\u00e9\ud83d\ude00\\"}],"":{}}"#.utf8), &random)
             if let value = try? JSONReader.read(json) { #expect(try JSONReader.read(value.bytes).bytes == value.bytes) }
-            let xml = mutate(Array("<?xml version='1.0'?><n:a k='&lt;&#x41;'>t&amp;<b/><![CDATA[<&>]]></n:a>".utf8), &random)
+            let xml = mutate(
+                Array("<?xml version='1.0'?><n:a k='&lt;&#x41;'>t&amp;<b/><![CDATA[<&>]]></n:a>".utf8), &random)
             if let element = try? XMLReader.read(xml) {
                 var (once, twice) = ("", "")
                 element.write(into: &once)

@@ -13,7 +13,8 @@ struct TutorialTests {
     {
         let listen = HubSettings.listenRuleName
         let refresh = test.call(
-            "GET", "/Registrations/?$filter=\(kind == "Windows" ? "ChannelUri" : "deviceToken")+eq+'\(token)'&api-version=2013-04",
+            "GET",
+            "/Registrations/?$filter=\(kind == "Windows" ? "ChannelUri" : "deviceToken")+eq+'\(token)'&api-version=2013-04",
             rule: listen)
         #expect(refresh.status == 200)
         let created = test.call("POST", "/registrationids/?api-version=2013-04", rule: listen)

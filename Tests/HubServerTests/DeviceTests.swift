@@ -129,7 +129,8 @@ struct DeviceTests {
             """
         for _ in 1...2 {
             let put = try await RawClient.call(
-                first.port, "PUT", "/BreakingNews/registrations/1-2-3?api-version=2015-01", headers: [try token(first)], body: entry)
+                first.port, "PUT", "/BreakingNews/registrations/1-2-3?api-version=2015-01", headers: [try token(first)],
+                body: entry)
             #expect(put.status == 200)
         }
         try await register(first, "AA", tag: "World")
@@ -157,8 +158,8 @@ struct DeviceTests {
         #expect(second.received.map(\.id) == first.received.map(\.id))
         #expect(second.received.map(\.number) == [1])
         let read = try await RawClient.call(
-                second.port, "GET", "/BreakingNews/registrations/1-2-3",
-                headers: [try token(second)])
+            second.port, "GET", "/BreakingNews/registrations/1-2-3",
+            headers: [try token(second)])
         #expect(read.headers["etag"] == "W/\"2\"")
         try await send(second, tag: "World", "next")
         #expect(second.received.map(\.number) == [1, 2])
@@ -208,6 +209,7 @@ struct LateTests {
             hub.port, "POST", "/BreakingNews/messages",
             headers: [
                 ("Content-Type", "application/json"), ("ServiceBusNotification-Format", "apple"), try token(hub),
-            ], body: "{}").status
+            ], body: "{}"
+        ).status
     }
 }

@@ -42,8 +42,8 @@ struct ServedHubTests {
     func `a send goes through and is listed`() async throws {
         try await withVectorHub { hub in
             let reply = try await RawClient.call(
-                    hub.port, "POST", "/BreakingNews/messages/?api-version=2020-06",
-                    headers: Self.send + [token(hub)], body: #"{"messageParam":"Breaking World News!"}"#)
+                hub.port, "POST", "/BreakingNews/messages/?api-version=2020-06",
+                headers: Self.send + [token(hub)], body: #"{"messageParam":"Breaking World News!"}"#)
             #expect(reply.status == 201)
             #expect(reply.headers["content-length"] == "0")
             let location = try #require(reply.headers["location"])
@@ -69,8 +69,8 @@ struct ServedHubTests {
     func `a listen key may not send`() async throws {
         try await withVectorHub { hub in
             let reply = try await RawClient.call(
-                    hub.port, "POST", "/BreakingNews/messages?api-version=2020-06",
-                    headers: Self.send + [token(hub, listen: true)], body: "{}")
+                hub.port, "POST", "/BreakingNews/messages?api-version=2020-06",
+                headers: Self.send + [token(hub, listen: true)], body: "{}")
             #expect(reply.status == 403)
             #expect(reply.headers["content-length"] == "0")
             #expect(reply.headers["retry-after"] == nil)
@@ -81,8 +81,8 @@ struct ServedHubTests {
     func `a body over 64 KB is refused with 413 and an error body`() async throws {
         try await withVectorHub { hub in
             let reply = try await RawClient.call(
-                    hub.port, "POST", "/BreakingNews/messages",
-                    headers: Self.send + [token(hub)], body: String(repeating: "x", count: 300_000))
+                hub.port, "POST", "/BreakingNews/messages",
+                headers: Self.send + [token(hub)], body: String(repeating: "x", count: 300_000))
             #expect(reply.status == 413)
             #expect(ErrorBody(scanning: reply.body).code == 413)
         }
@@ -118,7 +118,8 @@ struct ServedHubTests {
     @Test
     func `another site's page cannot reach the emulator's own paths`() async throws {
         try await withVectorHub { hub in
-            let rebound = try await RawClient.call(hub.port, "GET", "/_emulator/count", headers: [("Host", "evil.example")])
+            let rebound = try await RawClient.call(
+                hub.port, "GET", "/_emulator/count", headers: [("Host", "evil.example")])
             #expect(rebound.status == 403)
             let foreign = try await RawClient.call(
                 hub.port, "POST", "/_emulator/faults", headers: [("Origin", "http://evil.example")],
