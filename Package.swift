@@ -13,6 +13,7 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
@@ -69,7 +70,7 @@ let package = Package(
         .target(
             name: "HubServer",
             dependencies: [
-                "HubEmulator", "NotificationHub", crypto, logging, nioCore, nioPosix, nioSSL,
+                "HubEmulator", "NotificationHub", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -92,8 +93,8 @@ let package = Package(
             dependencies: [
                 "BreakingNews", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
                 "PublisherService", "Simulation", "StatusServer",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
-                nioSSL, .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioHTTP1,
+                nioPosix, nioSSL,
             ], swiftSettings: strict),
         // What tests of several modules use: Python, a browser, requests written by hand.
         .target(

@@ -78,6 +78,16 @@ struct ServedHubTests {
     }
 
     @Test
+    func `a client that waits to be asked for its body is asked`() async throws {
+        try await withVectorHub { hub in
+            let head =
+                "POST /BreakingNews/messages HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+            let lines = try await RawClient.lines(hub.port, head, answer: "{}")
+            #expect(lines == ["HTTP/1.1 100 Continue", "HTTP/1.1 401 Unauthorized"])
+        }
+    }
+
+    @Test
     func `a body over 64 KB is refused with 413 and an error body`() async throws {
         try await withVectorHub { hub in
             let reply = try await RawClient.call(

@@ -80,7 +80,7 @@ with opened(*sys.argv[1:], height=1100) as page:
     for scheme in ["light", "dark"]:
         page.emulate(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
         page.picture(f"page-{scheme}", 1280, 1100)
-        page.picture(f"page-{scheme}-narrow", 500, 1300)
+        page.picture(f"page-{scheme}-narrow", 390, 1300)
         page.fits()
 
     # Whoever chooses nothing is registered no more.

@@ -74,6 +74,20 @@ package enum RawClient {
         }
     }
 
+    /// The status lines of two replies: one to the head, and one to the body that is sent after it.
+    package static func lines(_ port: Int, _ head: String, answer body: String) async throws -> [String] {
+        try await connect(port).executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: head))
+            var lines: [String] = []
+            for try await buffer in inbound {
+                lines += String(buffer: buffer).split(separator: "\r\n").prefix(1).map(String.init)
+                if lines.count == 2 { break }
+                try await outbound.write(ByteBuffer(string: body))
+            }
+            return lines
+        }
+    }
+
     /// Sends and keeps the connection open while `body` runs, whatever comes back.
     package static func hold(_ port: Int, _ bytes: [UInt8], while body: () async throws -> Void) async throws {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -37,7 +37,9 @@ class Browser:
 
     def picture(self, name, width=None, height=None):
         if width:
-            self.driver.set_window_size(width, height)
+            # A window cannot be as narrow as a phone.
+            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
         if self.folder:
             self.driver.save_screenshot(f"{self.folder}/{name}.png")
 
