@@ -6,7 +6,7 @@ import NotificationHub
 /// What the emulator delivers to one device, each once and in order, across lost connections and restarts.
 actor DeviceInbox {
     private let endpoint: HubEndpoint
-    private let link = DeviceLink()
+    private let link: DeviceLink
     private let clock = SystemClock()
     private let onArrival: @Sendable (DeviceNotification) -> Void
     private let onReturn: @Sendable () async -> Void
@@ -16,10 +16,11 @@ actor DeviceInbox {
 
     /// - Parameter onReturn: called when the hub is there again; one without a store has forgotten everybody.
     init(
-        _ endpoint: HubEndpoint, memory: DeviceMemory, onReturn: @escaping @Sendable () async -> Void,
+        _ endpoint: HubEndpoint, _ link: DeviceLink, memory: DeviceMemory,
+        onReturn: @escaping @Sendable () async -> Void,
         onArrival: @escaping @Sendable (DeviceNotification) -> Void
     ) {
-        self.endpoint = endpoint
+        (self.endpoint, self.link) = (endpoint, link)
         self.memory = memory
         self.onReturn = onReturn
         self.onArrival = onArrival

@@ -21,6 +21,13 @@ struct DeviceLink: HubTransport {
     /// Of one reply that is read whole, in bytes.
     private static let bodyMax = 64 * 1024 * 1024
 
+    private let tls: NIOSSLContext?
+
+    /// - Parameter roots: whose certificates are believed; looked at for https alone.
+    init(_ endpoint: HubEndpoint, roots: TrustRoots) throws(TrustRootsProblem) {
+        tls = endpoint.scheme == .https ? try roots.makeContext() : nil
+    }
+
     /// The longest wait for anything of a reply that is read whole.
     private static let silenceMax = TimeAmount.seconds(10)
 
@@ -48,15 +55,13 @@ struct DeviceLink: HubTransport {
         let endpoint = request.endpoint
         let connection = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connectTimeout(.seconds(10))
-            .channelInitializer { channel in
+            .channelInitializer { [tls] channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    if endpoint.scheme == .https {
+                    if let tls {
                         let isName = (try? SocketAddress(ipAddress: endpoint.host, port: 0)) == nil
                         try pipeline.addHandler(
-                            NIOSSLClientHandler(
-                                context: TrustRoots.system.makeContext(),
-                                serverHostname: isName ? endpoint.host : nil))
+                            NIOSSLClientHandler(context: tls, serverHostname: isName ? endpoint.host : nil))
                     }
                     try pipeline.addHTTPClientHandlers()
                     try pipeline.addHandlers([
@@ -118,6 +123,7 @@ private final class ReplyHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { end(context, "the connection was closed") }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if case NIOSSLError.handshakeFailed = error { return end(context, SendFailure(connecting: error).detail) }
         end(context, SendFailure(replying: error).detail)
     }
 

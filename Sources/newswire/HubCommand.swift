@@ -17,7 +17,7 @@ struct HubCommand: AsyncParsableCommand {
               NEWSWIRE_HUB_CONNECTION_STRING='…' newswire run --config newswire.yaml
 
             With --tls it speaks https, which many client libraries insist on; --write-certificate leaves the \
-            certificate that clients must be told to trust (hub.trustRoots of newswire).
+            certificate that clients must be told to trust (hub.trustRoots of newswire, --trust-roots of device).
             """)
 
     @Option(help: ArgumentHelp("Where to listen.", valueName: "host:port"))

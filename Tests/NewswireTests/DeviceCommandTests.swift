@@ -93,6 +93,23 @@ struct DeviceCommandTests {
         return ((root as? [String: Any])?["device"] as? [String: Any])?["seen"] as? Int
     }
 
+    @Test func `a device speaks to a hub over https whose certificate it is told to believe`() async throws {
+        var settings = HubServerSettings(port: 0, hubName: try HubName("news"))
+        settings.security = .selfSigned
+        let server = try HubServer(settings)
+        let hub = try await server.start()
+        let file = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString).pem")
+        try Data(try #require(server.certificatePEM).utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let device = try start(hub, "--categories", "World", "--trust-roots", file.path)
+        try await until { hub.registrationCount == 2 }
+        device.terminate()
+        #expect(try await device.ended().status == 0)
+        let stranger = try start(hub, "--categories", "World", "--trust-roots", "/nowhere.pem")
+        #expect(try await stranger.ended().errors.hasPrefix("error: no certificates can be read from /nowhere.pem"))
+        await hub.stop()
+    }
+
     @Test func `a hub that never answers is asked once for each thing, and left when told to`() async throws {
         let accepted = Mutex(0)
         let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
