@@ -13,6 +13,7 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
@@ -69,13 +70,13 @@ let package = Package(
         .target(
             name: "HubServer",
             dependencies: [
-                "HubEmulator", "NotificationHub", crypto, logging, nioCore, nioPosix, nioSSL,
+                "HubEmulator", "NotificationHub", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "GRDB", package: "GRDB.swift"),
-            ], swiftSettings: strict),
+            ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(
             name: "Simulation", dependencies: ["NewsModel", "NotificationHub", "PublishEngine", heap],
             swiftSettings: strict),
@@ -92,8 +93,8 @@ let package = Package(
             dependencies: [
                 "BreakingNews", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
                 "PublisherService", "Simulation", "StatusServer",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
-                nioSSL,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioHTTP1,
+                nioPosix, nioSSL,
             ], swiftSettings: strict),
         // Counts what the benchmark asks memory for.
         .target(name: "CAllocations"),
@@ -103,7 +104,11 @@ let package = Package(
                 "CAllocations", "HubIO", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", "PublisherService",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), nioCore,
             ], path: "Sources/Benchmark", swiftSettings: strict),
-        .testTarget(name: "NewsModelTests", dependencies: ["NewsModel"], swiftSettings: strict),
+        // What tests of several modules use: Python, a browser, requests written by hand.
+        .target(
+            name: "TestSupport", dependencies: [nioCore, nioPosix], path: "Tests/TestSupport", exclude: ["browser.py"],
+            swiftSettings: strict),
+        .testTarget(name: "NewsModelTests", dependencies: ["NewsModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "NotificationHubTests", dependencies: ["NotificationHub"], swiftSettings: strict),
         .testTarget(
             name: "PublishEngineTests", dependencies: ["NewsModel", "NotificationHub", "PublishEngine"],
@@ -124,7 +129,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HubServerTests",
-            dependencies: ["HubEmulator", "HubServer", "NotificationHub", nioCore, nioPosix, nioSSL],
+            dependencies: ["HubEmulator", "HubServer", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
             name: "SimulationTests", dependencies: ["NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
@@ -133,14 +138,14 @@ let package = Package(
             name: "StatusServerTests",
             dependencies: [
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
-                "PublisherService", "StatusServer", logging, nioCore, nioPosix,
+                "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["dashboard.py"], swiftSettings: strict),
         .testTarget(
             name: "NewswireTests",
             dependencies: [
                 "newswire", "HubEmulator", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
-                "PublisherService", logging,
-            ], swiftSettings: strict),
+                "PublisherService", "TestSupport", logging, nioCore, nioPosix,
+            ], exclude: ["page.py"], swiftSettings: strict),
         // A broker for tests in a process of its own.
         .executableTarget(
             name: "mockbroker", dependencies: ["KafkaIO"], path: "Tests/MockBroker", swiftSettings: strict),

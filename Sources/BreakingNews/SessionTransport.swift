@@ -1,5 +1,6 @@
 public import Foundation
 import NotificationHub
+import Synchronization
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
@@ -34,11 +35,52 @@ public struct SessionTransport: HubTransport {
         if request.method != "GET" { asked.httpBody = Data(request.body) }
         for field in request.fields { asked.setValue(field.value, forHTTPHeaderField: field.name) }
         let (body, response): (Data, URLResponse)
-        do { (body, response) = try await session.data(for: asked) } catch {
+        do { (body, response) = try await data(for: asked) } catch {
             throw HubTransportProblem((error as? URLError)?.localizedDescription ?? "the request failed")
         }
         guard let reply = response as? HTTPURLResponse else { throw HubTransportProblem("the reply is not HTTP") }
         let fields = reply.allHeaderFields.map { HeaderField("\($0.key)", "\($0.value)") }
         return HubResponse(status: reply.statusCode, fields: fields.sorted { $0.name < $1.name }, body: Array(body))
+    }
+
+    /// `URLSession.data(for:)`, except that it comes back from being cancelled: on Linux that one waits, in the
+    /// cancellation, for a queue that may itself be waiting for the cancelled task.
+    private func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        let running = Running()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                running.start(
+                    session.dataTask(with: request) { data, response, error in
+                        if let data, let response {
+                            continuation.resume(returning: (data, response))
+                        } else {
+                            continuation.resume(throwing: error ?? HubTransportProblem("the request failed"))
+                        }
+                    })
+            }
+        } onCancel: {
+            DispatchQueue.global().async { running.cancel() }
+        }
+    }
+
+    private final class Running: Sendable {
+        private let state = Mutex<(task: URLSessionDataTask?, isCancelled: Bool)>((nil, false))
+
+        func start(_ task: URLSessionDataTask) {
+            let isCancelled = state.withLock { state in
+                state.task = task
+                return state.isCancelled
+            }
+            task.resume()
+            if isCancelled { task.cancel() }
+        }
+
+        func cancel() {
+            let task = state.withLock { state in
+                state.isCancelled = true
+                return state.task
+            }
+            task?.cancel()
+        }
     }
 }

@@ -6,7 +6,9 @@ struct Gatekeeper: Sendable {
     private static let rememberedMax = 256
     private static let rememberedLengthMax = 2048
 
+    /// A token whose signature was found good. What it opens is looked at in each call.
     private struct Visa: Sendable {
+        var token: SharedAccessSignature
         var rights: AccessRule.Rights
         /// Unix seconds from which the token is expired, skew included.
         var refusedFrom: Int64
@@ -26,15 +28,19 @@ struct Gatekeeper: Sendable {
     {
         guard let header = request.headers["Authorization"] else { throw .missingToken }
         let host = request.headers["Host"]
-        let key = header + "\n" + (host ?? "") + "\n" + path
-        if let visa = visas[key], visa.refusedFrom > now.seconds { return visa.rights }
-        let verdict = SharedAccessSignature.verified(
-            header: header, host: host, path: String(path), rules: rules, now: now.seconds, clockSkew: clockSkew)
-        let rule = try verdict.get()
-        if key.utf8.count <= Self.rememberedLengthMax, let token = try? SharedAccessSignature(parsing: header) {
+        let path = String(path)
+        if let visa = visas[header], visa.refusedFrom > now.seconds {
+            guard visa.token.opens(host: host, path: path) else { throw .invalidAudience }
+            return visa.rights
+        }
+        let rule = try SharedAccessSignature.verified(
+            header: header, host: host, path: path, rules: rules, now: now.seconds, clockSkew: clockSkew
+        ).get()
+        if header.utf8.count <= Self.rememberedLengthMax {
             if visas.count >= Self.rememberedMax { visas = [:] }
+            let token = try SharedAccessSignature(parsing: header)
             let (end, overflow) = token.expiry.addingReportingOverflow(clockSkew)
-            visas[key] = Visa(rights: rule.rights, refusedFrom: overflow ? .max : end)
+            visas[header] = Visa(token: token, rights: rule.rights, refusedFrom: overflow ? .max : end)
         }
         return rule.rights
     }

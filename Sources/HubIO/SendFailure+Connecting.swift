@@ -12,7 +12,7 @@ internal import Darwin
 
 extension SendFailure {
     /// Why a connection did not come about.
-    init(connecting error: any Error) {
+    package init(connecting error: any Error) {
         switch error {
         case let failure as SendFailure: self = failure
         case let error as NIOConnectionError: self.init(error)
@@ -30,7 +30,7 @@ extension SendFailure {
     }
 
     /// Why a connection ended while a request was on it.
-    init(replying error: any Error) {
+    package init(replying error: any Error) {
         switch error {
         case let error as IOError: self.init(error, otherwise: .reset)
         case NIOSSLError.uncleanShutdown: self.init(.closedEarly, "the connection was cut without a TLS close")

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import NIOCore
+import NIOHTTP1
 
 /// What the responder needs of a connection: who is there, and the power to cut it.
 struct HubRequestContext: InitializableFromSource {
@@ -14,6 +15,15 @@ struct HubRequestContext: InitializableFromSource {
     var isLocal: Bool {
         guard let address = channel.remoteAddress?.ipAddress else { return false }
         return address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
+    }
+
+    /// Tells a client that asked (`Expect: 100-continue`) to send its body. The server knows no interim answers, so
+    /// this one goes past it.
+    func invite() {
+        channel.eventLoop.execute { [channel] in
+            let encoder = try? channel.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
+            encoder?.writeAndFlush(NIOAny(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")), promise: nil)
+        }
     }
 
     /// Waits on the connection's own event loop.

@@ -21,6 +21,7 @@ struct HubResponder: HTTPResponder {
         asked.headers.reserveCapacity(request.headers.count + 1)
         if let authority = request.head.authority { asked.headers.append("Host", authority) }
         for field in request.headers { asked.headers.append(field.name.rawName, field.value) }
+        if asked.headers["Expect"]?.lowercased() == "100-continue" { context.invite() }
         do {
             // One byte over the limit is enough to know that it was crossed.
             let body = try await request.body.collect(upTo: SendRequest.bodyLengthMax)

@@ -15,6 +15,8 @@ public struct HubServer: Sendable {
     private let tls: TLSConfiguration?
     /// The self-signed certificate in PEM, for clients that are to trust it; `nil` without one.
     public let certificatePEM: String?
+    /// The devices that the settings ask for, and what they cost; `nil` when they ask for none.
+    public let devices: SimulatedDevices?
 
     /// Makes the hub, with what the store remembers; nothing listens yet.
     public init(_ settings: HubServerSettings) throws(HubServerProblem) {
@@ -33,6 +35,7 @@ public struct HubServer: Sendable {
         try store?.save(hubSettings.rules)
         var hub = EmulatedHub(settings: hubSettings)
         try store?.restore(into: &hub)
+        devices = settings.devices > 0 ? SimulatedDevices(settings.devices, in: &hub, ServerClock()) : nil
         self.hub = ServedHub(hub, store: store)
         (tls, certificatePEM) = try Self.security(settings, now: self.hub.now)
     }

@@ -23,6 +23,8 @@ public struct HubServerSettings: Sendable {
     public var security = Security.none
     /// Where registrations and messages are kept; `nil` for memory alone.
     public var storePath: String?
+    /// Simulated devices to register before the port opens; for memory alone.
+    public var devices = 0
     /// Whether `/_emulator` answers callers from other machines too.
     public var allowsRemoteInspection = false
     /// Where stories written on the page go, in place of the hub itself: the demo puts them on a topic.

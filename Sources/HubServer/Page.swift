@@ -6,13 +6,13 @@ enum Page {
     static func reply(to request: HubHTTPRequest) -> HubHTTPResponse? {
         guard request.method == "GET" else { return nil }
         let path = request.target.prefix { $0 != "?" }
-        let (type, text): (String, String)
+        let (type, bytes): (String, [UInt8])
         switch path {
-        case "/": (type, text) = ("text/html; charset=utf-8", pageMarkup)
-        case "/page.css": (type, text) = ("text/css; charset=utf-8", pageStyle)
-        case "/page.js": (type, text) = ("text/javascript; charset=utf-8", pageScript)
-        case "/phone.js": (type, text) = ("text/javascript; charset=utf-8", pagePhoneScript)
-        case "/hub.js": (type, text) = ("text/javascript; charset=utf-8", pageHubScript)
+        case "/": (type, bytes) = ("text/html; charset=utf-8", PackageResources.page_html)
+        case "/page.css": (type, bytes) = ("text/css; charset=utf-8", PackageResources.page_css)
+        case "/page.js": (type, bytes) = ("text/javascript; charset=utf-8", PackageResources.page_js)
+        case "/phone.js": (type, bytes) = ("text/javascript; charset=utf-8", PackageResources.phone_js)
+        case "/hub.js": (type, bytes) = ("text/javascript; charset=utf-8", PackageResources.hub_js)
         case "/favicon.ico": return HubHTTPResponse(status: 204)
         default: return nil
         }
@@ -21,6 +21,6 @@ enum Page {
             headers: [
                 "Content-Type": type, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff",
                 "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
-            ], body: Array(text.utf8))
+            ], body: bytes)
     }
 }

@@ -31,7 +31,7 @@ extension SharedAccessSignature {
 
     /// Whether the audience is the same host and a prefix of the path, whole segments compared: `/hub1` does not open
     /// `/hub10`. Scheme, port, query and a slash at the end do not matter, as clients differ in all of them.
-    func opens(host: String?, path: String) -> Bool {
+    package func opens(host: String?, path: String) -> Bool {
         guard let uri = percentDecoded(encodedAudience), let separator = uri.firstRange(of: "://"),
             ["http", "https", "sb"].contains(uri[..<separator.lowerBound].asciiLowercased)
         else { return false }

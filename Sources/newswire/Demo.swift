@@ -109,6 +109,12 @@ struct Demo: Sendable {
         return (publisher.published, bad)
     }
 
+    /// Closes what listens, after the publisher has ended.
+    func close() async {
+        await status.stop()
+        await hub.stop()
+    }
+
     /// The page that is a reader's phone.
     var page: String { "http://127.0.0.1:\(hub.port)/" }
 }

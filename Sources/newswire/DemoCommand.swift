@@ -85,8 +85,7 @@ struct DemoCommand: AsyncParsableCommand {
             // The publisher may end first, by a signal: then there is nothing left to wait for.
             for try await ended in group where ended == .publisher { group.cancelAll() }
         }
-        await demo.status.stop()
-        await demo.hub.stop()
+        await demo.close()
         let results = demo.results.snapshot
         output.write(DemoSummary(results, events: count, received: demo.hub.receivedCount).text(output))
         return results.count == count && results.outcomes[.accepted] == count && bad.isEmpty

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BreakingNews
 import Foundation
+import HubIO
 import NotificationHub
 
 struct DeviceCommand: AsyncParsableCommand {
@@ -31,6 +32,9 @@ struct DeviceCommand: AsyncParsableCommand {
     var platform = DevicePlatform.apple
     @Option(help: ArgumentHelp("The device's address at its platform; made up when left out.", valueName: "h"))
     var handle: String?
+    @Option(
+        help: ArgumentHelp("Believe the authorities in this PEM file, in place of the system's.", valueName: "file"))
+    var trustRoots: String?
     @Option(help: ArgumentHelp("Remember who the device is.", valueName: "file"))
     var state: String?
     @Flag(help: "Register the way of the first apps, not as an installation.")
@@ -84,6 +88,13 @@ struct DeviceCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try settings()
+        let link: DeviceLink
+        do {
+            link = try DeviceLink(settings.connection.endpoint, roots: trustRoots.map { .file($0) } ?? .system)
+        } catch {
+            Terminal.standardError.line("error: \(error)")
+            throw ExitCode.failure
+        }
         let store: any LocalStore = state.map { FileStore(URL(fileURLWithPath: $0)) } ?? MemoryStore()
         var memory = DeviceMemory(store)
         let handle = handle ?? memory.handle(on: platform) ?? platform.newHandle()
@@ -95,14 +106,14 @@ struct DeviceCommand: AsyncParsableCommand {
         let choices = CategoryStore(store, offer: try chosen())
         try choices.choose(try chosen())
         let names = choices.chosen.map(\.name).joined(separator: ", ")
-        let registrar = HubRegistrar(settings, store: store) { state in
+        let registrar = HubRegistrar(settings, store: store, transport: link) { state in
             Self.report(state, "\(names) as \(platform.rawValue) \(handle)")
         }
         await registrar.want(Subscription(channel: platform.channel(handle), categories: choices.chosen))
         // The hub may have been started anew since the last time.
         await registrar.refresh()
         let inbox = DeviceInbox(
-            settings.connection.endpoint, memory: memory, onReturn: { await registrar.refresh() }
+            settings.connection.endpoint, link, memory: memory, onReturn: { await registrar.refresh() }
         ) { notification in
             Terminal.standardOutput.line(json ? notification.json : notification.line)
         }
@@ -116,13 +127,13 @@ struct DeviceCommand: AsyncParsableCommand {
         await work.value
         if !keep { await registrar.want(nil) }
         let end = keep ? RegistrationState.unregistered : await registrar.settle()
-        // What was delivered until now has arrived, too.
-        await inbox.catchUp()
-        withExtendedLifetime(watch) {}
-        if end != .unregistered {
+        guard end == .unregistered else {
             Terminal.standardError.line("error: the device may still be registered")
             throw ExitCode.failure
         }
+        // What was delivered until now has arrived, too.
+        await inbox.catchUp()
+        withExtendedLifetime(watch) {}
     }
 
     private static func report(_ state: RegistrationState, _ whom: String) {

@@ -1,11 +1,12 @@
 import BreakingNews
 import Foundation
+import NIOCore
 import NotificationHub
 
 /// What the emulator delivers to one device, each once and in order, across lost connections and restarts.
 actor DeviceInbox {
     private let endpoint: HubEndpoint
-    private let transport = SessionTransport()
+    private let link: DeviceLink
     private let clock = SystemClock()
     private let onArrival: @Sendable (DeviceNotification) -> Void
     private let onReturn: @Sendable () async -> Void
@@ -15,10 +16,11 @@ actor DeviceInbox {
 
     /// - Parameter onReturn: called when the hub is there again; one without a store has forgotten everybody.
     init(
-        _ endpoint: HubEndpoint, memory: DeviceMemory, onReturn: @escaping @Sendable () async -> Void,
+        _ endpoint: HubEndpoint, _ link: DeviceLink, memory: DeviceMemory,
+        onReturn: @escaping @Sendable () async -> Void,
         onArrival: @escaping @Sendable (DeviceNotification) -> Void
     ) {
-        self.endpoint = endpoint
+        (self.endpoint, self.link) = (endpoint, link)
         self.memory = memory
         self.onReturn = onReturn
         self.onArrival = onArrival
@@ -34,19 +36,27 @@ actor DeviceInbox {
 
     /// One connection's life. The stream is opened first and what came before is fetched then: nothing falls between.
     private func watch() async {
-        guard await isEmulator(), let url = url("/_emulator/stream?handle=\(encodedHandle)") else { return }
+        guard await isEmulator() else { return }
         var events = DeviceEventReader()
-        for await piece in DeviceStream.open(url) {
-            switch piece {
-            case .opened(200):
-                if wasOpen { await onReturn() }
-                wasOpen = true
-                await catchUp()
-            case .opened: return
-            case .bytes(let bytes): show(events.read(bytes).compactMap { DeviceNotification($0) })
+        do {
+            let stream = link.open(request("/_emulator/stream?handle=\(encodedHandle)"), silenceMax: Self.silenceMax)
+            for try await piece in stream {
+                switch piece {
+                case .opened(200, _):
+                    if wasOpen { await onReturn() }
+                    wasOpen = true
+                    await catchUp()
+                case .opened: return
+                case .bytes(let bytes): show(events.read(bytes).compactMap { DeviceNotification($0) })
+                }
             }
+        } catch {
+            // However the connection ended, it is opened again.
         }
     }
+
+    /// The hub says something every 15 s, if only that it is there.
+    private static let silenceMax = TimeAmount.seconds(45)
 
     /// Shows what the hub has delivered and still keeps, as far as it was not shown yet.
     func catchUp() async {
@@ -86,12 +96,10 @@ actor DeviceInbox {
         return true
     }
 
-    private func get(_ target: String) async -> HubResponse? {
-        try? await transport.send(HubRequest(method: "GET", endpoint: endpoint, target: endpoint.basePath + target))
-    }
+    private func get(_ target: String) async -> HubResponse? { try? await link.send(request(target)) }
 
-    private func url(_ target: String) -> URL? {
-        URL(string: "\(endpoint.scheme.rawValue)://\(endpoint.authority)\(endpoint.basePath)\(target)")
+    private func request(_ target: String) -> HubRequest {
+        HubRequest(method: "GET", endpoint: endpoint, target: endpoint.basePath + target)
     }
 
     private var encodedHandle: String {

@@ -17,7 +17,7 @@ struct HubCommand: AsyncParsableCommand {
               NEWSWIRE_HUB_CONNECTION_STRING='…' newswire run --config newswire.yaml
 
             With --tls it speaks https, which many client libraries insist on; --write-certificate leaves the \
-            certificate that clients must be told to trust (hub.trustRoots of newswire).
+            certificate that clients must be told to trust (hub.trustRoots of newswire, --trust-roots of device).
             """)
 
     @Option(help: ArgumentHelp("Where to listen.", valueName: "host:port"))
@@ -29,6 +29,9 @@ struct HubCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Keep registrations and messages in this file, over restarts.", valueName: "file"))
     var store: String?
+    @Option(
+        help: ArgumentHelp("Begin with this many simulated devices, and say what they cost.", valueName: "n"))
+    var devices = 0
     @Flag(help: "Speak https, with a certificate made at the start unless --certificate names one.")
     var tls = false
     @Option(help: ArgumentHelp("A certificate chain in PEM, with --private-key.", valueName: "file"))
@@ -42,6 +45,10 @@ struct HubCommand: AsyncParsableCommand {
         guard (certificate == nil) == (privateKey == nil) else {
             throw ValidationError("--certificate and --private-key belong together.")
         }
+        guard 0...SimulatedDevices.countMax ~= devices else {
+            throw ValidationError("--devices must be 0 to \(SimulatedDevices.countMax).")
+        }
+        guard devices == 0 || store == nil else { throw ValidationError("--devices are not for a --store.") }
         _ = try settings()
     }
 
@@ -54,6 +61,7 @@ struct HubCommand: AsyncParsableCommand {
                 host: address.host, port: address.port, hubName: try HubName(name),
                 connectionString: try connectionString.map { try ConnectionString(parsing: $0) })
             settings.storePath = store
+            settings.devices = devices
             if let certificate, let privateKey {
                 settings.security = .files(certificate: certificate, key: privateKey)
             } else if tls {
@@ -67,11 +75,13 @@ struct HubCommand: AsyncParsableCommand {
 
     func run() async throws {
         LogLineHandler.install(level: "info", format: "auto")
+        if devices > 0 { Terminal.standardError.line("registering \(devices) devices") }
         do {
             let server = try HubServer(try settings())
             if let writeCertificate, let pem = server.certificatePEM {
                 try Data(pem.utf8).write(to: URL(fileURLWithPath: writeCertificate), options: .atomic)
             }
+            if let devices = server.devices { Terminal.standardOutput.line("\(devices)\n") }
             try await server.run { address in
                 Terminal.standardOutput.line(Self.greeting(address))
             }

@@ -55,10 +55,10 @@ struct FuzzTests {
             let (method, path, headers, body) = Self.seeds[Int(random.next() % UInt64(Self.seeds.count))]
             var mutated = HubHeaders()
             for field in headers.fields {
-                mutated.append(field.name, String(decoding: mutate(Array(field.value.utf8), &random), as: UTF8.self))
+                let name = random.next() % 16 == 0 ? text(field.name, &random) : field.name
+                mutated.append(name, text(field.value, &random))
             }
-            let target =
-                random.next() % 4 == 0 ? String(decoding: mutate(Array(path.utf8), &random), as: UTF8.self) : path
+            let target = random.next() % 4 == 0 ? text(path, &random) : path
             let reply = test.call(method, target, headers: mutated, bytes: mutate(Array(body.utf8), &random))
             #expect(200..<600 ~= reply.status)
             if random.next() % 8 == 0 { _ = test.hub.deliver(limit: 5, at: test.now) }
@@ -72,7 +72,7 @@ struct FuzzTests {
         var random = SeededRandom(seed: UInt64(seed))
         var test = try TestHub()
         for _ in 0..<500 {
-            let token = String(decoding: mutate(Array(TestHub.token().utf8), &random), as: UTF8.self)
+            let token = text(TestHub.token(), &random)
             let reply = test.call("POST", "/messages", headers: ["Authorization": token], body: "{}")
             #expect(reply.status == 401 || reply.status == 400)
         }
@@ -85,7 +85,7 @@ struct FuzzTests {
         let properties = TemplateProperties([TemplateProperty(name: "b", value: "é😀é")])
         for _ in 0..<5000 {
             let source = expressions[Int(random.next() % 4)]
-            let text = String(decoding: mutate(Array(source.utf8), &random), as: UTF8.self)
+            let text = text(source, &random)
             if let expression = try? TemplateExpression.parse(text) { _ = expression.text(properties) }
             _ = HubTime(clientText: text)
         }
@@ -94,6 +94,84 @@ struct FuzzTests {
                 Array(#"{"status":503,"retryAfter":2,"share":0.5,"next":2,"slowBody":9,"latencyMs":1}"#.utf8), &random)
             if let json = JSONValue(parsing: bytes) { _ = try? Fault(json: json) }
         }
+    }
+
+    @Test(arguments: 1...4)
+    func `whatever a template takes in, its JSON or XML stays whole`(seed: Int) throws {
+        var random = SeededRandom(seed: UInt64(seed))
+        let sources: [(String, NotificationFormat)] = [
+            (##"{"aps":{"alert":"$(a)","badge":"#(n)"},"x":[".(a,5)","{'“' + $(b:{d}) + 'z'}"]}"##, .apple),
+            ("<toast launch=\"$(a)\"><visual><text id='1'>{'&lt;' + %(b)}</text></visual></toast>", .windows),
+        ]
+        var expanded = 0
+        for round in 0..<4000 {
+            let (source, platform) = sources[round % 2]
+            var headers: [HeaderField] = []
+            if platform == .windows {
+                headers = [HeaderField("X-WNS-Type", "wns/toast"), HeaderField("X-WNS-Tag", text("$(a)", &random))]
+            }
+            guard
+                let template = try? Template(text(source, &random), name: nil, headers: headers, platform: platform)
+            else { continue }
+            let properties = TemplateProperties([
+                TemplateProperty(name: "a", value: text(#"</a>"},{'$(b)' + "]]>&"#, &random)),
+                TemplateProperty(name: "n", value: text("1e5", &random)),
+            ])
+            let (body, fields) = template.expanded(properties)
+            if platform == .apple { _ = try JSONReader.read(body) } else { _ = try XMLReader.read(body) }
+            #expect(fields.allSatisfy { !$0.value.utf8.contains { $0 == 10 || $0 == 13 } })
+            expanded += 1
+        }
+        #expect(expanded > 500)
+    }
+
+    @Test(arguments: 1...4)
+    func `a tag expression is refused, or its index means what it says`(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        let tokens = ["a", "B", "c:d", "$UserId:{x y}", "!", "&&", "||", "(", ")", " ", "é", "$", "&", "{", "}"]
+        var understood = 0
+        for _ in 0..<20_000 {
+            let header = (0...random.next() % 9).map { _ in
+                // Mostly what an expression is made of.
+                tokens[Int(random.next() % (random.next() % 4 == 0 ? 15 : 9))]
+            }.joined()
+            guard case .tagged(let expression)? = try? Audience(tagsHeader: header) else { continue }
+            let query = TagQuery(expression)
+            let cover = query.cover(counts: query.tags.map { _ in Int(random.next() % 5) })
+            for mask in 0..<UInt32(1 << query.tags.count) {
+                let held = Set(query.tags.indices.filter { mask >> UInt32($0) & 1 == 1 }.map { query.tags[$0] })
+                #expect(query.matches(mask) == expression.matches(held), "\(header)")
+                if let cover, query.matches(mask) { #expect(mask & cover != 0, "\(header)") }
+            }
+            understood += 1
+        }
+        #expect(understood > 500)
+    }
+
+    @Test(arguments: 1...4)
+    func `what is read as JSON, XML or a batch is written again as it was meant`(seed: Int) throws {
+        var random = SeededRandom(seed: UInt64(seed))
+        let batch = Self.seeds[2]
+        for _ in 0..<5000 {
+            let json = mutate(Array(#"{"a":[1,-0.5e+3,true,null,{"b":"\u00e9\ud83d\ude00\\"}],"":{}}"#.utf8), &random)
+            if let value = try? JSONReader.read(json) { #expect(try JSONReader.read(value.bytes).bytes == value.bytes) }
+            let xml = mutate(
+                Array("<?xml version='1.0'?><n:a k='&lt;&#x41;'>t&amp;<b/><![CDATA[<&>]]></n:a>".utf8), &random)
+            if let element = try? XMLReader.read(xml) {
+                var (once, twice) = ("", "")
+                element.write(into: &once)
+                try XMLReader.read(Array(once.utf8)).write(into: &twice)
+                #expect(once == twice)
+            }
+            let type = text(batch.2["Content-Type"] ?? "", &random)
+            if let read = try? MultipartBatch.read(mutate(Array(batch.3.utf8), &random), contentType: type) {
+                #expect(read.handles.count <= MultipartBatch.handlesMax)
+            }
+        }
+    }
+
+    private func text(_ text: String, _ random: inout SeededRandom) -> String {
+        String(decoding: mutate(Array(text.utf8), &random), as: UTF8.self)
     }
 
     private func mutate(_ bytes: [UInt8], _ random: inout SeededRandom) -> [UInt8] {

@@ -13,12 +13,15 @@ struct TutorialTests {
     {
         let listen = HubSettings.listenRuleName
         let refresh = test.call(
-            "GET", "/Registrations/?$filter=deviceToken+eq+'\(token)'&api-version=2013-04", rule: listen)
+            "GET",
+            "/Registrations/?$filter=\(kind == "Windows" ? "ChannelUri" : "deviceToken")+eq+'\(token)'&api-version=2013-04",
+            rule: listen)
         #expect(refresh.status == 200)
         let created = test.call("POST", "/registrationids/?api-version=2013-04", rule: listen)
         #expect(created.status == 201)
         let id = try #require(created.headers["Location"].flatMap { NotificationID.inLocation($0) })
-        let inner = "<Tags>\(tags)</Tags><DeviceToken>\(token)</DeviceToken>\(extra)"
+        let handle = kind == "Windows" ? "ChannelUri" : "DeviceToken"
+        let inner = "<Tags>\(tags)</Tags><\(handle)>\(token)</\(handle)>\(extra)"
         let put = test.call(
             "PUT", "/Registrations/\(id)?api-version=2013-04", rule: listen,
             headers: ["Content-Type": "application/xml"],
@@ -58,38 +61,86 @@ struct TutorialTests {
         "<?xml version=\"1.0\" encoding=\"utf-8\"?><toast><visual><binding template=\"ToastText01\">"
         + "<text id=\"1\">Breaking News!</text></binding></visual></toast>"
 
-    private static let natives: [(String, HubHeaders, String, Int)] = [
-        ("windows", ["X-WNS-Type": "wns/toast", "Content-Type": "application/xml"], toast, 201),
-        ("windows", ["X-WNS-Type": "wns/toast", "Content-Type": "text/xml;charset=\"utf-8\""], toast, 201),
-        ("gcm", ["Content-Type": "application/json"], #"{"data":{"message":"Breaking World News : text"}}"#, 201),
-        ("apple", ["Content-Type": "application/json;charset=\"utf-8\""], #"{"aps":{"alert":"Breaking News!"}}"#, 201),
+    private static let natives: [(String, HubHeaders, String)] = [
+        // .NET declares utf-16 and writes UTF-8.
+        (
+            "windows", ["X-WNS-Type": "wns/toast", "Content-Type": "application/xml"],
+            toast.replacing("utf-8", with: "utf-16")
+        ),
+        ("windows", ["X-WNS-Type": "wns/toast", "Content-Type": "application/xml"], toast),
+        ("windows", ["X-WNS-Type": "wns/toast", "Content-Type": "text/xml;charset=\"utf-8\""], toast),
+        ("gcm", ["Content-Type": "application/json"], #"{"data":{"message":"Breaking World News : text"}}"#),
+        ("apple", ["Content-Type": "application/json;charset=\"utf-8\""], #"{"aps":{"alert":"Breaking News!"}}"#),
         (
             "apple", ["Content-Type": "application/json"],
-            #"{"aps":{"alert":"Breaking News!"},"inAppMessage":"Breaking News!"}"#, 201
+            #"{"aps":{"alert":"Breaking News!"},"inAppMessage":"Breaking News!"}"#
         ),
-        // The tutorial passes the toast where the alert belongs.
-        ("apple", ["Content-Type": "application/json"], toast, 400),
     ]
+
+    /// What is wrong in the tutorials, and what the hub says to it.
+    private static let mistakes: [(String, String, HubHeaders, String, String)] = [
+        // The toast where the alert belongs.
+        (
+            "/messages/", "apple", ["Content-Type": "application/json"], toast, "The body is not valid JSON"
+        ),
+        // Text pasted into the body as it is.
+        (
+            "/messages/", "template", ["Content-Type": "application/json;charset=utf-8"],
+            #"{"messageParam":"Breaking World News : He said "no""}"#, "The body is not valid JSON"
+        ),
+        (
+            "/messages/", "gcm", ["Content-Type": "application/json"],
+            "{\"data\":{\"message\":\"Breaking World News : one\ntwo\"}}", "The body is not valid JSON"
+        ),
+        (
+            "/messages/", "windows", ["X-WNS-Type": "wns/toast", "Content-Type": "application/xml"],
+            toast.replacing("Breaking News!", with: "Rest & recreation"), "The body is not well-formed XML"
+        ),
+        // The method that the Node module lacks, under the path that its name suggests.
+        ("/apple", "apple", ["Content-Type": "application/json"], "{}", "The requested resource was not found"),
+    ]
+
+    @Test(arguments: mistakes)
+    func `where a tutorial is wrong the answer says so`(
+        path: String, format: String, headers: HubHeaders, body: String, message: String
+    ) throws {
+        var test = try TestHub()
+        var fields = headers
+        fields.append("ServiceBusNotification-Format", format)
+        fields.append("ServiceBusNotification-Tags", "World")
+        let reply = test.call("POST", path + "?api-version=2015-01", headers: fields, body: body)
+        #expect(reply.status == (path == "/apple" ? 404 : 400))
+        #expect(reply.message == message)
+    }
+
+    @Test
+    func `the key for apps may not send, as the one inside the tutorials' apps does`() throws {
+        var test = try TestHub()
+        let headers: HubHeaders = ["Content-Type": "application/json", "ServiceBusNotification-Format": "template"]
+        let reply = test.call(
+            "POST", "/messages/?api-version=2015-01", rule: HubSettings.listenRuleName, headers: headers, body: "{}")
+        #expect(reply.status == 403)
+    }
 
     @Test(arguments: natives)
     func `native sends to every platform of the tutorials`(
-        format: String, headers: HubHeaders, body: String, status: Int
+        format: String, headers: HubHeaders, body: String
     ) throws {
         var test = try TestHub()
         var fields = headers
         fields.append("ServiceBusNotification-Format", format)
         fields.append("ServiceBusNotification-Tags", "World")
         let reply = test.call("POST", "/Messages?api-version=2016-07", headers: fields, body: body)
-        #expect(reply.status == status, "\(reply.text)")
-        if status == 400 { #expect(reply.message == "The body is not valid JSON") }
+        #expect(reply.status == 201, "\(reply.text)")
     }
 
-    @Test
-    func `a native reader hears of its categories`() throws {
+    @Test(arguments: ["Apple", "Windows"])
+    func `a native reader hears of its categories`(kind: String) throws {
         var test = try TestHub()
-        _ = try register(&test, kind: "Apple", "CD34", tags: "Politics")
+        _ = try register(&test, kind: kind, "CD34", tags: "Politics")
         for category in Self.categories {
             _ = test.send(#"{"aps":{"alert":"Breaking \#(category) News : x"}}"#, format: "apple", tags: category)
+            _ = test.send(Self.toast, format: "windows", tags: category, headers: ["X-WNS-Type": "wns/toast"])
         }
         #expect(test.hub.deliver(limit: 100, at: test.now).map(\.handle) == ["CD34"])
     }

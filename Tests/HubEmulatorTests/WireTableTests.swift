@@ -1,3 +1,4 @@
+import Foundation
 import NotificationHub
 import Testing
 
@@ -63,6 +64,25 @@ struct WireTableTests {
         let reply = test.call(method, path, headers: headers, body: body)
         #expect(reply.status == status, "\(method) \(path): \(reply.text)")
         #expect(reply.headers["TrackingId"] != nil)
+    }
+
+    @Test
+    func `the table in the documentation has these calls, in this order`() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/HubServer/HubServer.docc/Emulator.md")
+        let calls = try String(contentsOf: file, encoding: .utf8)
+            .matches(of: /(?m)^\| `([A-Z]+) \/\{hub\}(\/[^?`]+)(\?[^`]*)?` \| (works|differs|not offered) \|/)
+        #expect(calls.count == Self.rows.count)
+        for (call, row) in zip(calls, Self.rows) {
+            let (method, path, _, _, status) = row
+            #expect(call.1 == method)
+            let written = call.2.split(separator: "/")
+            let asked = path.prefix { $0 != "?" }.split(separator: "/")
+            #expect(written.count == asked.count, "\(call.0)")
+            for (word, segment) in zip(written, asked) where word.first != "{" { #expect(word == segment) }
+            if let flag = call.3?.prefix(while: { $0 != "=" }) { #expect(path.contains(flag.dropFirst())) }
+            #expect((call.4 == "not offered") == (status == 501))
+        }
     }
 
     private static let rights: [(String, String, [String])] = [

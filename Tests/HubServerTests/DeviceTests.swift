@@ -2,6 +2,7 @@ import Foundation
 import HubEmulator
 import HubServer
 import NotificationHub
+import TestSupport
 import Testing
 
 /// Devices, their deliveries and what survives a restart, over HTTP.
@@ -11,19 +12,19 @@ struct DeviceTests {
             #"{"installationId":"\#(device)","platform":"apns","pushChannel":"\#(device)","tags":["\#(tag)"],"#
             + #""templates":{"t":{"body":"{\"aps\":{\"alert\":\"$(messageParam)\"}}"}}}"#
         let reply = try await RawClient.call(
-            hub.port, "PUT", "/BreakingNews/installations/\(device)?api-version=2020-06", host: "127.0.0.1:\(hub.port)",
+            hub.port, "PUT", "/BreakingNews/installations/\(device)?api-version=2020-06",
             headers: [("Content-Type", "application/json"), try token(hub, listen: true)], body: body)
-        #expect(reply?.status == 200)
+        #expect(reply.status == 200)
     }
 
     private func send(_ hub: RunningHub, tag: String, _ text: String) async throws {
         let reply = try await RawClient.call(
-            hub.port, "POST", "/BreakingNews/messages?api-version=2020-06", host: "127.0.0.1:\(hub.port)",
+            hub.port, "POST", "/BreakingNews/messages?api-version=2020-06",
             headers: [
                 ("Content-Type", "application/json"), ("ServiceBusNotification-Tags", tag),
                 try token(hub),
             ], body: #"{"messageParam":"\#(text)"}"#)
-        #expect(reply?.status == 201)
+        #expect(reply.status == 201)
     }
 
     @Test
@@ -40,7 +41,7 @@ struct DeviceTests {
                 if seen.count == 2 { break }
             }
             #expect(seen == [#"AA {"aps":{"alert":"one"}}"#, #"BB {"aps":{"alert":"two"}}"#])
-            let device = try #require(try await RawClient.call(hub.port, "GET", "/_emulator/devices/AA"))
+            let device = try await RawClient.call(hub.port, "GET", "/_emulator/devices/AA")
             let json = try #require(JSONValue(parsing: device.body))
             guard case .array(let deliveries) = json["deliveries"], case .array(let ids) = json["registrations"] else {
                 throw HubServerProblem.settings(["no device"])
@@ -56,7 +57,7 @@ struct DeviceTests {
             try await register(hub, "AA", tag: "World")
             let set = try await RawClient.call(
                 hub.port, "PUT", "/_emulator/devices/AA", body: #"{"outcome":"WrongToken"}"#)
-            #expect(set?.status == 204)
+            #expect(set.status == 204)
             let watched = try #require(hub.deliveries(to: ["AA"]))
             try await send(hub, tag: "World", "one")
             for await delivery in watched {
@@ -69,24 +70,23 @@ struct DeviceTests {
     @Test
     func `a story from the page reaches the phones of its category`() async throws {
         try await withVectorHub { hub in
-            let phone = try #require(
-                try await RawClient.call(hub.port, "GET", "/_emulator/phone", host: "127.0.0.1:\(hub.port)"))
+            let phone = try await RawClient.call(hub.port, "GET", "/_emulator/phone")
             let json = try #require(JSONValue(parsing: phone.body))
             #expect(json["hub"]?.string == "BreakingNews")
             let listen = try #require(json["token"]?.string)
             #expect(listen.contains("skn=DefaultListenSharedAccessSignature"))
             let put = try await RawClient.call(
-                hub.port, "PUT", "/BreakingNews/installations/AA?api-version=2020-06", host: "127.0.0.1:\(hub.port)",
+                hub.port, "PUT", "/BreakingNews/installations/AA?api-version=2020-06",
                 headers: [("Authorization", listen)],
                 body:
                     #"{"platform":"apns","pushChannel":"AA","tags":["World"],"templates":{"t":{"body":"{\"m\":\"$(messageParam)\"}"}}}"#
             )
-            #expect(put?.status == 200)
+            #expect(put.status == 200)
             let watched = try #require(hub.deliveries(to: ["AA"]))
             let composed = try await RawClient.call(
-                hub.port, "POST", "/_emulator/stories", host: "127.0.0.1:\(hub.port)",
+                hub.port, "POST", "/_emulator/stories",
                 body: #"{"category":"World","headline":"A \"quoted\" headline"}"#)
-            #expect(composed?.status == 202)
+            #expect(composed.status == 202)
             for await delivery in watched {
                 #expect(
                     String(decoding: delivery.body, as: UTF8.self)
@@ -95,7 +95,7 @@ struct DeviceTests {
             }
             let wrong = try await RawClient.call(
                 hub.port, "POST", "/_emulator/stories", body: #"{"category":"no tag","headline":"x"}"#)
-            #expect(wrong?.status == 400)
+            #expect(wrong.status == 400)
         }
     }
 
@@ -106,7 +106,7 @@ struct DeviceTests {
                 ("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript"),
                 ("/phone.js", "text/javascript"), ("/hub.js", "text/javascript"),
             ] {
-                let reply = try #require(try await RawClient.call(hub.port, "GET", path))
+                let reply = try await RawClient.call(hub.port, "GET", path)
                 #expect(reply.status == 200 && reply.headers["content-type"]?.hasPrefix(type) == true)
                 #expect(reply.headers["content-security-policy"]?.hasPrefix("default-src 'self'") == true)
                 #expect(!reply.text.contains("http://") || path == "/hub.js")
@@ -129,16 +129,16 @@ struct DeviceTests {
             """
         for _ in 1...2 {
             let put = try await RawClient.call(
-                first.port, "PUT", "/BreakingNews/registrations/1-2-3?api-version=2015-01",
-                host: "127.0.0.1:\(first.port)", headers: [try token(first)], body: entry)
-            #expect(put?.status == 200)
+                first.port, "PUT", "/BreakingNews/registrations/1-2-3?api-version=2015-01", headers: [try token(first)],
+                body: entry)
+            #expect(put.status == 200)
         }
         try await register(first, "AA", tag: "World")
         try await register(first, "BB", tag: "World")
         let deleted = try await RawClient.call(
-            first.port, "DELETE", "/BreakingNews/installations/BB", host: "127.0.0.1:\(first.port)",
+            first.port, "DELETE", "/BreakingNews/installations/BB",
             headers: [try token(first)])
-        #expect(deleted?.status == 204)
+        #expect(deleted.status == 204)
         let watched = try #require(first.deliveries(to: ["AA"]))
         try await send(first, tag: "World", "kept")
         for await _ in watched { break }
@@ -157,10 +157,9 @@ struct DeviceTests {
         #expect(second.registrationCount == 3)
         #expect(second.received.map(\.id) == first.received.map(\.id))
         #expect(second.received.map(\.number) == [1])
-        let read = try #require(
-            try await RawClient.call(
-                second.port, "GET", "/BreakingNews/registrations/1-2-3", host: "127.0.0.1:\(second.port)",
-                headers: [try token(second)]))
+        let read = try await RawClient.call(
+            second.port, "GET", "/BreakingNews/registrations/1-2-3",
+            headers: [try token(second)])
         #expect(read.headers["etag"] == "W/\"2\"")
         try await send(second, tag: "World", "next")
         #expect(second.received.map(\.number) == [1, 2])
@@ -175,9 +174,9 @@ struct LateTests {
         try await withVectorHub({ $0.configure = { $0.installationLagMilliseconds = 30 } }) { hub in
             let watched = try #require(hub.deliveries(to: ["AA"]))
             let put = try await RawClient.call(
-                hub.port, "PUT", "/BreakingNews/installations/AA", host: "127.0.0.1:\(hub.port)",
+                hub.port, "PUT", "/BreakingNews/installations/AA",
                 headers: [try token(hub)], body: #"{"platform":"apns","pushChannel":"AA","tags":["World"]}"#)
-            #expect(put?.status == 200)
+            #expect(put.status == 200)
             while hub.registrationCount == 0 {
                 _ = try await send(hub)
             }
@@ -198,19 +197,19 @@ struct LateTests {
             fault.everyCall = true
             hub.add(fault)
             let start = ContinuousClock.now
-            let refused = try #require(
-                try await RawClient.call(hub.port, "GET", "/BreakingNews/registrations", host: "127.0.0.1:\(hub.port)"))
+            let refused = try await RawClient.call(hub.port, "GET", "/BreakingNews/registrations")
             #expect(ContinuousClock.now - start >= .milliseconds(40))
             #expect(refused.status == 401)
             #expect(ErrorBody(scanning: refused.body).message?.hasPrefix("MissingToken") == true)
         }
     }
 
-    private func send(_ hub: RunningHub) async throws -> Int? {
+    private func send(_ hub: RunningHub) async throws -> Int {
         try await RawClient.call(
-            hub.port, "POST", "/BreakingNews/messages", host: "127.0.0.1:\(hub.port)",
+            hub.port, "POST", "/BreakingNews/messages",
             headers: [
                 ("Content-Type", "application/json"), ("ServiceBusNotification-Format", "apple"), try token(hub),
-            ], body: "{}")?.status
+            ], body: "{}"
+        ).status
     }
 }

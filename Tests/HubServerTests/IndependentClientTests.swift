@@ -2,15 +2,13 @@ import Foundation
 import HubEmulator
 import HubServer
 import NotificationHub
+import TestSupport
 import Testing
 
+private let python = Python(with: "azure_notification_hub", "notificationhubs_rest_python")
+
 /// Clients that others wrote, in another language, against the served hub.
-///
-/// `pip install azure-notification-hub-unofficial==0.1.0 notificationhubs-rest-python==1.0.3`, then name the interpreter.
-@Suite(
-    .enabled(
-        if: ProcessInfo.processInfo.environment["NEWSWIRE_TEST_PYTHON"] != nil,
-        "set NEWSWIRE_TEST_PYTHON to a Python that has the two clients"))
+@Suite(.enabled(if: python != nil, "needs the two clients of deploy/test-requirements.txt (in NEWSWIRE_TEST_PYTHON)"))
 struct IndependentClientTests {
     private static let overHTTP = """
         import json, sys
@@ -53,8 +51,7 @@ struct IndependentClientTests {
     func `a client over http registers, sends and is told`() async throws {
         let settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))
         let hub = try await HubServer(settings).start()
-        let said = try await Self.python(Self.overHTTP, hub)
-        #expect(said.status == 0, "\(said.text)")
+        #expect(try await Self.run(Self.overHTTP, hub) == 0)
         #expect(hub.received.map(\.format) == [.template, .apple])
         #expect(hub.received.map(\.tags) == ["Sports && !Politics", "World"])
         await hub.stop()
@@ -69,32 +66,17 @@ struct IndependentClientTests {
         let trusted = FileManager.default.temporaryDirectory.appending(path: "hub-\(hub.port).pem")
         try Data((server.certificatePEM ?? "").utf8).write(to: trusted)
         defer { try? FileManager.default.removeItem(at: trusted) }
-        let said = try await Self.python(Self.overHTTPS, hub, environment: ["REQUESTS_CA_BUNDLE": trusted.path])
-        #expect(said.status == 0, "\(said.text)")
+        #expect(try await Self.run(Self.overHTTPS, hub, environment: ["REQUESTS_CA_BUNDLE": trusted.path]) == 0)
         #expect(hub.received.map(\.format) == [.template, .apple, .apple])
         #expect(hub.received.last?.handles == ["AB12"])
         await hub.stop()
     }
 
-    private static func python(
-        _ script: String, _ hub: RunningHub, environment: [String: String] = [:]
-    ) async throws -> (status: Int32, text: String) {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: ProcessInfo.processInfo.environment["NEWSWIRE_TEST_PYTHON"] ?? "")
-        process.arguments = ["-c", script, hub.connectionString.revealed, hub.address.hubName.text]
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        let (ended, end) = AsyncStream<Int32>.makeStream()
-        process.terminationHandler = { process in
-            end.yield(process.terminationStatus)
-            end.finish()
-        }
-        try process.run()
-        var status: Int32 = -1
-        for await ending in ended { status = ending }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        return (status, text)
+    private static func run(
+        _ program: String, _ hub: RunningHub, environment: [String: String] = [:]
+    ) async throws -> Int32 {
+        try await #require(python).run(
+            program, arguments: [hub.connectionString.revealed, hub.address.hubName.text], environment: environment
+        ).status
     }
 }

@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NotificationHub
+import TestSupport
 import Testing
 
 struct SecureTests {
@@ -39,7 +40,7 @@ struct SecureTests {
             }
             return bytes
         }
-        let reply = try #require(RawClient.Reply(bytes))
+        let reply = try RawClient.Reply(bytes)
         #expect(reply.status == 201)
         #expect(reply.headers["location"]?.hasPrefix("https://127.0.0.1:\(hub.port)/") == true)
         await hub.stop()

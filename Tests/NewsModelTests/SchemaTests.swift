@@ -1,11 +1,12 @@
 import Foundation
 import NewsModel
+import TestSupport
 import Testing
 
-private let hasJSONSchema = (try? python("import jsonschema", [])) == 0
+private let python = Python(with: "jsonschema")
 
-@Test(.enabled(if: hasJSONSchema, "needs Python's jsonschema module"))
-func `the schemas accept every example and refuse what the decoder refuses`() throws {
+@Test(.enabled(if: python != nil, "needs Python's jsonschema (in NEWSWIRE_TEST_PYTHON or python3)"))
+func `the schemas accept every example and refuse what the decoder refuses`() async throws {
     let event = [#"{"id":"a","headline":"b"}"#, #"{"id":"a","headline":"b","data":null,"version":1,"x":{}}"#]
     let notEvent = [
         "[]", "{}", #"{"id":"a"}"#, #"{"headline":"b"}"#, #"{"id":"","headline":"b"}"#, #"{"id":"a","headline":" "}"#,
@@ -25,12 +26,12 @@ func `the schemas accept every example and refuse what the decoder refuses`() th
         good.replacing("\"offset\"", with: "\"place\""), good.replacing("01.084Z", with: "01"),
     ]
     for text in notResult { #expect(text != good) }
-    #expect(try validate("news-event", good: event + texts("news-event."), bad: notEvent) == 0)
-    #expect(try validate("news-result", good: texts("news-result."), bad: notResult) == 0)
+    #expect(try await validate("news-event", good: event + texts("news-event."), bad: notEvent) == 0)
+    #expect(try await validate("news-result", good: texts("news-result."), bad: notResult) == 0)
 }
 
-@Test(.enabled(if: hasJSONSchema, "needs Python's jsonschema module"))
-func `the result schema accepts what is written for every outcome and platform`() throws {
+@Test(.enabled(if: python != nil, "needs Python's jsonschema (in NEWSWIRE_TEST_PYTHON or python3)"))
+func `the result schema accepts what is written for every outcome and platform`() async throws {
     var written: [String] = []
     for (outcome, platform) in zip(Outcome.allCases, Platform.allCases + [.template]) {
         var result = ResultRecord(
@@ -43,7 +44,7 @@ func `the result schema accepts what is written for every outcome and platform`(
         result.encode(into: &bytes)
         written.append(String(decoding: bytes, as: UTF8.self))
     }
-    #expect(try validate("news-result", good: written, bad: []) == 0)
+    #expect(try await validate("news-result", good: written, bad: []) == 0)
 }
 
 @Test func `every reason code is a word in kebab case`() {
@@ -57,7 +58,7 @@ private func texts(_ prefix: String) throws -> [String] {
 }
 
 /// The exit status of a Python program that ends with 0 when all `good` are valid and all `bad` are not.
-private func validate(_ schema: String, good: [String], bad: [String]) throws -> Int32 {
+private func validate(_ schema: String, good: [String], bad: [String]) async throws -> Int32 {
     let documents = FileManager.default.temporaryDirectory.appending(path: "newswire-\(UUID().uuidString).json")
     defer { try? FileManager.default.removeItem(at: documents) }
     try JSONSerialization.data(withJSONObject: ["good": good, "bad": bad]).write(to: documents)
@@ -70,14 +71,7 @@ private func validate(_ schema: String, good: [String], bad: [String]) throws ->
         print(*wrong, sep="\\n", file=sys.stderr)
         sys.exit(len(wrong) > 0)
         """
-    return try python(program, [schemas.appending(path: "\(schema).schema.json").path, documents.path])
-}
-
-private func python(_ program: String, _ arguments: [String]) throws -> Int32 {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["python3", "-c", program] + arguments
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus
+    return try await #require(python).run(
+        program, arguments: [schemas.appending(path: "\(schema).schema.json").path, documents.path]
+    ).status
 }

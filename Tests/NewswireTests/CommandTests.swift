@@ -14,7 +14,8 @@ import Testing
     (["send", "--config", "x", "--category", "World", "--message", " "], 64),
     (["send", "--config", "x", "--category", "World", "--message", "m", "--platform", "aple"], 64),
     (["hub", "--listen", "8090"], 64), (["hub", "--connection-string", "nonsense"], 64),
-    (["hub", "--name", "a/b"], 64),
+    (["hub", "--name", "a/b"], 64), (["hub", "--devices", "-1"], 64),
+    (["hub", "--devices", "5", "--store", "f"], 64),
     (["topics", "--config", "x", "--partitions", "0"], 64), (["run", "--config", "x", "--log-level", "loud"], 64),
     (["--help"], 0), (["demo", "--help"], 0), (["publish", "--help"], 0),
 ])

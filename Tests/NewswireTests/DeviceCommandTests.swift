@@ -1,6 +1,9 @@
 import Foundation
 import HubServer
+import NIOCore
+import NIOPosix
 import NotificationHub
+import Synchronization
 import Testing
 
 @testable import newswire
@@ -88,6 +91,49 @@ struct DeviceCommandTests {
     private static func seen(_ file: URL) -> Int? {
         let root = (try? Data(contentsOf: file)).flatMap { try? JSONSerialization.jsonObject(with: $0) }
         return ((root as? [String: Any])?["device"] as? [String: Any])?["seen"] as? Int
+    }
+
+    @Test func `a device speaks to a hub over https whose certificate it is told to believe`() async throws {
+        var settings = HubServerSettings(port: 0, hubName: try HubName("news"))
+        settings.security = .selfSigned
+        let server = try HubServer(settings)
+        let hub = try await server.start()
+        let file = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString).pem")
+        try Data(try #require(server.certificatePEM).utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let device = try start(hub, "--categories", "World", "--trust-roots", file.path)
+        try await until { hub.registrationCount == 2 }
+        device.terminate()
+        #expect(try await device.ended().status == 0)
+        let stranger = try start(hub, "--categories", "World", "--trust-roots", "/nowhere.pem")
+        #expect(try await stranger.ended().errors.hasPrefix("error: no certificates can be read from /nowhere.pem"))
+        await hub.stop()
+    }
+
+    @Test func `a hub that never answers is asked once for each thing, and left when told to`() async throws {
+        let accepted = Mutex(0)
+        let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                let number = accepted.withLock { accepted in
+                    accepted += 1
+                    return accepted
+                }
+                // The third is the farewell, and is told that there is nobody.
+                return number < 3 ? channel.eventLoop.makeSucceededVoidFuture() : channel.close()
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(silent.localAddress?.port)
+        let connection = "Endpoint=http://127.0.0.1:\(port)/;SharedAccessKeyName=n;SharedAccessKey=c2VjcmV0"
+        let device = try Program.start([
+            "device", "--connection-string", connection, "--hub", "news", "--categories", "World",
+        ])
+        try await until { accepted.withLock { $0 } == 2 }
+        device.terminate()
+        let ended = try await device.ended()
+        #expect(ended.status == 1)
+        #expect(ended.errors.contains("error: the device may still be registered"))
+        #expect(accepted.withLock { $0 } == 3)
+        try await silent.close()
     }
 
     @Test(arguments: [

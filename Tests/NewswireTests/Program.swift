@@ -56,6 +56,13 @@ enum Program {
 
         func terminate() { process.terminate() }
 
+        func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
+
+        /// What it has printed so far.
+        var output: String {
+            get throws { try String(contentsOf: folder.appending(path: "output"), encoding: .utf8) }
+        }
+
         func ended() async throws -> Ended {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread {

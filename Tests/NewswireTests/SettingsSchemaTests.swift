@@ -1,18 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import newswire
 
-/// The exit status of a Python program; the schema is tested with a validator that is not ours.
-private func python(_ program: String, _ arguments: [String] = []) throws -> Int32 {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["python3", "-c", program] + arguments
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus
-}
+/// The schema is tested with a validator that is not ours.
+private let python = Python(with: "jsonschema")
 
 private let schema = repository.appending(path: "schemas/configuration.schema.json")
 
@@ -27,7 +20,7 @@ private let schema = repository.appending(path: "schemas/configuration.schema.js
 }
 
 @Test(
-    .enabled(if: (try? python("import jsonschema")) == 0, "needs Python's jsonschema"),
+    .enabled(if: python != nil, "needs Python's jsonschema (in NEWSWIRE_TEST_PYTHON or python3)"),
     arguments: [
         (#"{"lanes": {"live": {"topics": ["a"], "maxAge": "15m", "floor": "10%"}}}"#, true),
         (#"{"lanes": {"live": {"topics": "${TOPICS}", "window": {"bytes": "16MiB", "records": 5}}}}"#, true),
@@ -46,12 +39,13 @@ private let schema = repository.appending(path: "schemas/configuration.schema.js
         (#"{"lanes": {"x": {"topics": ["a"]}}, "payload": {"platforms": ["aple"]}}"#, false),
         (#"{"lanes": {"x": {"topics": ["a"]}}, "surprise": 1}"#, false),
     ])
-func `an editor that goes by the schema agrees`(document: String, isValid: Bool) throws {
+func `an editor that goes by the schema agrees`(document: String, isValid: Bool) async throws {
     let program = """
         import json, sys, jsonschema
         schema = json.load(open(sys.argv[1]))
         jsonschema.Draft202012Validator.check_schema(schema)
         sys.exit(0 if jsonschema.Draft202012Validator(schema).is_valid(json.loads(sys.argv[2])) else 3)
         """
-    #expect(try python(program, [schema.path, document]) == (isValid ? 0 : 3))
+    let ended = try await #require(python).run(program, arguments: [schema.path, document])
+    #expect(ended.status == (isValid ? 0 : 3))
 }

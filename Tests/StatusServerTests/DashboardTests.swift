@@ -1,20 +1,15 @@
-import Foundation
 import HubEmulator
 import HubServer
 import StatusServer
+import TestSupport
 import Testing
 
 private let python = Python(with: "selenium")
-private let hasChromium = ["chromedriver", "chromium"].allSatisfy { name in
-    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains { folder in
-        FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)")
-    }
-}
 
 /// `NEWSWIRE_SCREENSHOTS` may name a folder to look at the pages in.
 @Suite(
-    .enabled(if: python != nil, "needs Python's selenium (in NEWSWIRE_PYTHON or python3)"),
-    .enabled(if: hasChromium, "needs chromium and chromedriver"), .timeLimit(.minutes(5)), .serialized)
+    .enabled(if: python != nil, "needs Python's selenium (in NEWSWIRE_TEST_PYTHON or python3)"),
+    .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(5)), .serialized)
 struct DashboardTests {
     @Test
     func `a browser shows the service at work, finds events and pauses a lane`() async throws {
@@ -41,12 +36,8 @@ struct DashboardTests {
     }
 
     private func look(at room: StatusRoom, _ mode: String) async throws -> Int32 {
-        let program = try String(
-            contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "dashboard.py"),
-            encoding: .utf8)
-        let folder = ProcessInfo.processInfo.environment["NEWSWIRE_SCREENSHOTS"].map { [$0] } ?? []
-        return try await #require(python).run(
-            program, arguments: ["http://127.0.0.1:\(room.server.port)/", mode] + folder
+        try await #require(python).run(
+            script: "dashboard.py", arguments: ["http://127.0.0.1:\(room.server.port)/", mode] + Browser.screenshots
         ).status
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import StatusServer
@@ -45,7 +46,7 @@ struct MetricsTextTests {
     }
 
     @Test(
-        .enabled(if: python != nil, "needs Python's prometheus_client (in NEWSWIRE_PYTHON or python3)"),
+        .enabled(if: python != nil, "needs Python's prometheus_client (in NEWSWIRE_TEST_PYTHON or python3)"),
         .timeLimit(.minutes(5)))
     func `an independent parser reads the whole page and finds the same values`() async throws {
         let room = try await StatusRoom()

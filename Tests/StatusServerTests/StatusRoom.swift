@@ -9,6 +9,7 @@ import PublishEngine
 import PublisherService
 import StatusServer
 import Synchronization
+import TestSupport
 
 /// A publisher at work between a broker and a hub in this process, with its status served.
 struct StatusRoom {

@@ -5,6 +5,7 @@ import Logging
 import NewsModel
 import PublisherService
 import StatusServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))

@@ -1,62 +1,28 @@
-"""Looks at the dashboard as its readers do: python3 dashboard.py ADDRESS working|halted [FOLDER FOR SCREENSHOTS]"""
+"""Looks at the dashboard as its readers do: dashboard.py ADDRESS working|halted [FOLDER FOR SCREENSHOTS]"""
 
-import shutil
 import sys
 
-from selenium import webdriver
-from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
+from browser import opened
 
 address, mode = sys.argv[1:3]
-folder = sys.argv[3] if len(sys.argv) > 3 else None
 
-options = webdriver.ChromeOptions()
-for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,1500"]:
-    options.add_argument(argument)
-options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-options.binary_location = shutil.which("chromium")
-browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+with opened(address, *sys.argv[3:]) as page:
+    text, wait, script = page.text, page.wait, page.script
 
+    def rows(body):
+        # In one go: the page draws itself anew every second.
+        return script("[...document.getElementById(arguments[0]).rows].map(row => [...row.cells].map(cell => cell.innerText))", body)
 
-def text(selector):
-    return browser.find_element(By.CSS_SELECTOR, selector).text
+    def search(event):
+        field = page.find("#event")
+        field.clear()
+        field.send_keys(event)
 
-
-def wait(what, condition):
-    WebDriverWait(browser, 20, 0.1).until(lambda _: condition(), f"waited for {what}; the page says:\n{text('body')}")
-
-
-def script(source, *arguments):
-    return browser.execute_script(f"return {source}", *arguments)
-
-
-def rows(body):
-    # In one go: the page draws itself anew every second.
-    return script("[...document.getElementById(arguments[0]).rows].map(row => [...row.cells].map(cell => cell.innerText))", body)
-
-
-def picture(name):
-    if folder:
-        browser.save_screenshot(f"{folder}/{name}.png")
-
-
-def colours(scheme):
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-
-
-def search(event):
-    field = browser.find_element(By.ID, "event")
-    field.clear()
-    field.send_keys(event)
-
-
-try:
-    browser.get(address)
     if mode == "halted":
         wait("the halt", lambda: "Halted: key-refused" in text("#notices"))
         assert "What to do: check hub.connectionString" in text("#notices")
         assert text("#state") == "halted" and text("#limit") == "sending is halted"
-        picture("halted")
+        page.picture("halted")
     else:
         wait("the state", lambda: text("#state") == "sending")
         wait("the results", lambda: len(rows("results")) == 20)
@@ -75,7 +41,7 @@ try:
         search(" ")
         wait("all again", lambda: len(rows("results")) == 20)
 
-        button = browser.find_element(By.CSS_SELECTOR, "#lanes button")
+        button = page.find("#lanes button")
         assert button.accessible_name == "Pause lane live"
         button.click()
         wait("the pause", lambda: rows("lanes")[0][7:] == ["paused", "Resume"])
@@ -83,20 +49,11 @@ try:
         wait("the resumption", lambda: rows("lanes")[0][7:] == ["open", "Pause"])
         assert text("#action") == "Asked lane live to resume."
 
-        unnamed = [element.tag_name for element in browser.find_elements(By.CSS_SELECTOR, "button, input, svg, a, [role=region]")
-                   if element.is_displayed() and not element.accessible_name]
+        unnamed = page.unnamed("button, input, svg, a, [role=region]")
         assert not unnamed, unnamed
-        colours("light")
-        picture("light")
-        colours("dark")
-        picture("dark")
-        browser.set_window_size(500, 1200)
-        picture("narrow")
-        assert script("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), "the page is too wide"
-
-    loaded = script("performance.getEntriesByType('resource').map(entry => entry.name)")
-    assert all(name.startswith((address, "data:")) for name in loaded), loaded
-    complaints = [entry["message"] for entry in browser.get_log("browser")]
-    assert not complaints, complaints
-finally:
-    browser.quit()
+        page.emulate(prefers_color_scheme="light")
+        page.picture("light")
+        page.emulate(prefers_color_scheme="dark")
+        page.picture("dark")
+        page.picture("narrow", 500, 1200)
+        page.fits()

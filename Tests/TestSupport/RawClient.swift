@@ -2,16 +2,16 @@ import NIOCore
 import NIOPosix
 
 /// One request on a connection of its own, its bytes written by hand.
-enum RawClient {
-    struct Reply: Sendable {
-        var status: Int
+package enum RawClient {
+    package struct Reply: Sendable {
+        package var status: Int
         /// Names in lower case.
-        var headers: [String: String]
-        var body: [UInt8]
+        package var headers: [String: String]
+        package var body: [UInt8]
 
-        var text: String { String(decoding: body, as: UTF8.self) }
+        package var text: String { String(decoding: body, as: UTF8.self) }
 
-        init(_ bytes: [UInt8]) throws {
+        package init(_ bytes: [UInt8]) throws {
             let end = Array("\r\n\r\n".utf8)
             guard let split = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { throw NoReply() }
             let lines = String(decoding: bytes[..<split], as: UTF8.self).split(separator: "\r\n")
@@ -28,9 +28,9 @@ enum RawClient {
         }
     }
 
-    struct NoReply: Error {}
+    package struct NoReply: Error {}
 
-    static func call(
+    package static func call(
         _ port: Int, _ method: String, _ target: String, headers: [(String, String)] = [], body: String = ""
     ) async throws -> Reply {
         var head = "\(method) \(target) HTTP/1.1\r\nConnection: close\r\n"
@@ -41,7 +41,7 @@ enum RawClient {
     }
 
     /// Everything the server sends until it closes. A reset ends it with what came before.
-    static func exchange(_ port: Int, _ bytes: [UInt8]) async throws -> [UInt8] {
+    package static func exchange(_ port: Int, _ bytes: [UInt8]) async throws -> [UInt8] {
         try await connect(port).executeThenClose { inbound, outbound in
             try await outbound.write(ByteBuffer(bytes: bytes))
             var received: [UInt8] = []
@@ -54,7 +54,9 @@ enum RawClient {
     }
 
     /// Reads server-sent events until `body` makes something of one.
-    static func events<Found>(_ port: Int, _ target: String, _ body: (String) throws -> Found?) async throws -> Found {
+    package static func events<Found>(_ port: Int, _ target: String, _ body: (String) throws -> Found?) async throws
+        -> Found
+    {
         try await connect(port).executeThenClose { inbound, outbound in
             let head = "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
             try await outbound.write(ByteBuffer(string: head))
@@ -72,8 +74,22 @@ enum RawClient {
         }
     }
 
+    /// The status lines of two replies: one to the head, and one to the body that is sent after it.
+    package static func lines(_ port: Int, _ head: String, answer body: String) async throws -> [String] {
+        try await connect(port).executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: head))
+            var lines: [String] = []
+            for try await buffer in inbound {
+                lines += String(buffer: buffer).split(separator: "\r\n").prefix(1).map(String.init)
+                if lines.count == 2 { break }
+                try await outbound.write(ByteBuffer(string: body))
+            }
+            return lines
+        }
+    }
+
     /// Sends and keeps the connection open while `body` runs, whatever comes back.
-    static func hold(_ port: Int, _ bytes: [UInt8], while body: () async throws -> Void) async throws {
+    package static func hold(_ port: Int, _ bytes: [UInt8], while body: () async throws -> Void) async throws {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(host: "127.0.0.1", port: port).get()

@@ -1,0 +1,74 @@
+"""A headless browser, used as a person does."""
+
+import contextlib
+import shutil
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+
+class Browser:
+    def __init__(self, address, folder=None, width=1280, height=1500):
+        self.address, self.folder = address, folder
+        options = webdriver.ChromeOptions()
+        for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--window-size={width},{height}"]:
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.binary_location = shutil.which("chromium")
+        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+
+    def find(self, selector):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def text(self, selector):
+        return self.find(selector).text
+
+    def wait(self, what, condition):
+        """Until the condition holds; tells what the page says when it does not."""
+        WebDriverWait(self.driver, 20, 0.1).until(
+            lambda _: condition(), f"waited for {what}; the page says:\n{self.text('body')}")
+
+    def script(self, source, *arguments):
+        return self.driver.execute_script(f"return {source}", *arguments)
+
+    def picture(self, name, width=None, height=None):
+        if width:
+            # A window cannot be as narrow as a phone.
+            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        if self.folder:
+            self.driver.save_screenshot(f"{self.folder}/{name}.png")
+
+    def emulate(self, **features):
+        """E.g. prefers_color_scheme="dark"."""
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "features": [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]})
+
+    def fits(self):
+        assert self.script("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), "the page is too wide"
+
+    def unnamed(self, selector):
+        """What no screen reader has a name for."""
+        return [element.tag_name for element in self.all(selector) if element.is_displayed() and not element.accessible_name]
+
+    def is_sound(self):
+        """Nothing came from elsewhere, and the console has no complaints."""
+        loaded = self.script("performance.getEntriesByType('resource').map(entry => entry.name)")
+        assert all(name.startswith((self.address, "data:")) for name in loaded), loaded
+        complaints = [entry["message"] for entry in self.driver.get_log("browser")]
+        assert not complaints, complaints
+
+
+@contextlib.contextmanager
+def opened(address, folder=None, **size):
+    browser = Browser(address, folder, **size)
+    try:
+        browser.driver.get(address)
+        yield browser
+        browser.is_sound()
+    finally:
+        browser.driver.quit()
