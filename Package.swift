@@ -38,6 +38,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         // Parts of Hummingbird's own interface.
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
@@ -101,8 +102,9 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "CAllocations", "HubIO", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", "PublisherService",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"), nioCore,
+                "CAllocations", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
+                "PublisherService", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"), nioCore, nioPosix, nioSSL,
             ], path: "Sources/Benchmark", swiftSettings: strict),
         // What tests of several modules use: Python, a browser, requests written by hand.
         .target(

@@ -3,12 +3,18 @@ import Foundation
 
 /// What the publisher's work costs, measured.
 @main
-struct Benchmark: ParsableCommand {
+struct Benchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "benchmark", abstract: "Measures the steps of an event's way, each alone.")
+        commandName: "benchmark", abstract: "Measures what the publisher's work costs. Build it with -c release.",
+        subcommands: [StagesCommand.self, PathCommand.self], defaultSubcommand: StagesCommand.self)
+}
+
+struct StagesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stages", abstract: "The steps of an event's way, each alone in a tight loop.")
 
     @Option(help: "Only stages whose name holds this.")
-    var stage = ""
+    var only = ""
     @Option(help: "Runs of each stage in a round.")
     var runs = 100_000
     @Option(help: "Rounds; the quickest counts.")
@@ -17,17 +23,60 @@ struct Benchmark: ParsableCommand {
     var json = false
 
     func run() throws {
-        let encoder = JSONEncoder()
-        if !json { print("stage".padding(34), "ns", "allocations") }
-        for stage in try Stages().all where stage.name.contains(self.stage) || self.stage.isEmpty {
+        if !json { print("stage".padding(34), "     ns allocations") }
+        for stage in try Stages().all where only.isEmpty || stage.name.contains(only) {
             let cost = stage.cost(runs: runs, rounds: rounds)
-            if json {
-                print(String(decoding: try encoder.encode(cost), as: UTF8.self))
-            } else {
-                print(cost.stage.padding(34), String(format: "%7.0f %7.2f", cost.nanoseconds, cost.allocations))
+            try report(cost, json: json) {
+                cost.stage.padding(34) + String(format: "%8.0f %11.2f", cost.nanoseconds, cost.allocations)
             }
         }
     }
+}
+
+struct PathCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "path",
+        abstract: "The real program from topic to hub, between a broker and a hub in this process.",
+        discussion: """
+            All share the machine's cores, so figures are for comparing with each other in one run. Latency counts from \
+            the moment an event was due to be written, so a stall is not left out.
+            """)
+
+    @Option(help: "The program to run.")
+    var program = ".build/release/newswire"
+    @Option(help: "Only scenarios whose name holds this.")
+    var only = ""
+    @Option(help: "Events, instead of each scenario's own number.")
+    var events: Int?
+    @Flag(help: "One JSON object per scenario.")
+    var json = false
+
+    func run() async throws {
+        if !json { print("scenario".padding(44), " per s  cpu us   MiB   p50 ms   p99 ms  longest") }
+        for var scenario in Scenario.all where only.isEmpty || scenario.name.contains(only) {
+            scenario.events = events ?? scenario.events
+            let figures = try await PathRun(program: program, scenario: scenario).figures()
+            try report(figures, json: json) { line(figures) }
+        }
+    }
+
+    private func line(_ figures: Figures) -> String {
+        var line =
+            figures.scenario.padding(44)
+            + String(format: "%7.0f %7.1f %5d", figures.requestsPerSecond, figures.cpuPerRequest, figures.memory)
+        if let latency = figures.latency {
+            line += String(format: "%9.2f%9.2f%9.2f", latency.p50, latency.p99, latency.longest)
+        }
+        if let pace = figures.pace {
+            line += String(format: "  at most %.1f above the pace, %.1f %% used", pace.overshoot, pace.used * 100)
+        }
+        return line
+    }
+}
+
+private func report(_ value: some Encodable, json: Bool, _ line: () -> String) throws {
+    print(json ? String(decoding: try JSONEncoder().encode(value), as: UTF8.self) : line())
+    fflush(nil)
 }
 
 extension String {

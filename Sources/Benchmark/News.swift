@@ -1,3 +1,4 @@
+import NIOCore
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -17,6 +18,13 @@ struct News {
         return SourceRecord(
             offset: Int64(number), timestamp: Instant(nanoseconds: 1_790_000_000_000_000_000), key: Array(id.utf8),
             value: Array(value.utf8))
+    }
+
+    /// The number of the event that a request is about.
+    static func number(in request: ByteBuffer) -> Int? {
+        guard let start = request.position(after: "urn:newswire:bench:") else { return nil }
+        let digits = request.readableBytesView.dropFirst(start).prefix { (0x30...0x39).contains($0) }
+        return digits.count == 8 ? digits.reduce(0) { $0 * 10 + Int($1) - 0x30 } - 10_000_000 : nil
     }
 
     static func event(_ number: Int) -> NewsEvent? { try? NewsDecoder().decode(record(number)).get() }

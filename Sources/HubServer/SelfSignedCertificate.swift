@@ -1,15 +1,15 @@
 import Crypto
-import HubEmulator
+package import HubEmulator
 import NIOSSL
 
 /// A certificate for this server alone, with a fresh P-256 key. RFC 5280, written in DER by hand because it is short.
-struct SelfSignedCertificate {
+package struct SelfSignedCertificate {
     /// For clients that are to trust it.
-    let pem: String
-    private let keyPEM: String
+    package let pem: String
+    package let keyPEM: String
 
     /// - Parameter host: a name or an address, beside `localhost` and the loopback addresses.
-    init(host: String, now: HubTime) throws {
+    package init(host: String, now: HubTime) throws {
         let key = P256.Signing.PrivateKey()
         var random = SystemRandomNumberGenerator()
         let serial =

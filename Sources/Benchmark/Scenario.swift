@@ -1,0 +1,59 @@
+/// One run of the real program between a broker and the counting hub.
+struct Scenario {
+    var name: String
+    var events = 80_000
+    var partitions = 16
+    /// Empty for one template payload per event.
+    var platforms: [String] = []
+    var isSecure = false
+    var connections = 64
+    var shards = 1
+    /// What the hub takes to answer, in milliseconds.
+    var delay = 0
+    /// Requests a second; `nil` for as many as go.
+    var rate: Int?
+    /// Events written a second while it runs; `nil` when all are there before.
+    var writtenPerSecond: Int?
+    /// Events on the other lane, there before.
+    var backfill = 0
+
+    var requestsPerEvent: Int { max(platforms.count, 1) }
+
+    static let all: [Scenario] = [
+        Scenario(name: "template"),
+        Scenario(name: "three native platforms", events: 30_000, platforms: ["apple", "fcmv1", "windows"]),
+        Scenario(name: "https", isSecure: true),
+        Scenario(name: "two shards", shards: 2),
+        Scenario(name: "one partition", events: 10_000, partitions: 1),
+        Scenario(name: "128 partitions", partitions: 128),
+        Scenario(name: "hub 20 ms away, 256 connections", connections: 256, delay: 20),
+        Scenario(name: "1,000 a second", events: 20_000, writtenPerSecond: 1_000),
+        Scenario(name: "1,000 a second before 100,000 of backfill", events: 20_000, writtenPerSecond: 1_000, backfill: 100_000),
+        Scenario(name: "pace of 500 a second", events: 30_000, rate: 500),
+    ]
+
+    /// - Parameter certificate: a file with the certificate to trust.
+    func configuration(broker: String, hubPort: Int, certificate: String?) -> String {
+        let scheme = isSecure ? "https" : "http"
+        let lanes =
+            backfill > 0
+            ? "{live: {topics: [news.events]}, backfill: {topics: [news.backfill], floor: 10%}}"
+            : "{live: {topics: [news.events]}}"
+        return """
+            kafka:
+              bootstrapServers: ["\(broker)"]
+              properties: {fetch.wait.max.ms: 10, session.timeout.ms: 6000}
+            lanes: \(lanes)
+            results: {topic: news.results}
+            hub:
+              connectionString: "Endpoint=\(scheme)://127.0.0.1:\(hubPort)/;SharedAccessKeyName=Bench;SharedAccessKey=YmVuY2g="
+              name: news
+              connections: \(connections)
+              \(certificate.map { "trustRoots: \($0)" } ?? "")
+            payload: {mode: \(platforms.isEmpty ? "template" : "native, platforms: [\(platforms.joined(separator: ", "))]")}
+            rate: {perSecond: \(rate.map(String.init) ?? "unlimited")}
+            shards: \(shards)
+            http: {listen: off}
+            """
+    }
+}
