@@ -73,7 +73,7 @@ extension Engine {
     ) {
         let (id, slot, index) = (departure.id, departure.slot, departure.index)
         guard let event = departure.content.event, let routing = departure.content.routing else { return }
-        let request = builder.build(
+        let request = departure.content.desk.builder.build(
             event, routing: routing, platform: settings.platforms[Int(id.platform)], lane: lane,
             since: partitions[slot][entry: index].readAt, expiresAt: departure.content.expiresAt)
         bucket?.take(at: now)

@@ -66,18 +66,18 @@ extension Engine {
             event = decoded
         case .failure(let undecodable):
             partitions[slot][entry: index].content = Content(
-                record: record, eventID: undecodable.eventID, writtenAt: writtenAt)
+                record: record, desk: desk, eventID: undecodable.eventID, writtenAt: writtenAt)
             settleAll(
                 wanted, of: next.id, as: .undecodable,
                 .init(code: undecodable.reason.rawValue, detail: undecodable.detail), at: now, into: &actions)
             return
         }
-        let routing = router.route(event)
+        let routing = desk.router.route(event)
         let tagged: Routing.Tagged? = if case .tagged(let tagged) = routing { tagged } else { nil }
         let base = max(writtenAt, event.embargoUntil ?? .distantPast)
         let oldest = lanes[lane].settings.maxAge.map { base + $0 }
         let content = Content(
-            record: record, eventID: event.id, event: event, routing: tagged,
+            record: record, desk: desk, eventID: event.id, event: event, routing: tagged,
             deadline: min(event.expiresAt ?? .distantFuture, oldest ?? .distantFuture),
             expiresAt: event.expiresAt ?? oldest, writtenAt: writtenAt)
         partitions[slot][entry: index].content = content

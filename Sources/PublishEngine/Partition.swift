@@ -180,6 +180,8 @@ struct DeliveryState: Sendable {
 /// What a record says, once examined. Immutable, so copies of the engine may share it.
 final class Content: Sendable {
     let record: SourceRecord
+    /// Who read it, and builds its requests.
+    let desk: Desk
     /// `nil` when the record could not be read far enough.
     let eventID: String?
     let event: NewsEvent?
@@ -192,10 +194,11 @@ final class Content: Sendable {
     let writtenAt: Instant
 
     init(
-        record: SourceRecord, eventID: String?, event: NewsEvent? = nil, routing: Routing.Tagged? = nil,
+        record: SourceRecord, desk: Desk, eventID: String?, event: NewsEvent? = nil, routing: Routing.Tagged? = nil,
         deadline: Instant = .distantFuture, expiresAt: Instant? = nil, writtenAt: Instant
     ) {
         self.record = record
+        self.desk = desk
         self.eventID = eventID
         self.event = event
         self.routing = routing

@@ -28,6 +28,7 @@ public final class Publisher: Sendable {
     private enum Event: Sendable {
         case drain
         case pause(lane: Int, Bool)
+        case reload(Reload, categories: [String])
         case finished(shard: Int)
         case failed(PublisherFailure)
         case closed(shard: Int)
@@ -62,6 +63,23 @@ public final class Publisher: Sendable {
         guard let lane = settings.engine.lanes.firstIndex(where: { $0.name == name }) else { return false }
         events.yield(.pause(lane: lane, isPaused))
         return true
+    }
+
+    /// Puts rate, categories, `unroutable` and the message in force; everything else stays as it was. Each event goes wholly
+    /// by the old settings or wholly by the new. From any thread, also before `run`; reloads take effect in turn.
+    ///
+    /// - Throws: what is wrong with the new settings; then nothing changes.
+    public func reload(_ new: PublisherSettings) throws(PublisherFailure) {
+        let payload = PayloadSettings(mode: settings.payload.mode, message: new.payload.message)
+        let desk: Desk
+        do {
+            desk = Desk(
+                router: try Router(table: new.table, unroutable: new.unroutable), builder: try PayloadBuilder(payload))
+        } catch {
+            throw .settings("\(error)")
+        }
+        let categories = telemetry.reloaded(rate: new.engine.rate, categories: new.table.categories.map(\.name))
+        events.yield(.reload(Reload(rate: new.engine.rate, desk: desk), categories: categories))
     }
 
     /// Runs until `drain`, or until everything that stood on the topics at the start is settled and committed.
@@ -172,6 +190,10 @@ public final class Publisher: Sendable {
             case .pause(let lane, let isPaused):
                 for (index, loop) in loops.enumerated() {
                     loop.execute { shards[index].shard?.value.take(.pause(lane: lane, isPaused)) }
+                }
+            case .reload(let reload, let categories):
+                for (index, loop) in loops.enumerated() {
+                    loop.execute { shards[index].shard?.value.reload(reload, categories: categories) }
                 }
             case .finished(let shard):
                 unfinished.remove(shard)

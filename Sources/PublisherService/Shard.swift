@@ -163,6 +163,12 @@ final class Shard {
         armAlarm()
     }
 
+    /// - Parameter categories: all there have been, the new ones behind.
+    func reload(_ reload: Reload, categories: [String]) {
+        meter.know(categories)
+        take(.reload(reload))
+    }
+
     // MARK: Reports
 
     private static let reportInterval = TimeAmount.milliseconds(100)

@@ -5,6 +5,8 @@ struct EffectiveSetting: Hashable, Sendable {
     var path: SettingsPath
     var values: [String]
     var isList: Bool
+    /// What really holds, for comparing two readings.
+    var actual: [Secret]
     /// `nil` for a default.
     var place: SettingsPlace?
 

@@ -18,6 +18,9 @@ struct RunCommand: AsyncParsableCommand {
             offsets committed. A second one ends it at once; nothing is lost then either, but what was in \
             flight may be sent again.
 
+            SIGHUP reads the configuration again and puts rate, categories, unroutable, payload.message and \
+            logging.level in force; a file with a problem is refused whole, and what else changed waits for a restart.
+
             Examples:
               newswire run --config newswire.yaml
               newswire run --config newswire.yaml --until-caught-up
@@ -32,14 +35,18 @@ struct RunCommand: AsyncParsableCommand {
     var untilCaughtUp = false
 
     func run() async throws {
-        let settings = try configurationOption.settings()
-        logOption.start(settings.logging)
+        let reading = try configurationOption.reading()
+        guard let settings = reading.settings else { throw ExitCode.badConfiguration }
+        let threshold = logOption.start(settings.logging)
         let log = Logger(label: "newswire")
         do {
             let publisher = try Publisher(
                 settings: try settings.publisherSettings(cores: ProcessInfo.processInfo.activeProcessorCount), log: log)
             let signals = SignalWatch { publisher.drain() }
-            defer { withExtendedLifetime(signals) {} }
+            let reload = SettingsReload(
+                configurationOption, inForce: reading.effective, publisher: publisher, log: log, threshold: threshold,
+                keepsThreshold: logOption.logLevel != nil)
+            defer { withExtendedLifetime((signals, reload)) {} }
             log.info(
                 "started",
                 metadata: [
