@@ -56,6 +56,32 @@ enum Program {
 
         func terminate() { process.terminate() }
 
+        func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+        var errors: String { (try? String(contentsOf: folder.appending(path: "errors"), encoding: .utf8)) ?? "" }
+
+        /// Waits, on a thread that may, for a line with the text on standard error.
+        ///
+        /// - Returns: the line; the last one, when the process ended without it.
+        @discardableResult
+        func wrote(_ text: String) async throws -> String {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    while true {
+                        let isOver = !self.process.isRunning
+                        let lines = self.errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+                        let line = lines.first { $0.contains(text) }
+                        if isOver || line != nil {
+                            continuation.resume(returning: String(line ?? lines.last ?? ""))
+                            return
+                        }
+                        // What another process does raises no event here.
+                        usleep(2_000)
+                    }
+                }
+            }
+        }
+
         func ended() async throws -> Ended {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread {
