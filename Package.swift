@@ -16,6 +16,8 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
+
 let package = Package(
     name: "newswire",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -33,6 +35,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -63,8 +66,10 @@ let package = Package(
             name: "PublisherService",
             dependencies: [
                 "HubIO", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", deque, logging, nioCore, nioPosix,
-                nioSSL,
+                nioSSL, tracing,
             ], swiftSettings: strict),
+        // Spans to an OpenTelemetry collector.
+        .target(name: "OTLPTracing", dependencies: ["NewsModel", tracing], swiftSettings: strict),
         .target(name: "HubEmulator", dependencies: ["NotificationHub"], swiftSettings: strict),
         .target(
             name: "HubServer",
@@ -83,15 +88,15 @@ let package = Package(
         .target(
             name: "StatusServer",
             dependencies: [
-                "KafkaIO", "NewsModel", "PublishEngine", "PublisherService", logging, nioCore,
+                "KafkaIO", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService", logging, nioCore,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "newswire",
             dependencies: [
-                "BreakingNews", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
-                "PublisherService", "Simulation", "StatusServer",
+                "BreakingNews", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "OTLPTracing",
+                "PublishEngine", "PublisherService", "Simulation", "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioPosix,
                 nioSSL,
             ], swiftSettings: strict),
@@ -110,6 +115,11 @@ let package = Package(
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
                 "PublisherService", logging,
             ], swiftSettings: strict),
+        .testTarget(
+            name: "OTLPTracingTests", dependencies: [
+                "NewsModel", "OTLPTracing", nioCore, nioPosix, tracing, .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "HubEmulatorTests", dependencies: ["HubEmulator", "NotificationHub"], swiftSettings: strict),
         .testTarget(
             name: "BreakingNewsTests", dependencies: ["BreakingNews", "HubEmulator", "HubServer", "NotificationHub"],

@@ -8,6 +8,7 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 import Synchronization
+public import Tracing
 
 /// The service: reads news, posts notifications, reports outcomes, until it is told to stop.
 ///
@@ -22,6 +23,7 @@ public final class Publisher: Sendable {
     private let builder: PayloadBuilder
     private let tls: NIOSSLContext?
     private let log: Logger
+    private let tracer: (any Tracer)?
     private let life: AsyncStream<Event>
     private let events: AsyncStream<Event>.Continuation
 
@@ -35,7 +37,9 @@ public final class Publisher: Sendable {
     }
 
     /// Checks the settings that only show their faults when used; connects to nothing.
-    public init(settings: PublisherSettings, log: Logger) throws(PublisherFailure) {
+    ///
+    /// - Parameter tracer: makes a span of every request to the hub; `nil` costs nothing.
+    public init(settings: PublisherSettings, log: Logger, tracer: (any Tracer)? = nil) throws(PublisherFailure) {
         do {
             router = try Router(table: settings.table, unroutable: settings.unroutable)
             builder = try PayloadBuilder(settings.payload)
@@ -45,6 +49,7 @@ public final class Publisher: Sendable {
         }
         self.settings = settings
         self.log = log
+        self.tracer = tracer
         telemetry = Telemetry(settings: settings)
         (life, events) = AsyncStream.makeStream()
     }
@@ -147,7 +152,8 @@ public final class Publisher: Sendable {
             try? await loop.submit { [self] in
                 let shard = Shard(
                     index: index, eventLoop: loop, settings: settings, router: router, builder: builder, tls: tls,
-                    bridge: bridge, telemetry: telemetry, clock: telemetry.clock, log: log, onFinish: finish)
+                    bridge: bridge, telemetry: telemetry, clock: telemetry.clock, log: log, tracer: tracer,
+                    onFinish: finish)
                 for (lane, count) in preflight.lanePartitions.enumerated() {
                     shard.take(.partitionCount(lane: lane, count))
                 }

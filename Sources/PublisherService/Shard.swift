@@ -7,6 +7,7 @@ import NIOSSL
 import NewsModel
 import NotificationHub
 import PublishEngine
+import Tracing
 
 /// One event loop with its engine, its hub connections and its partitions: input → `handle` → each action carried out.
 ///
@@ -36,6 +37,7 @@ final class Shard {
     private var alarm: (at: Instant, task: Scheduled<Void>)?
     private var hasFinished = false
     private let meter: ShardMeter
+    private let traces: RequestTraces?
     private let onResult: (@Sendable (ResultRecord) -> Void)?
     private var reportedHalt: Halt?
     private var nextReport: Scheduled<Void>?
@@ -43,7 +45,7 @@ final class Shard {
     init(
         index: Int, eventLoop: any EventLoop, settings: PublisherSettings, router: Router, builder: PayloadBuilder,
         tls: NIOSSLContext?, bridge: KafkaBridge, telemetry: Telemetry, clock: ServiceClock, log: Logger,
-        onFinish: @escaping (Result<Void, PublisherFailure>) -> Void
+        tracer: (any Tracer)?, onFinish: @escaping (Result<Void, PublisherFailure>) -> Void
     ) {
         self.index = index
         self.eventLoop = eventLoop
@@ -56,6 +58,7 @@ final class Shard {
         meter = ShardMeter(
             lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name), at: clock.now)
         onResult = telemetry.resultObserver
+        traces = tracer.map { RequestTraces($0, connection: settings.connection, hub: settings.hub) }
         var ours = settings.engine
         ours.connections = max(1, settings.engine.connections / settings.shards)
         engine = Engine(
@@ -155,6 +158,7 @@ final class Shard {
             actions.removeAll(keepingCapacity: true)
             let now = clock.now
             if next.isProgress { meter.progressAt = now }
+            if let traces, case .reply(let token, let reply) = next { traces.landed(token, reply, at: now) }
             engine.handle(next, at: now, into: &actions)
             for action in actions { carryOut(action) }
         }
@@ -199,6 +203,7 @@ final class Shard {
         case .send(let token, let request):
             authorize()
             meter.tally.requests += 1
+            if let traces, let request = engine.departed(token) { traces.departed(token, request, at: clock.now) }
             pool?.send(request, token: token)
         case .renewToken:
             accessToken.discard()
@@ -241,6 +246,8 @@ final class Shard {
 
     private func store(_ request: StoreRequest) {
         note(request.result)
+        var request = request
+        if let traces { request.carried = traces.carried(request) }
         produce(
             request.resultRecord(topic: settings.engine.resultsTopic, buffer: &resultBuffer), token: request.token)
         if let deadLetter = request.deadLetter {

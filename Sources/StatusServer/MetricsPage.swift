@@ -1,16 +1,19 @@
 import NewsModel
+import OTLPTracing
 import PublishEngine
 import PublisherService
 
 /// Everything that can be counted or measured, in the names operators build alerts on.
 enum MetricsPage {
-    static func text(_ status: ServiceStatus, _ process: ProcessFigures) -> [UInt8] {
+    /// - Parameter spans: `nil` when nobody traces.
+    static func text(_ status: ServiceStatus, _ process: ProcessFigures, spans: SpanExporter.Counts? = nil) -> [UInt8] {
         var text = MetricsText()
         deliveries(status, &text)
         latencies(status, &text)
         lanes(status, &text)
         pace(status, &text)
         health(status, &text)
+        if let spans { traces(spans, &text) }
         process.write(into: &text)
         return text.bytes
     }
@@ -114,6 +117,13 @@ enum MetricsPage {
         }
     }
 
+    private static func traces(_ spans: SpanExporter.Counts, _ text: inout MetricsText) {
+        text.family("newswire_trace_spans_total", .counter, "Spans of requests, by what became of them.") { text in
+            text.sample(spans.exported, ("fate", "exported"))
+            text.sample(spans.dropped, ("fate", "dropped"))
+        }
+    }
+
     private static func health(_ status: ServiceStatus, _ text: inout MetricsText) {
         text.family("newswire_halted", .gauge, "1 while sending has stopped for the reason.") { text in
             for reason in Halt.Reason.allCases {
@@ -134,9 +144,4 @@ enum MetricsPage {
             $0.sample(Double(status.startedAt.milliseconds) / 1000)
         }
     }
-}
-
-/// What is running.
-enum ServiceVersion {
-    static let text = "0.1.0"
 }

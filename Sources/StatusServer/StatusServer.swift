@@ -1,6 +1,7 @@
 import Hummingbird
 public import Logging
 import NIOCore
+public import OTLPTracing
 public import PublisherService
 import ServiceLifecycle
 
@@ -13,9 +14,14 @@ public struct StatusServer: Sendable {
 
     private let settings: StatusServerSettings
     private let publisher: Publisher
+    private let exporter: SpanExporter?
     private let log: Logger
 
-    public init(_ settings: StatusServerSettings, publisher: Publisher, log: Logger) {
+    /// - Parameter exporter: what it did with its spans is a metric; `nil` when nobody traces.
+    public init(
+        _ settings: StatusServerSettings, publisher: Publisher, exporter: SpanExporter? = nil, log: Logger
+    ) {
+        self.exporter = exporter
         self.settings = settings
         self.publisher = publisher
         self.log = log
@@ -44,7 +50,8 @@ public struct StatusServer: Sendable {
         var logger = Logger(label: "newswire.http")
         logger.logLevel = .critical
         return Application(
-            responder: StatusResponder(publisher: publisher, gate: ActionGate(token: settings.token), log: log),
+            responder: StatusResponder(
+                publisher: publisher, exporter: exporter, gate: ActionGate(token: settings.token), log: log),
             server: .http1(
                 configuration: .init(
                     idleTimeout: Self.idleTimeout,

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import NewsModel
+import OTLPTracing
 import PublishEngine
 import PublisherService
 import StatusServer
@@ -40,8 +41,10 @@ struct RunCommand: AsyncParsableCommand {
         let threshold = logOption.start(settings.logging)
         let log = Logger(label: "newswire")
         do {
+            let exporter = try settings.makeExporter(log: log)
             let publisher = try Publisher(
-                settings: try settings.publisherSettings(cores: ProcessInfo.processInfo.activeProcessorCount), log: log)
+                settings: try settings.publisherSettings(cores: ProcessInfo.processInfo.activeProcessorCount), log: log,
+                tracer: exporter.map { OTLPTracer($0, sampledPercent: settings.tracing.sampledPercent) })
             let signals = SignalWatch { publisher.drain() }
             let reload = SettingsReload(
                 configurationOption, inForce: reading.effective, publisher: publisher, log: log, threshold: threshold,
@@ -52,13 +55,15 @@ struct RunCommand: AsyncParsableCommand {
                 metadata: [
                     "group": "\(settings.kafka.group)", "lanes": "\(settings.lanes.map(\.name).joined(separator: ","))",
                 ])
-            let status = await settings.serveStatus(of: publisher, log: log)
+            let status = await settings.serveStatus(of: publisher, exporter: exporter, log: log)
             do {
                 try await publisher.run(untilCaughtUp: untilCaughtUp)
             } catch {
+                await exporter?.close()
                 await status?.stop()
                 throw error
             }
+            await exporter?.close()
             // Last, so that a shutdown can be watched.
             await status?.stop()
             var counts: Logger.Metadata = [:]
