@@ -117,7 +117,9 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "OTLPTracingTests", dependencies: [
-                "NewsModel", "OTLPTracing", nioCore, nioPosix, tracing, .product(name: "NIOHTTP1", package: "swift-nio"),
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "OTLPTracing",
+                "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: strict),
         .testTarget(name: "HubEmulatorTests", dependencies: ["HubEmulator", "NotificationHub"], swiftSettings: strict),

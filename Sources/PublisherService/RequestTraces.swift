@@ -14,10 +14,16 @@ final class RequestTraces {
     private var open: [UInt64: Open] = [:]
     /// The request whose reply is being carried out.
     private var landed: Open?
+    /// By the result's token: traces that began here and whose delivery is to be tried again.
+    private var begun: [UInt64: InstrumentationContext] = [:]
+    /// Deliveries given up in a rebalance never settle here: beyond it all are forgotten.
+    private static let begunMax = 4096
 
     private struct Open {
         var span: any Tracing.Span
         var result: UInt64
+        /// Nobody before us traces the event.
+        var isFirst: Bool
     }
 
     init(_ tracer: any Tracer, connection: ConnectionString, hub: HubName) {
@@ -31,10 +37,11 @@ final class RequestTraces {
     }
 
     func departed(_ token: UInt64, _ request: DepartedRequest, at now: Instant) {
-        var context = InstrumentationContext.topLevel
-        tracer.extract(request.headers, into: &context, using: RecordHeaders())
+        var context = begun.removeValue(forKey: request.result) ?? .topLevel
+        let isFirst = RecordHeaders().extract(key: HeaderName.traceParent, from: request.headers) == nil
+        if !isFirst { tracer.extract(request.headers, into: &context, using: RecordHeaders()) }
         let span = tracer.startSpan(name, context: context, ofKind: .client, at: SpanTime(now))
-        open[token] = Open(span: span, result: request.result)
+        open[token] = Open(span: span, result: request.result, isFirst: isFirst)
         guard span.isRecording else { return }
         var attributes = attributes
         attributes["newswire.event.id"] = request.eventID
@@ -50,6 +57,10 @@ final class RequestTraces {
     /// Until the next reply, a result of this delivery goes on from here.
     func landed(_ token: UInt64, _ reply: Reply, at now: Instant) {
         landed = open.removeValue(forKey: token)
+        if let landed, landed.isFirst {
+            if begun.count >= Self.begunMax { begun.removeAll() }
+            begun[landed.result] = landed.span.context
+        }
         guard let span = landed?.span, span.isRecording else { return }
         var failure: String?
         switch reply {
@@ -71,6 +82,7 @@ final class RequestTraces {
 
     /// The headers that a result carries on, from the request that settled it where there was one.
     func carried(_ request: StoreRequest) -> [RecordHeader] {
+        if !begun.isEmpty { begun[request.token] = nil }
         guard let landed, landed.result == request.token, landed.span.isRecording else { return request.carried }
         var headers = request.carried
         tracer.inject(landed.span.context, into: &headers, using: RecordHeaders())
