@@ -37,6 +37,9 @@ public struct KafkaSettings: Sendable {
         }
     }
 
+    /// In milliseconds: often enough for any scrape.
+    static let statisticsInterval = "5000"
+
     func consumerGroup(lane: String) -> String { "\(group).\(lane)" }
 
     private struct Rule {

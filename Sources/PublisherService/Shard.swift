@@ -122,7 +122,9 @@ final class Shard {
             if failure.isFatal { finish(.failure(.kafka(failure))) }
         case .log(let severity, let text):
             log.log(level: severity <= 3 ? .warning : .debug, "librdkafka", metadata: ["line": "\(text)"])
-        case .statistics, .closed:
+        case .statistics(let lane, let statistics):
+            telemetry.counted(statistics, lane: lane)
+        case .closed:
             break
         }
     }

@@ -23,6 +23,9 @@ public final class Telemetry: Sendable {
         var committed: [TopicPartition: Int64] = [:]
         /// By lane; absent before the first look.
         var lags: [Int: Lag] = [:]
+        var producer: KafkaStatistics?
+        /// By lane.
+        var consumers: [Int: KafkaStatistics] = [:]
         var trouble: Trouble?
         var troubles: UInt64 = 0
         var isDraining = false
@@ -86,6 +89,13 @@ public final class Telemetry: Sendable {
         state.withLock { state in
             let since = records > 0 ? state.lags[lane]?.since ?? now : nil
             state.lags[lane] = Lag(records: records, since: since)
+        }
+    }
+
+    /// - Parameter lane: `nil` for the producer.
+    func counted(_ statistics: KafkaStatistics, lane: Int?) {
+        state.withLock { state in
+            if let lane { state.consumers[lane] = statistics } else { state.producer = statistics }
         }
     }
 
@@ -189,7 +199,8 @@ public final class Telemetry: Sendable {
             inFlight: reports.reduce(0) { $0 + $1.vitals.inFlight },
             concurrencyLimit: reports.reduce(0) { $0 + $1.vitals.concurrencyLimit },
             openConnections: reports.reduce(0) { $0 + $1.openConnections },
-            tokens: tokens.isEmpty ? nil : tokens.reduce(0, +), rate: state.rate, kafkaErrors: state.troubles,
+            tokens: tokens.isEmpty ? nil : tokens.reduce(0, +), rate: state.rate, producer: state.producer,
+            kafkaErrors: state.troubles,
             lastKafkaError: state.trouble?.failure, notReady: notReady(lanes, reports, state),
             stuck: state.isDraining ? nil : stuck(lanes, state, at: now))
     }
@@ -207,6 +218,7 @@ public final class Telemetry: Sendable {
             isPaused: vitals.contains { $0.isPaused }, held: vitals.reduce(0) { $0 + $1.held },
             heldBytes: vitals.reduce(0) { $0 + $1.heldBytes }, window: settings.lanes[index].window,
             ready: vitals.reduce(0) { $0 + $1.ready }, parked: vitals.reduce(0) { $0 + $1.parked }, lag: lag?.records,
+            consumer: state.consumers[index],
             lagAge: lag.map { _ in since.map { max(.zero, now - $0) } ?? .zero })
     }
 
