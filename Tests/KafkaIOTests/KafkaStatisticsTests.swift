@@ -56,6 +56,8 @@ struct KafkaStatisticsTests {
         var settings = broker.settings
         settings.properties["statistics.interval.ms"] = "100"
         let (bridge, shards) = try KafkaBridgeTests.started(broker, settings: settings)
+        defer { withExtendedLifetime(broker) {} }
+        _ = try await shards.assigned()
         for lane in [Int?.none, 0] {
             let statistics = try await shards.next { event -> KafkaStatistics? in
                 guard case .statistics(lane, let statistics) = event else { return nil }
