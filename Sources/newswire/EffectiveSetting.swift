@@ -10,13 +10,24 @@ struct EffectiveSetting: Hashable, Sendable {
     /// `nil` for a default.
     var place: SettingsPlace?
 
+    var masked: EffectiveSetting {
+        var masked = self
+        masked.values = [Self.mask]
+        return masked
+    }
+
     /// Whether a value must not be shown although its key is not marked: librdkafka properties that carry secrets,
     /// and any that was filled in from elsewhere.
     static func isSecret(_ path: SettingsPath, isFilledIn: Bool) -> Bool {
         guard path.matches(SettingsPath("kafka.properties.*")), let name = path.parts.last?.lowercased() else {
             return false
         }
-        return isFilledIn
+        // Of what concerns identity only the harmless part is shown, so that a misspelt password is not.
+        let isIdentity = name.hasPrefix("sasl.") || name.hasPrefix("ssl.")
+        let isHarmless = ["mechanism", "mechanisms", "username", "location", "algorithm"].contains {
+            name.hasSuffix("." + $0)
+        }
+        return isFilledIn || isIdentity && !isHarmless
             || ["password", "secret", "token", "oauthbearer.config", ".pem", "key"].contains { name.contains($0) }
     }
 

@@ -27,6 +27,9 @@ extension Settings {
             for failure in alone.refusedProperties {
                 reader.report("kafka.properties" / property.name, "cannot be set", failure.remedy)
             }
+            for failure in alone.misfitProperties {
+                reader.report("kafka.properties" / property.name, failure.detail, failure.remedy)
+            }
         }
     }
 

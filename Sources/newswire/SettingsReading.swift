@@ -28,7 +28,8 @@ struct SettingsReading: Sendable {
         let settings = Settings(&reader)
         settings.check(&reader)
         problems = reader.problems.sorted()
-        effective = reader.effective
+        // What is wrong may be a secret in the wrong place.
+        effective = reader.effective.map { reader.isSound($0.path) ? $0 : $0.masked }
         self.settings = problems.contains { $0.severity == .error } ? nil : settings
     }
 }

@@ -104,10 +104,12 @@ struct Newsroom {
     let hub: RunningHub
     let folder: URL
 
-    init(topics: [(String, Int)]? = nil) async throws {
+    init(topics: [(String, Int)]? = nil, hub settings: HubServerSettings? = nil) async throws {
         broker = try EmbeddedBroker(
             topics: topics ?? [("news.events", 2), ("news.results", 2), ("news.dead-letters", 2)])
-        hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("breaking-news"))).start()
+        hub = try await HubServer(
+            settings ?? HubServerSettings(port: 0, hubName: try HubName("breaking-news"))
+        ).start()
         folder = FileManager.default.temporaryDirectory.appending(path: "newsroom-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try write(
