@@ -90,8 +90,12 @@ try:
         picture("light")
         colours("dark")
         picture("dark")
-        browser.set_window_size(500, 1200)
-        picture("narrow")
+        for scheme in ["light", "dark"]:
+            colours(scheme)
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 1600, "deviceScaleFactor": 1, "mobile": True})
+            picture(f"phone-{scheme}")
+        place = script("(({left, right}) => [left, right])(document.querySelector('#lanes button').getBoundingClientRect())")
+        assert 0 <= place[0] < place[1] <= 390, place
         assert script("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), "the page is too wide"
 
     loaded = script("performance.getEntriesByType('resource').map(entry => entry.name)")
