@@ -14,12 +14,14 @@ final class Collector: Sendable {
 
     let port: Int
     let exports: AsyncStream<Export>
+    private let arrivals: AsyncStream<Export>.Continuation
     private let channel: any Channel
 
     /// - Parameter answer: to the n-th request, from 1; `nil` leaves it without one.
     init(answer: @escaping @Sendable (Int) -> (status: Int, headers: [(String, String)], body: String)?) async throws {
         let (exports, arrivals) = AsyncStream<Export>.makeStream()
         self.exports = exports
+        self.arrivals = arrivals
         let count = Mutex(0)
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
@@ -46,7 +48,11 @@ final class Collector: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)" }
 
-    func close() async { try? await channel.close() }
+    /// Ends `exports` too.
+    func close() async {
+        try? await channel.close()
+        arrivals.finish()
+    }
 
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
