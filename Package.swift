@@ -116,7 +116,8 @@ let package = Package(
                 "PublisherService", logging,
             ], swiftSettings: strict),
         .testTarget(
-            name: "OTLPTracingTests", dependencies: [
+            name: "OTLPTracingTests",
+            dependencies: [
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "OTLPTracing",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -23,7 +23,8 @@ public final class OTLPSpan: Span {
 
     /// - Parameter exporter: `nil` for a span that is only handed on.
     init(
-        _ name: String, context: InstrumentationContext, parent: TraceContext.SpanID?, kind: SpanKind, startedAt: UInt64,
+        _ name: String, context: InstrumentationContext, parent: TraceContext.SpanID?, kind: SpanKind,
+        startedAt: UInt64,
         exporter: SpanExporter?
     ) {
         self.context = context

@@ -32,12 +32,14 @@ public struct TraceContext: Sendable, Hashable {
         let text = Array(parent.utf8)
         // A later version may be longer, behind one more dash.
         guard text.count >= 55, text[2] == Self.dash, text[35] == Self.dash, text[52] == Self.dash,
-            let version = Self.hex(text[..<2]), version != 0xff, text.count == 55 || version > 0 && text[55] == Self.dash,
+            let version = Self.hex(text[..<2]), version != 0xff,
+            text.count == 55 || version > 0 && text[55] == Self.dash,
             let high = Self.hex(text[3..<19]), let low = Self.hex(text[19..<35]), high | low != 0,
             let span = Self.hex(text[36..<52]), span != 0, let flags = Self.hex(text[53..<55])
         else { return nil }
         self.init(
-            traceID: TraceID(high: high, low: low), spanID: SpanID(value: span), isSampled: flags & 1 == 1, state: state)
+            traceID: TraceID(high: high, low: low), spanID: SpanID(value: span), isSampled: flags & 1 == 1, state: state
+        )
     }
 
     /// The `traceparent` header for whoever comes next.

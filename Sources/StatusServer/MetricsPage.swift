@@ -132,7 +132,8 @@ enum MetricsPage {
                 }
             }
         }
-        text.family("newswire_kafka_round_trip_seconds", .gauge, "Round trip of requests in the last seconds.") { text in
+        text.family("newswire_kafka_round_trip_seconds", .gauge, "Round trip of requests in the last seconds.") {
+            text in
             for case (let client, let statistics?) in clients {
                 for broker in statistics.brokers {
                     for (name, micros) in [("median", broker.roundTripMedian), ("p99", broker.roundTripP99)] {
@@ -147,7 +148,8 @@ enum MetricsPage {
         each("newswire_kafka_request_errors_total", .counter, "Requests that failed or timed out.", \.errors)
         each("newswire_kafka_request_retries_total", .counter, "Requests that were sent again.", \.retries)
         each("newswire_kafka_disconnects_total", .counter, "Connections to brokers that ended.", \.disconnects)
-        text.family("newswire_kafka_queue_records", .gauge, "Records in librdkafka: to be sent, or fetched ahead.") { text in
+        text.family("newswire_kafka_queue_records", .gauge, "Records in librdkafka: to be sent, or fetched ahead.") {
+            text in
             for case (let client, let statistics?) in clients {
                 text.sample(statistics.queuedRecords, ("client", client))
             }

@@ -9,7 +9,8 @@ import ServiceLifecycle
 public struct StatusServer: Sendable {
     /// Scrapers, probes and a handful of dashboards; more than that is somebody's mistake.
     private static let connectionsMax = 128
-    /// How long a request may take to arrive whole, and a connection be idle.
+    /// How long a request may take to arrive whole.
+    private static let requestTimeout = TimeAmount.seconds(10)
     private static let idleTimeout = TimeAmount.seconds(15)
 
     private let settings: StatusServerSettings
@@ -54,6 +55,7 @@ public struct StatusServer: Sendable {
                 publisher: publisher, exporter: exporter, gate: ActionGate(token: settings.token), log: log),
             server: .http1(
                 configuration: .init(
+                    additionalChannelHandlers: [RequestDeadline.Installer(Self.requestTimeout)],
                     idleTimeout: Self.idleTimeout,
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 8192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),

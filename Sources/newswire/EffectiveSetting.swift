@@ -23,11 +23,11 @@ struct EffectiveSetting: Hashable, Sendable {
             return false
         }
         // Of what concerns identity only the harmless part is shown, so that a misspelt password is not.
-        let isIdentity = name.hasPrefix("sasl.") || name.hasPrefix("ssl.")
-        let isHarmless = ["mechanism", "mechanisms", "username", "location", "algorithm"].contains {
-            name.hasSuffix("." + $0)
+        if name.hasPrefix("sasl.") || name.hasPrefix("ssl.") {
+            let harmless = [".mechanism", ".mechanisms", ".username", ".location", ".algorithm"]
+            return isFilledIn || !harmless.contains { name.hasSuffix($0) }
         }
-        return isFilledIn || isIdentity && !isHarmless
+        return isFilledIn
             || ["password", "secret", "token", "oauthbearer.config", ".pem", "key"].contains { name.contains($0) }
     }
 

@@ -79,7 +79,8 @@ extension Settings {
             do { _ = try CollectorAddress(endpoint) } catch {
                 reader.report(
                     "tracing.otlp.endpoint", "\(error)",
-                    "write the collector's base address, e.g. http://127.0.0.1:4318; secrets go to tracing.otlp.headers")
+                    "write the collector's base address, e.g. http://127.0.0.1:4318; secrets go to tracing.otlp.headers"
+                )
             }
         }
         for header in tracing.headers {

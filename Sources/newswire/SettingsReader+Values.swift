@@ -43,7 +43,9 @@ extension SettingsReader {
             )
             return fallback(path, key)
         }
-        guard let (value, shown, actual) = understand(raw, at: node.place, path, key) else { return fallback(path, key) }
+        guard let (value, shown, actual) = understand(raw, at: node.place, path, key) else {
+            return fallback(path, key)
+        }
         effective.append(
             EffectiveSetting(path: path, values: [shown], isList: false, actual: [Secret(actual)], place: node.place))
         return value

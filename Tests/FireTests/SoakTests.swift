@@ -103,7 +103,9 @@ private final class Soak: @unchecked Sendable {
     private func second(_ number: Int) throws {
         if number % 5 == 0 { misbehave() }
         if number % 30 == 0 { try reload(number / 30) }
-        if number % 50 == 20 {
+        // Never in the second of a reload: whoever comes must find a right file.
+        if number % 50 == 22 {
+            try Data(configuration.utf8).write(to: room.configuration)
             second = try Self.member(room)
             done.joins += 1
         }
@@ -145,8 +147,6 @@ private final class Soak: @unchecked Sendable {
     private func leave() throws {
         guard let leaving = second else { return }
         second = nil
-        // A wrong file may stand there just now; the one who comes must find a right one.
-        try Data(configuration.utf8).write(to: room.configuration)
         leaving.signal(SIGTERM)
         #expect(leaving.wait() == 0, "\(leaving.output.suffix(2_000))")
         ledger.ended(leaving.output)

@@ -22,7 +22,8 @@ struct KafkaStatisticsTests {
         let producer = try #require(read(json))
         #expect(producer.queuedRecords == 7 && producer.queuedBytes == 4096)
         let broker = KafkaStatistics.Broker(
-            name: "a:9092/1", roundTripMedian: 900, roundTripP99: 45_000, waiting: 2, inFlight: 5, errors: 7, retries: 6,
+            name: "a:9092/1", roundTripMedian: 900, roundTripP99: 45_000, waiting: 2, inFlight: 5, errors: 7,
+            retries: 6,
             disconnects: 8)
         #expect(producer.brokers == [broker, .init(name: "GroupCoordinator", errors: .max)])
         let consumer = try #require(read(json, isConsumer: true))

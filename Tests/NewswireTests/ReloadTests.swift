@@ -19,7 +19,8 @@ private func configuration(_ more: String) -> String {
     """
 }
 
-@Test func `SIGHUP puts a changed file in force, refuses a bad one whole, and names what needs a restart`() async throws {
+@Test func `SIGHUP puts a changed file in force, refuses a bad one whole, and names what needs a restart`() async throws
+{
     let room = try await Newsroom()
     try room.write(configuration("payload: {message: \"old {{headline}}\"}\n"), to: "newswire.yaml")
     let running = try Program.start(["run", "--config", room.path("newswire.yaml")], environment: room.environment)
@@ -91,7 +92,8 @@ struct SettingsChangeTests {
     }
 
     @Test func `lanes in another order need a restart, categories that come and go do not`() {
-        let swapped = change("lanes: {a: {topics: [t]}, b: {topics: [u]}}", "lanes: {b: {topics: [u]}, a: {topics: [t]}}")
+        let swapped = change(
+            "lanes: {a: {topics: [t]}, b: {topics: [u]}}", "lanes: {b: {topics: [u]}, a: {topics: [t]}}")
         #expect(swapped.needRestart == ["lanes"])
         let gone = change("categories: {World: {tag: a}}", "categories: {Sports: {tag: b}}")
         #expect(gone.inForce == ["categories.Sports.tag", "categories.World.tag"] && gone.needRestart.isEmpty)

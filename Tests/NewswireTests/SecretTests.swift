@@ -145,7 +145,8 @@ struct SecretTests {
         configuration.replacing("\"${HUB}\"", with: "\"canary\""),
         configuration.replacing("name: breaking-news", with: "name: \"${HUB}\""),
         configuration.replacing("http://127.0.0.1:1", with: "http://user:canary@127.0.0.1:1"),
-        configuration.replacing("perSecond", with: "x") + "rate: {perSecond: \"${HUB}\"}\nresults: {topic: \"${HUB}\"}\n",
+        configuration.replacing("perSecond", with: "x")
+            + "rate: {perSecond: \"${HUB}\"}\nresults: {topic: \"${HUB}\"}\n",
     ])
     func `no secret is written by a check, however wrong its place`(text: String) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "secrets-\(UUID().uuidString)")
@@ -154,7 +155,8 @@ struct SecretTests {
         let file = folder.appending(path: "newswire.yaml")
         try Data(text.utf8).write(to: file)
         let environment = [
-            "HUB": "Endpoint=http://h/;SharedAccessKeyName=send;SharedAccessKey=canary-hub-key", "BROKERS": "127.0.0.1:1",
+            "HUB": "Endpoint=http://h/;SharedAccessKeyName=send;SharedAccessKey=canary-hub-key",
+            "BROKERS": "127.0.0.1:1",
         ]
         var findings = Findings()
         findings.add(

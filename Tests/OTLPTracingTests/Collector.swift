@@ -61,7 +61,9 @@ final class Collector: Sendable {
         private let take: (Export) -> (status: Int, headers: [(String, String)], body: String)?
         private var export = Export(path: "", headers: [:], body: Data())
 
-        init(_ take: @escaping (Export) -> (status: Int, headers: [(String, String)], body: String)?) { self.take = take }
+        init(_ take: @escaping (Export) -> (status: Int, headers: [(String, String)], body: String)?) {
+            self.take = take
+        }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {

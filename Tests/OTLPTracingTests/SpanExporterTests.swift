@@ -24,7 +24,8 @@ extension OTLPTracer {
     fileprivate func span(_ name: String, below headers: [String: String] = [:]) -> OTLPSpan {
         var context = InstrumentationContext.topLevel
         extract(headers, into: &context, using: Headers())
-        let span = startSpan(name, context: context, ofKind: .client, at: At(nanosecondsSinceEpoch: 1_795_227_600_000_000_001))
+        let span = startSpan(
+            name, context: context, ofKind: .client, at: At(nanosecondsSinceEpoch: 1_795_227_600_000_000_001))
         span.attributes = ["text": "a \"b\"\n", "number": 9_007_199_254_740_993, "flag": true]
         span.setStatus(SpanStatus(code: .error))
         span.end(at: At(nanosecondsSinceEpoch: 1_795_227_600_000_000_900))
@@ -118,7 +119,8 @@ struct SpanExporterTests {
     }
 
     @Test(arguments: [
-        "", "4318", "localhost:4318", "ftp://host/", "http://", "http://user:password@host", "http://host?a=b", "http://host/#x",
+        "", "4318", "localhost:4318", "ftp://host/", "http://", "http://user:password@host", "http://host?a=b",
+        "http://host/#x",
     ])
     func `what is no collector's address is refused`(text: String) {
         #expect(throws: CollectorAddressProblem.self) { try CollectorAddress(text) }

@@ -42,7 +42,8 @@ private struct Export: Decodable {
     let exporter = SpanExporter(try CollectorAddress(collector.url), resource: [])
     let kafka = broker.settings(group: "traces")
     let engine = EngineSettings(
-        lanes: [LaneSettings(name: "live", topics: ["news.events"])], platforms: [.template], resultsTopic: "news.results")
+        lanes: [LaneSettings(name: "live", topics: ["news.events"])], platforms: [.template],
+        resultsTopic: "news.results")
     let publisher = try Publisher(
         settings: PublisherSettings(
             kafka: kafka, engine: engine, connection: hub.connectionString, hub: try HubName("breaking-news"),
@@ -51,7 +52,9 @@ private struct Export: Decodable {
 
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     let headers = [
-        "traced": [RecordHeader("traceparent", "00-\(trace)-00f067aa0ba902b7-01"), RecordHeader("tracestate", "vendor=1")],
+        "traced": [
+            RecordHeader("traceparent", "00-\(trace)-00f067aa0ba902b7-01"), RecordHeader("tracestate", "vendor=1"),
+        ],
         "unwatched": [RecordHeader("traceparent", "00-\(trace)-00f067aa0ba902b7-00")],
         "fresh": [], "nowhere": [RecordHeader("traceparent", "00-\(trace)-00f067aa0ba902b7-01")],
     ]

@@ -1,6 +1,6 @@
-import KafkaIO
 import HubEmulator
 import HubServer
+import KafkaIO
 import NewsModel
 import PublishEngine
 import PublisherService
