@@ -29,8 +29,10 @@ public final class SpanExporter: Sendable {
         var isSending = false
         var isInTrouble = false
         var counts = Counts()
-        /// Set while closing.
+        /// Set from `close` on.
         var whenEmpty: (@Sendable () -> Void)?
+        /// The session takes no more requests: it would trap.
+        var isClosed = false
     }
 
     public struct Counts: Sendable, Hashable {
@@ -96,7 +98,7 @@ public final class SpanExporter: Sendable {
 
     private func send() {
         let batch: [OTLPSpan.Record]? = state.withLock { state in
-            guard !state.isSending else { return nil }
+            guard !state.isSending, !state.isClosed else { return nil }
             let batch = Array(state.waiting.prefix(Self.batchMax))
             state.waiting.removeFirst(batch.count)
             state.isSending = !batch.isEmpty
@@ -114,14 +116,16 @@ public final class SpanExporter: Sendable {
 
     /// Nothing is left to send, or no time to send it.
     private func closed() {
-        let done = state.withLock { state in
-            defer { if state.whenEmpty != nil { state.whenEmpty = {} } }
-            return state.whenEmpty
+        let done: (@Sendable () -> Void)? = state.withLock { state in
+            guard let done = state.whenEmpty, !state.isClosed else { return nil }
+            state.isClosed = true
+            return done
         }
         done?()
     }
 
     private func post(_ request: URLRequest, spans: UInt64, attempt: Int) {
+        guard !state.withLock(\.isClosed) else { return }
         session.dataTask(with: request) { [self] data, response, error in
             queue.async { [self] in
                 let verdict = CollectorReply(response as? HTTPURLResponse, data, error)
