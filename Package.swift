@@ -17,6 +17,8 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
+
 let package = Package(
     name: "newswire",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -34,6 +36,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -65,8 +68,10 @@ let package = Package(
             name: "PublisherService",
             dependencies: [
                 "HubIO", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", deque, logging, nioCore, nioPosix,
-                nioSSL,
+                nioSSL, tracing,
             ], swiftSettings: strict),
+        // Spans to an OpenTelemetry collector.
+        .target(name: "OTLPTracing", dependencies: ["NewsModel", tracing], swiftSettings: strict),
         .target(name: "HubEmulator", dependencies: ["NotificationHub"], swiftSettings: strict),
         .target(
             name: "HubServer",
@@ -85,15 +90,15 @@ let package = Package(
         .target(
             name: "StatusServer",
             dependencies: [
-                "KafkaIO", "NewsModel", "PublishEngine", "PublisherService", logging, nioCore,
+                "KafkaIO", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService", logging, nioCore,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "newswire",
             dependencies: [
-                "BreakingNews", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
-                "PublisherService", "Simulation", "StatusServer",
+                "BreakingNews", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "OTLPTracing",
+                "PublishEngine", "PublisherService", "Simulation", "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioHTTP1,
                 nioPosix, nioSSL,
             ], swiftSettings: strict),
@@ -102,7 +107,8 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "CAllocations", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
+                "CAllocations", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub",
+                "PublishEngine",
                 "PublisherService", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"), nioCore, nioPosix, nioSSL,
             ], path: "Sources/Benchmark", swiftSettings: strict),
@@ -125,6 +131,14 @@ let package = Package(
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
                 "PublisherService", logging,
             ], swiftSettings: strict),
+        .testTarget(
+            name: "OTLPTracingTests",
+            dependencies: [
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "OTLPTracing",
+                "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "HubEmulatorTests", dependencies: ["HubEmulator", "NotificationHub"], swiftSettings: strict),
         .testTarget(
             name: "BreakingNewsTests", dependencies: ["BreakingNews", "HubEmulator", "HubServer", "NotificationHub"],

@@ -110,7 +110,16 @@ private final class Answering: ChannelInboundHandler {
 extension ByteBuffer {
     /// Where the bytes behind the first `mark` begin, counted from the first readable byte.
     func position(after mark: StaticString) -> Int? {
-        let mark = UnsafeRawBufferPointer(start: mark.utf8Start, count: mark.utf8CodeUnitCount)
-        return withUnsafeReadableBytes { $0.firstRange(of: mark)?.upperBound }
+        let mark = UnsafeBufferPointer(start: mark.utf8Start, count: mark.utf8CodeUnitCount)
+        return withUnsafeReadableBytes { bytes in
+            var start = 0
+            while start + mark.count <= bytes.count {
+                var matching = 0
+                while matching < mark.count, bytes[start + matching] == mark[matching] { matching += 1 }
+                if matching == mark.count { return start + matching }
+                start += 1
+            }
+            return nil
+        }
     }
 }

@@ -16,7 +16,9 @@ struct PathRun {
             topics: ["news.events", "news.backfill", "news.results", "news.dead-letters"].map {
                 ($0, scenario.partitions)
             })
-        let certificate = scenario.isSecure ? try SelfSignedCertificate(
+        let certificate =
+            scenario.isSecure
+            ? try SelfSignedCertificate(
                 host: "127.0.0.1", now: HubTime(seconds: Int64(Date().timeIntervalSince1970))) : nil
         let hub = try await CountingHub(
             certificate: certificate.map { ($0.pem, $0.keyPEM) }, delay: .milliseconds(Int64(scenario.delay)))

@@ -28,7 +28,9 @@ struct Scenario {
         Scenario(name: "128 partitions", partitions: 128),
         Scenario(name: "hub 20 ms away, 256 connections", connections: 256, delay: 20),
         Scenario(name: "1,000 a second", events: 20_000, writtenPerSecond: 1_000),
-        Scenario(name: "1,000 a second before 100,000 of backfill", events: 20_000, writtenPerSecond: 1_000, backfill: 100_000),
+        Scenario(
+            name: "1,000 a second before 100,000 of backfill", events: 20_000, writtenPerSecond: 1_000,
+            backfill: 100_000),
         Scenario(name: "pace of 500 a second", events: 30_000, rate: 500),
     ]
 

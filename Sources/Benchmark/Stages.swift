@@ -53,7 +53,7 @@ struct Stages {
                     var buffer: [UInt8] = []
                     let group = Array("newswire".utf8)
                     for _ in 0..<$0 {
-                        keep(result.resultRecord(topic: "news.results", group: group, buffer: &buffer))
+                        keep(result.resultRecord(topic: "news.results", group: group, carrying: [], buffer: &buffer))
                     }
                 },
                 Stage(name: "engine, whole life of an event") { EngineLife.run(events: $0) },

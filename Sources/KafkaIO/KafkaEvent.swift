@@ -22,8 +22,8 @@ public enum KafkaEvent: Sendable {
     case trouble(KafkaFailure)
     /// A line of librdkafka's log; `severity` as in syslog, 0 the worst.
     case log(severity: Int, text: String)
-    /// librdkafka's JSON, when `statistics.interval.ms` is set.
-    case statistics(String)
+    /// Every `statistics.interval.ms`, of a lane's consumer or, with `nil`, of the producer.
+    case statistics(lane: Int?, KafkaStatistics)
     /// The last event of every shard.
     case closed
 }

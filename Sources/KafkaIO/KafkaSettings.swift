@@ -38,6 +38,14 @@ public struct KafkaSettings: Sendable {
         }
     }
 
+    /// In milliseconds: often enough for any scrape.
+    static let statisticsInterval = "5000"
+
+    /// Properties that librdkafka does not know, or whose values it does not take, in the order of their names.
+    public var misfitProperties: [KafkaFailure] {
+        properties.sorted { $0.key < $1.key }.compactMap { RdConfiguration.refusal($0.key, $0.value) }
+    }
+
     /// Lanes have groups of their own, as each commits where its ledger begins for the same results partitions.
     ///
     /// - Parameters:

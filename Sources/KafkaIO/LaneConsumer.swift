@@ -16,6 +16,7 @@ final class LaneConsumer {
     private let nudge: FetchNudge?
     /// A partition's fetching is nudged each time so many bytes of its queue were taken.
     private let nudgeEvery: Int
+    private let statistics = StatisticsReader()
     private var slots: [PartitionSlot] = []
     private var shards: [ShardCredit]
     private(set) var generation = 0
@@ -59,6 +60,7 @@ final class LaneConsumer {
                 ("auto.offset.reset", "earliest"), ("isolation.level", "read_committed"),
                 // An alert must not wait 45 s for the group to notice that a member died.
                 ("session.timeout.ms", "10000"), ("heartbeat.interval.ms", "2500"),
+                ("statistics.interval.ms", KafkaSettings.statisticsInterval),
             ] + budget.properties,
             fixed: fixed)
         configuration.setEvents(
@@ -202,7 +204,7 @@ final class LaneConsumer {
         case RD_KAFKA_EVENT_FETCH:
             while let message = rd_kafka_event_message_next(event) { deliver(message, &outbox) }
         case RD_KAFKA_EVENT_ERROR where rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__PARTITION_EOF: break
-        default: client.report(event, &outbox)
+        default: client.report(event, lane: lane, statistics, &outbox)
         }
     }
 
@@ -282,8 +284,8 @@ final class LaneConsumer {
     }
 }
 
-extension Int {
-    func saturating(adding other: Int) -> Int {
+extension FixedWidthInteger {
+    func saturating(adding other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }

@@ -46,6 +46,15 @@ final class RdConfiguration {
         return RdClient(client)
     }
 
+    /// What librdkafka says of one property alone; `nil` when it takes it. Its value may still not fit others.
+    static func refusal(_ name: String, _ value: String) -> KafkaFailure? {
+        var text = [CChar](repeating: 0, count: 512)
+        let trial: OpaquePointer = rd_kafka_conf_new()
+        defer { rd_kafka_conf_destroy(trial) }
+        let result = rd_kafka_conf_set(trial, name, value, &text, text.count)
+        return result == RD_KAFKA_CONF_OK ? nil : failure(name, text)
+    }
+
     /// `ifKnown`: older libraries may not know the name.
     private func set(_ name: String, _ value: String, ifKnown: Bool = false) throws(KafkaFailure) {
         var text = [CChar](repeating: 0, count: 512)
@@ -54,9 +63,13 @@ final class RdConfiguration {
         case RD_KAFKA_CONF_UNKNOWN where ifKnown: return
         default: break
         }
+        throw Self.failure(name, text)
+    }
+
+    private static func failure(_ name: String, _ text: [CChar]) -> KafkaFailure {
         // librdkafka's text repeats the value, which may be a secret.
         let secret = ["password", "secret", "key", "token", "jaas", "oauth", "pem"].contains { name.contains($0) }
-        throw .configuration(
+        return .configuration(
             secret ? "kafka.properties: \(name) has a value librdkafka refuses" : String(rd: text),
             remedy: "Correct kafka.properties; librdkafka's CONFIGURATION.md lists names and values.")
     }

@@ -1,15 +1,20 @@
 import CRdkafka
+import Foundation
 
 extension RdClient {
     /// What any client may say beside its work: errors, log lines, statistics.
-    func report(_ event: OpaquePointer, _ outbox: inout Outbox) {
+    ///
+    /// - Parameter lane: `nil` for the producer.
+    func report(_ event: OpaquePointer, lane: Int?, _ statistics: StatisticsReader, _ outbox: inout Outbox) {
         switch rd_kafka_event_type(event) {
         case RD_KAFKA_EVENT_ERROR:
             let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
             outbox.add(.trouble(failure(rd_kafka_event_error(event), detail: text)), shard: 0)
         case RD_KAFKA_EVENT_STATS:
             guard let text = rd_kafka_event_stats(event) else { return }
-            outbox.add(.statistics(String(cString: text)), shard: 0)
+            let json = UnsafeBufferPointer(start: UnsafePointer<UInt8>(OpaquePointer(text)), count: strlen(text))
+            guard let read = statistics.read(json, isConsumer: lane != nil) else { return }
+            outbox.add(.statistics(lane: lane, read), shard: 0)
         case RD_KAFKA_EVENT_LOG:
             var facility: UnsafePointer<CChar>?
             var text: UnsafePointer<CChar>?

@@ -5,6 +5,7 @@ import NewsModel
 final class ResultProducer: @unchecked Sendable {
     private let client: RdClient
     private let queue: RdQueue
+    private let statistics = StatisticsReader()
     /// The topic nearly every record goes to, looked up once.
     private let topic: String
     private let topicHandle: OpaquePointer
@@ -13,6 +14,7 @@ final class ResultProducer: @unchecked Sendable {
         let configuration = try RdConfiguration(
             settings: settings,
             defaults: [
+                ("statistics.interval.ms", KafkaSettings.statisticsInterval),
                 ("linger.ms", String(settings.lingerMilliseconds)),
                 ("queue.buffering.max.kbytes", String(max(settings.produceBudget >> 10, 1024))),
                 ("queue.buffering.max.messages", String(max(settings.produceBudget / 512, 1024))),
@@ -62,7 +64,7 @@ final class ResultProducer: @unchecked Sendable {
                     if stored.indices.contains(shard) { stored[shard].append(record) }
                 }
             } else {
-                client.report(event, &outbox)
+                client.report(event, lane: nil, statistics, &outbox)
             }
             rd_kafka_event_destroy(event)
         }

@@ -3,12 +3,12 @@ import CSimdjson
 /// Reads JSON documents one after another into the same memory. Used by one thread at a time.
 ///
 /// Memory grows with the largest document seen: about 15 times its size.
-final class JSONParser {
+package final class JSONParser {
     private let handle: OpaquePointer?
     private let sizeMax: Int
     private let depthMax: Int
 
-    init(sizeMax: Int = EventLimits.document, depthMax: Int = EventLimits.depth) {
+    package init(sizeMax: Int = EventLimits.document, depthMax: Int = EventLimits.depth) {
         self.sizeMax = max(sizeMax, 0)
         self.depthMax = max(depthMax, 1)
         handle = csj_parser_create(self.sizeMax, self.depthMax)
@@ -19,7 +19,7 @@ final class JSONParser {
     }
 
     /// The document's top object. It and all values in it are valid until the next call.
-    func object(in bytes: UnsafeBufferPointer<UInt8>) throws(Undecodable) -> JSONObject {
+    package func object(in bytes: UnsafeBufferPointer<UInt8>) throws(Undecodable) -> JSONObject {
         guard bytes.count <= sizeMax else {
             throw Undecodable(.tooLarge, "the document has \(bytes.count) bytes; at most \(sizeMax) are read")
         }

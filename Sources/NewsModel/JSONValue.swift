@@ -1,10 +1,10 @@
 import CSimdjson
 
 /// Checked UTF-8 that belongs to a `JSONParser` and is valid until its next document.
-typealias JSONText = UnsafeBufferPointer<UInt8>
+package typealias JSONText = UnsafeBufferPointer<UInt8>
 
 /// One JSON value, as a view into the parser's document; valid until the parser reads the next one.
-enum JSONValue {
+package enum JSONValue {
     case null
     case boolean(Bool)
     case integer(Int64)
@@ -43,19 +43,19 @@ enum JSONValue {
 }
 
 /// An object's members in the document's order, repeated names included.
-struct JSONObject: Sequence {
+package struct JSONObject: Sequence {
     fileprivate let node: csj_node
 
-    struct Member {
-        var name: JSONText
-        var value: JSONValue
+    package struct Member {
+        package var name: JSONText
+        package var value: JSONValue
     }
 
-    struct Iterator: IteratorProtocol {
+    package struct Iterator: IteratorProtocol {
         fileprivate var cursor: csj_cursor
 
         @inline(__always)
-        mutating func next() -> Member? {
+        package mutating func next() -> Member? {
             var name = csj_text()
             var value = csj_value()
             guard csj_object_next(&cursor, &name, &value) else { return nil }
@@ -63,25 +63,25 @@ struct JSONObject: Sequence {
         }
     }
 
-    func makeIterator() -> Iterator { Iterator(cursor: csj_object_begin(node)) }
+    package func makeIterator() -> Iterator { Iterator(cursor: csj_object_begin(node)) }
 }
 
 /// An array's elements in order.
-struct JSONArray: Sequence {
+package struct JSONArray: Sequence {
     fileprivate let node: csj_node
 
-    struct Iterator: IteratorProtocol {
+    package struct Iterator: IteratorProtocol {
         fileprivate var cursor: csj_cursor
 
         @inline(__always)
-        mutating func next() -> JSONValue? {
+        package mutating func next() -> JSONValue? {
             var value = csj_value()
             guard csj_array_next(&cursor, &value) else { return nil }
             return JSONValue(value)
         }
     }
 
-    func makeIterator() -> Iterator { Iterator(cursor: csj_array_begin(node)) }
+    package func makeIterator() -> Iterator { Iterator(cursor: csj_array_begin(node)) }
 }
 
 extension JSONText {
@@ -90,7 +90,7 @@ extension JSONText {
         self.init(start: text.bytes, count: text.bytes == nil ? 0 : text.count)
     }
 
-    static func == (text: JSONText, literal: StaticString) -> Bool {
+    package static func == (text: JSONText, literal: StaticString) -> Bool {
         literal.withUTF8Buffer { $0.count == text.count && $0.elementsEqual(text) }
     }
 

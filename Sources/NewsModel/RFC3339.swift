@@ -73,7 +73,11 @@ extension Instant: CustomStringConvertible {
         put(secondOfDay / 3_600, digits: 2, ":")
         put(secondOfDay / 60 % 60, digits: 2, ":")
         put(secondOfDay % 60, digits: 2, ".")
-        if fraction % 1_000_000 == 0 { put(fraction / 1_000_000, digits: 3, "Z") } else { put(fraction, digits: 9, "Z") }
+        if fraction % 1_000_000 == 0 {
+            put(fraction / 1_000_000, digits: 3, "Z")
+        } else {
+            put(fraction, digits: 9, "Z")
+        }
         return length
     }
 }

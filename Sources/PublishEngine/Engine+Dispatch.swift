@@ -73,7 +73,7 @@ extension Engine {
     ) {
         let (id, slot, index) = (departure.id, departure.slot, departure.index)
         guard let news = departure.content.news, let routing = news.routing else { return }
-        let request = builder.build(
+        let request = news.desk.builder.build(
             news.event, routing: routing, platform: settings.platforms[Int(id.platform)], lane: lane,
             since: partitions[slot][entry: index].readAt, expiresAt: departure.content.expiresAt)
         bucket?.take(at: now)

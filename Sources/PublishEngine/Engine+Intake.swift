@@ -64,8 +64,8 @@ extension Engine {
         let news: News
         switch decoder.decode(record) {
         case .success(let event):
-            routing = router.route(event)
-            news = News(event, routing)
+            routing = desk.router.route(event)
+            news = News(event, routing, read: desk)
         case .failure(let undecodable):
             partitions[slot][entry: index].content = Content(
                 record: record, eventID: undecodable.eventID, writtenAt: writtenAt)

@@ -8,8 +8,7 @@ public import NewsModel
 public struct Engine {
     let settings: EngineSettings
     let decoder: NewsDecoder
-    let router: Router
-    let builder: PayloadBuilder
+    var desk: Desk
     var random: SeededRandom
 
     var lanes: [Lane]
@@ -48,8 +47,7 @@ public struct Engine {
     ) {
         self.settings = settings
         self.decoder = decoder
-        self.router = router
-        self.builder = builder
+        desk = Desk(router: router, builder: builder)
         random = SeededRandom(seed: seed)
         lanes = settings.lanes.map(Lane.init)
         flights = Flights()
@@ -82,9 +80,8 @@ public struct Engine {
             updateShare(at: now)
         case .pause(let lane, let isPaused):
             lanes[lane].isPaused = isPaused
-        case .reload(let rate):
-            self.rate = rate
-            resetBucket(at: now)
+        case .reload(let reload):
+            self.reload(reload, at: now)
         case .alarm:
             break
         case .drain:

@@ -32,10 +32,17 @@ struct Flights: Sendable {
         return token
     }
 
-    /// Takes a flight out; `nil` for a token that is not under way.
-    mutating func land(_ token: UInt64) -> Flight? {
+    /// `nil` for a token that is not under way.
+    subscript(token: UInt64) -> Flight? {
         let place = Int(token & 0xf_ffff)
         guard place < places.count, let flight = places[place], flight.token == token else { return nil }
+        return flight
+    }
+
+    /// Takes a flight out; `nil` for a token that is not under way.
+    mutating func land(_ token: UInt64) -> Flight? {
+        guard let flight = self[token] else { return nil }
+        let place = Int(token & 0xf_ffff)
         places[place] = nil
         free.append(place)
         count -= 1

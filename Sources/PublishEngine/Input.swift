@@ -22,7 +22,7 @@ public enum Input: Sendable {
     /// An operator stops or continues a lane.
     case pause(lane: Int, Bool)
     /// New settings that are safe to change while running.
-    case reload(EngineSettings.Rate?)
+    case reload(Reload)
     /// Time passed; extra alarms are harmless.
     case alarm
     /// Shut down: no new sends, everything under way is finished, stored and committed.

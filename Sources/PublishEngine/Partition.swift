@@ -210,9 +210,12 @@ final class News: Sendable {
     let event: NewsEvent
     /// `nil` when it belongs to no category.
     let routing: Routing.Tagged?
+    /// Who read it, and builds its requests.
+    let desk: Desk
 
-    init(_ event: consuming NewsEvent, _ routing: Routing) {
+    init(_ event: consuming NewsEvent, _ routing: Routing, read desk: Desk) {
         self.event = event
+        self.desk = desk
         self.routing = if case .tagged(let tagged) = routing { tagged } else { nil }
     }
 }

@@ -69,7 +69,8 @@ struct Preflight {
         let partitions = lane.topics.flatMap { topic in
             (0..<Int32(counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: $0) }
         }
-        let committed = try admin.committed(group: settings.kafka.consumerGroup(lane: index, named: lane.name), partitions)
+        let committed = try admin.committed(
+            group: settings.kafka.consumerGroup(lane: index, named: lane.name), partitions)
         for partition in partitions {
             let kept = try admin.watermarks(partition)
             let next = max(committed[partition] ?? kept.lowerBound, kept.lowerBound)

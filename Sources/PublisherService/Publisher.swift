@@ -8,6 +8,7 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 import Synchronization
+public import Tracing
 
 /// The service: reads news, posts notifications, reports outcomes, until it is told to stop.
 ///
@@ -22,19 +23,23 @@ public final class Publisher: Sendable {
     private let builder: PayloadBuilder
     private let tls: NIOSSLContext?
     private let log: Logger
+    private let tracer: (any Tracer)?
     private let life: AsyncStream<Event>
     private let events: AsyncStream<Event>.Continuation
 
     private enum Event: Sendable {
         case drain
         case pause(lane: Int, Bool)
+        case reload(Reload, categories: [String])
         case finished(shard: Int)
         case failed(PublisherFailure)
         case closed(shard: Int)
     }
 
     /// Checks the settings that only show their faults when used; connects to nothing.
-    public init(settings: PublisherSettings, log: Logger) throws(PublisherFailure) {
+    ///
+    /// - Parameter tracer: makes a span of every request to the hub; `nil` costs nothing.
+    public init(settings: PublisherSettings, log: Logger, tracer: (any Tracer)? = nil) throws(PublisherFailure) {
         do {
             router = try Router(table: settings.table, unroutable: settings.unroutable)
             builder = try PayloadBuilder(settings.payload)
@@ -44,6 +49,7 @@ public final class Publisher: Sendable {
         }
         self.settings = settings
         self.log = log
+        self.tracer = tracer
         telemetry = Telemetry(settings: settings)
         (life, events) = AsyncStream.makeStream()
     }
@@ -62,6 +68,23 @@ public final class Publisher: Sendable {
         guard let lane = settings.engine.lanes.firstIndex(where: { $0.name == name }) else { return false }
         events.yield(.pause(lane: lane, isPaused))
         return true
+    }
+
+    /// Puts rate, categories, `unroutable` and the message in force; everything else stays as it was. Each event goes wholly
+    /// by the old settings or wholly by the new. From any thread, also before `run`; reloads take effect in turn.
+    ///
+    /// - Throws: what is wrong with the new settings; then nothing changes.
+    public func reload(_ new: PublisherSettings) throws(PublisherFailure) {
+        let payload = PayloadSettings(mode: settings.payload.mode, message: new.payload.message)
+        let desk: Desk
+        do {
+            desk = Desk(
+                router: try Router(table: new.table, unroutable: new.unroutable), builder: try PayloadBuilder(payload))
+        } catch {
+            throw .settings("\(error)")
+        }
+        let categories = telemetry.reloaded(rate: new.engine.rate, categories: new.table.categories.map(\.name))
+        events.yield(.reload(Reload(rate: new.engine.rate, desk: desk), categories: categories))
     }
 
     /// Runs until `drain`, or until everything that stood on the topics at the start is settled and committed.
@@ -129,7 +152,8 @@ public final class Publisher: Sendable {
             try? await loop.submit { [self] in
                 let shard = Shard(
                     index: index, eventLoop: loop, settings: settings, router: router, builder: builder, tls: tls,
-                    bridge: bridge, telemetry: telemetry, clock: telemetry.clock, log: log, onFinish: finish)
+                    bridge: bridge, telemetry: telemetry, clock: telemetry.clock, log: log, tracer: tracer,
+                    onFinish: finish)
                 for (lane, count) in preflight.lanePartitions.enumerated() {
                     shard.take(.partitionCount(lane: lane, count))
                 }
@@ -172,6 +196,10 @@ public final class Publisher: Sendable {
             case .pause(let lane, let isPaused):
                 for (index, loop) in loops.enumerated() {
                     loop.execute { shards[index].shard?.value.take(.pause(lane: lane, isPaused)) }
+                }
+            case .reload(let reload, let categories):
+                for (index, loop) in loops.enumerated() {
+                    loop.execute { shards[index].shard?.value.reload(reload, categories: categories) }
                 }
             case .finished(let shard):
                 unfinished.remove(shard)

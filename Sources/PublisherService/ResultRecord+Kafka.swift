@@ -1,10 +1,12 @@
 package import KafkaIO
-import NewsModel
+package import NewsModel
 package import PublishEngine
 
 extension StoreRequest {
     /// The record for the results topic, in the same partition as the event's.
-    package func resultRecord(topic: String, group: [UInt8], buffer: inout [UInt8]) -> ProducedRecord {
+    package func resultRecord(
+        topic: String, group: [UInt8], carrying carried: [RecordHeader], buffer: inout [UInt8]
+    ) -> ProducedRecord {
         buffer.removeAll(keepingCapacity: true)
         result.encode(into: &buffer)
         var headers = [

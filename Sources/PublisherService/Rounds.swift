@@ -58,7 +58,8 @@ final class Rounds: Sendable {
         for (index, lane) in settings.engine.lanes.enumerated() {
             let open = catchUp.open.filter { lane.topics.contains($0.topic) }
             guard !open.isEmpty,
-                let committed = try? admin.committed(group: settings.kafka.consumerGroup(lane: index, named: lane.name), open)
+                let committed = try? admin.committed(
+                    group: settings.kafka.consumerGroup(lane: index, named: lane.name), open)
             else { continue }
             if catchUp.committed(committed.map { PartitionOffset($0.key, $0.value) }) { onCaughtUp() }
         }
@@ -70,7 +71,8 @@ final class Rounds: Sendable {
                 let unknown = telemetry.positions(lane: index).filter { $0.committed == nil }.map(\.partition)
                 if !unknown.isEmpty {
                     // It takes a client of its own: once per assignment, not with every look.
-                    let stored = try admin.committed(group: settings.kafka.consumerGroup(lane: index, named: lane.name), unknown)
+                    let stored = try admin.committed(
+                        group: settings.kafka.consumerGroup(lane: index, named: lane.name), unknown)
                     telemetry.found(stored, of: unknown)
                 }
                 var lag: Int64 = 0

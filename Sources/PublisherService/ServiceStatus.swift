@@ -23,6 +23,8 @@ public struct ServiceStatus: Sendable {
     public var tokens: Int?
     /// The configured rate of the whole group.
     public var rate: EngineSettings.Rate?
+    /// What librdkafka counts about the producer; `nil` before it first did.
+    public var producer: KafkaStatistics?
     /// Errors that Kafka clients told of, and the last of them.
     public var kafkaErrors: UInt64
     public var lastKafkaError: KafkaFailure?
@@ -44,6 +46,8 @@ public struct ServiceStatus: Sendable {
         public var parked: Int
         /// Records of our partitions that are not committed, by the last look; `nil` before the first.
         public var lag: Int64?
+        /// What librdkafka counts about the lane's consumer; `nil` before it first did.
+        public var consumer: KafkaStatistics?
         /// How old the oldest record is that has no outcome yet; `nil` as above.
         public var lagAge: Duration?
     }

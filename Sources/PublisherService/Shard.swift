@@ -7,6 +7,7 @@ import NIOSSL
 import NewsModel
 import NotificationHub
 import PublishEngine
+import Tracing
 
 /// One event loop with its engine, its hub connections and its partitions: input → `handle` → each action carried out.
 ///
@@ -40,6 +41,7 @@ final class Shard {
     private var alarm: (at: Instant, task: Scheduled<Void>)?
     private var hasFinished = false
     private let meter: ShardMeter
+    private let traces: RequestTraces?
     private let onResult: (@Sendable (ResultRecord) -> Void)?
     private var reportedHalt: Halt?
     private var nextReport: Scheduled<Void>?
@@ -47,7 +49,7 @@ final class Shard {
     init(
         index: Int, eventLoop: any EventLoop, settings: PublisherSettings, router: Router, builder: PayloadBuilder,
         tls: NIOSSLContext?, bridge: KafkaBridge, telemetry: Telemetry, clock: ServiceClock, log: Logger,
-        onFinish: @escaping (Result<Void, PublisherFailure>) -> Void
+        tracer: (any Tracer)?, onFinish: @escaping (Result<Void, PublisherFailure>) -> Void
     ) {
         self.index = index
         self.eventLoop = eventLoop
@@ -61,6 +63,7 @@ final class Shard {
         meter = ShardMeter(
             lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name), at: clock.now)
         onResult = telemetry.resultObserver
+        traces = tracer.map { RequestTraces($0, connection: settings.connection, hub: settings.hub) }
         var ours = settings.engine
         ours.connections = max(1, settings.engine.connections / settings.shards)
         engine = Engine(
@@ -124,7 +127,9 @@ final class Shard {
             if failure.isFatal { finish(.failure(.kafka(failure))) }
         case .log(let severity, let text):
             log.log(level: severity <= 3 ? .warning : .debug, "librdkafka", metadata: ["line": "\(text)"])
-        case .statistics, .closed:
+        case .statistics(let lane, let statistics):
+            telemetry.counted(statistics, lane: lane)
+        case .closed:
             break
         }
     }
@@ -172,12 +177,19 @@ final class Shard {
             actions.removeAll(keepingCapacity: true)
             let now = clock.now
             if next.isProgress { meter.progressAt = now }
+            if let traces, case .replies(let landings) = next { traces.landed(landings, at: now) }
             engine.handle(next, at: now, into: &actions)
             for action in actions { carryOut(action) }
         }
         isCarryingOut = false
         if engine.halt != reportedHalt { reportHalt() }
         armAlarm()
+    }
+
+    /// - Parameter categories: all there have been, the new ones behind.
+    func reload(_ reload: Reload, categories: [String]) {
+        meter.know(categories)
+        take(.reload(reload))
     }
 
     // MARK: Reports
@@ -210,6 +222,7 @@ final class Shard {
         case .send(let token, let request):
             authorize()
             meter.tally.requests += 1
+            if let traces, let request = engine.departed(token) { traces.departed(token, request, at: clock.now) }
             pool?.send(request, token: token)
         case .renewToken:
             accessToken.discard()
@@ -253,7 +266,10 @@ final class Shard {
     private func store(_ request: StoreRequest) {
         note(request.result)
         produce(
-            request.resultRecord(topic: settings.engine.resultsTopic, group: group, buffer: &resultBuffer),
+            request.resultRecord(
+                topic: settings.engine.resultsTopic, group: group,
+                carrying: traces?.carried(request) ?? request.carried,
+                buffer: &resultBuffer),
             token: request.token)
         if let deadLetter = request.deadLetter {
             produce(request.deadLetterRecord(deadLetter, topic: settings.deadLetterTopic), token: deadLetter.token)

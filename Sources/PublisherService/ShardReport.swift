@@ -22,7 +22,7 @@ final class ShardMeter {
     var tally: Tally
     private var recent = RecentResults()
     private let lanes: [String]
-    private let categories: [String]
+    private var categories: [String]
     var progressAt: Instant
     private var limiter = Limiter.nothing
     private var limitedFor = [Int64](repeating: 0, count: Limiter.allCases.count)
@@ -34,6 +34,12 @@ final class ShardMeter {
         tally = Tally(lanes: lanes.count, categories: categories.count)
         progressAt = now
         reportedAt = now
+    }
+
+    /// Categories only ever come in addition: what was counted stays.
+    func know(_ categories: [String]) {
+        self.categories = categories
+        tally.grow(toCategories: categories.count)
     }
 
     func settled(_ result: ResultRecord) {

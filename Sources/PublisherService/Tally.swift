@@ -4,7 +4,7 @@ public import NewsModel
 public struct Tally: Sendable {
     /// In the order of the settings.
     public private(set) var lanes: [Lane]
-    /// Outcomes of each category in the order of the settings; an event in two categories counts in both.
+    /// Outcomes of each category in the order of the settings, those of later reloads behind; an event in two categories counts in both.
     public private(set) var categories: [Outcomes]
     /// Requests put on the wire, retries and probes included.
     public var requests: UInt64 = 0
@@ -52,10 +52,15 @@ public struct Tally: Sendable {
         }
     }
 
+    mutating func grow(toCategories count: Int) {
+        while categories.count < count { categories.append(Outcomes()) }
+    }
+
     mutating func add(_ other: Tally) {
+        grow(toCategories: other.categories.count)
         requests += other.requests
         for index in lanes.indices { lanes[index].add(other.lanes[index]) }
-        for index in categories.indices { categories[index].add(other.categories[index]) }
+        for index in other.categories.indices { categories[index].add(other.categories[index]) }
     }
 }
 

@@ -11,17 +11,21 @@ public final class Telemetry: Sendable {
     let clock = ServiceClock()
     private let startedAt: Instant
     private let settings: EngineSettings
-    private let categories: [String]
     private let health: Health
     private let state: Mutex<State>
 
     private struct State {
         var reports: [ShardReport?]
+        var categories: [String]
+        var rate: EngineSettings.Rate?
         /// By lane and shard; absent before the lane's first assignment.
         var assigned: [LaneShard: [TopicPartition]] = [:]
         var committed: [TopicPartition: Int64] = [:]
         /// By lane; absent before the first look.
         var lags: [Int: Lag] = [:]
+        var producer: KafkaStatistics?
+        /// By lane.
+        var consumers: [Int: KafkaStatistics] = [:]
         var trouble: Trouble?
         var troubles: UInt64 = 0
         var isDraining = false
@@ -47,10 +51,12 @@ public final class Telemetry: Sendable {
 
     init(settings: PublisherSettings) {
         self.settings = settings.engine
-        categories = settings.table.categories.map(\.name)
         health = Health(patience: max(.seconds(60), settings.limits.requestTimeout * 2))
         startedAt = clock.now
-        state = Mutex(State(reports: Array(repeating: nil, count: settings.shards)))
+        state = Mutex(
+            State(
+                reports: Array(repeating: nil, count: settings.shards),
+                categories: settings.table.categories.map(\.name), rate: settings.engine.rate))
     }
 
     // MARK: What happened
@@ -86,11 +92,27 @@ public final class Telemetry: Sendable {
         }
     }
 
+    /// - Parameter lane: `nil` for the producer.
+    func counted(_ statistics: KafkaStatistics, lane: Int?) {
+        state.withLock { state in
+            if let lane { state.consumers[lane] = statistics } else { state.producer = statistics }
+        }
+    }
+
     func troubled(_ failure: KafkaFailure) {
         let now = clock.now
         state.withLock { state in
             state.trouble = Trouble(failure: failure, at: now)
             state.troubles += 1
+        }
+    }
+
+    /// - Returns: all categories there have been, the new ones behind.
+    func reloaded(rate: EngineSettings.Rate?, categories: [String]) -> [String] {
+        state.withLock { state in
+            state.rate = rate
+            for name in categories where !state.categories.contains(name) { state.categories.append(name) }
+            return state.categories
         }
     }
 
@@ -163,12 +185,12 @@ public final class Telemetry: Sendable {
         let state = state.withLock { $0 }
         let now = clock.now
         let reports = state.reports.compactMap { $0 }
-        var tally = Tally(lanes: settings.lanes.count, categories: categories.count)
+        var tally = Tally(lanes: settings.lanes.count, categories: state.categories.count)
         for report in reports { tally.add(report.tally) }
         let lanes = settings.lanes.indices.map { lane($0, reports, state, at: now) }
         let tokens = reports.compactMap(\.tokens)
         return ServiceStatus(
-            at: now, startedAt: startedAt, lanes: lanes, categories: categories, tally: tally,
+            at: now, startedAt: startedAt, lanes: lanes, categories: state.categories, tally: tally,
             halts: Self.halts(reports),
             limiters: reports.map(\.limiter),
             limitedFor: Limiter.allCases.enumerated().map { index, limiter in
@@ -177,7 +199,8 @@ public final class Telemetry: Sendable {
             inFlight: reports.reduce(0) { $0 + $1.vitals.inFlight },
             concurrencyLimit: reports.reduce(0) { $0 + $1.vitals.concurrencyLimit },
             openConnections: reports.reduce(0) { $0 + $1.openConnections },
-            tokens: tokens.isEmpty ? nil : tokens.reduce(0, +), rate: settings.rate, kafkaErrors: state.troubles,
+            tokens: tokens.isEmpty ? nil : tokens.reduce(0, +), rate: state.rate, producer: state.producer,
+            kafkaErrors: state.troubles,
             lastKafkaError: state.trouble?.failure, notReady: notReady(lanes, reports, state),
             stuck: state.isDraining ? nil : stuck(lanes, state, at: now))
     }
@@ -195,6 +218,7 @@ public final class Telemetry: Sendable {
             isPaused: vitals.contains { $0.isPaused }, held: vitals.reduce(0) { $0 + $1.held },
             heldBytes: vitals.reduce(0) { $0 + $1.heldBytes }, window: settings.lanes[index].window,
             ready: vitals.reduce(0) { $0 + $1.ready }, parked: vitals.reduce(0) { $0 + $1.parked }, lag: lag?.records,
+            consumer: state.consumers[index],
             lagAge: lag.map { _ in since.map { max(.zero, now - $0) } ?? .zero })
     }
 

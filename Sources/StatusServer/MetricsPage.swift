@@ -1,16 +1,21 @@
+import KafkaIO
 import NewsModel
+import OTLPTracing
 import PublishEngine
 import PublisherService
 
 /// Everything that can be counted or measured, in the names operators build alerts on.
 enum MetricsPage {
-    static func text(_ status: ServiceStatus, _ process: ProcessFigures) -> [UInt8] {
+    /// - Parameter spans: `nil` when nobody traces.
+    static func text(_ status: ServiceStatus, _ process: ProcessFigures, spans: SpanExporter.Counts? = nil) -> [UInt8] {
         var text = MetricsText()
         deliveries(status, &text)
         latencies(status, &text)
         lanes(status, &text)
         pace(status, &text)
         health(status, &text)
+        kafka(status, &text)
+        if let spans { traces(spans, &text) }
         process.write(into: &text)
         return text.bytes
     }
@@ -114,6 +119,60 @@ enum MetricsPage {
         }
     }
 
+    private static func kafka(_ status: ServiceStatus, _ text: inout MetricsText) {
+        let clients = status.lanes.map { ($0.name, $0.consumer) } + [("producer", status.producer)]
+        func each(
+            _ name: String, _ kind: MetricsText.Kind, _ help: String, _ value: KeyPath<KafkaStatistics.Broker, Int64>
+        ) {
+            text.family(name, kind, help) { text in
+                for case (let client, let statistics?) in clients {
+                    for broker in statistics.brokers {
+                        text.sample(broker[keyPath: value], ("client", client), ("broker", broker.name))
+                    }
+                }
+            }
+        }
+        text.family("newswire_kafka_round_trip_seconds", .gauge, "Round trip of requests in the last seconds.") {
+            text in
+            for case (let client, let statistics?) in clients {
+                for broker in statistics.brokers {
+                    for (name, micros) in [("median", broker.roundTripMedian), ("p99", broker.roundTripP99)] {
+                        text.sample(
+                            Double(micros) / 1e6, ("client", client), ("broker", broker.name), ("statistic", name))
+                    }
+                }
+            }
+        }
+        each("newswire_kafka_waiting_requests", .gauge, "Requests that wait to be sent to a broker.", \.waiting)
+        each("newswire_kafka_in_flight_requests", .gauge, "Requests that a broker has not answered.", \.inFlight)
+        each("newswire_kafka_request_errors_total", .counter, "Requests that failed or timed out.", \.errors)
+        each("newswire_kafka_request_retries_total", .counter, "Requests that were sent again.", \.retries)
+        each("newswire_kafka_disconnects_total", .counter, "Connections to brokers that ended.", \.disconnects)
+        text.family("newswire_kafka_queue_records", .gauge, "Records in librdkafka: to be sent, or fetched ahead.") {
+            text in
+            for case (let client, let statistics?) in clients {
+                text.sample(statistics.queuedRecords, ("client", client))
+            }
+        }
+        text.family("newswire_kafka_queue_bytes", .gauge, "Bytes of records in librdkafka.") { text in
+            for case (let client, let statistics?) in clients {
+                text.sample(statistics.queuedBytes, ("client", client))
+            }
+        }
+        text.family("newswire_kafka_rebalances_total", .counter, "Rebalances of the lane's group.") { text in
+            for lane in status.lanes {
+                if let count = lane.consumer?.rebalances { text.sample(count, ("lane", lane.name)) }
+            }
+        }
+    }
+
+    private static func traces(_ spans: SpanExporter.Counts, _ text: inout MetricsText) {
+        text.family("newswire_trace_spans_total", .counter, "Spans of requests, by what became of them.") { text in
+            text.sample(spans.exported, ("fate", "exported"))
+            text.sample(spans.dropped, ("fate", "dropped"))
+        }
+    }
+
     private static func health(_ status: ServiceStatus, _ text: inout MetricsText) {
         text.family("newswire_halted", .gauge, "1 while sending has stopped for the reason.") { text in
             for reason in Halt.Reason.allCases {
@@ -134,9 +193,4 @@ enum MetricsPage {
             $0.sample(Double(status.startedAt.milliseconds) / 1000)
         }
     }
-}
-
-/// What is running.
-enum ServiceVersion {
-    static let text = "0.1.0"
 }

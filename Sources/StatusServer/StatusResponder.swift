@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import OTLPTracing
 import PublisherService
 import Synchronization
 
@@ -10,6 +11,7 @@ struct StatusResponder: HTTPResponder {
     typealias Context = StatusRequestContext
 
     let publisher: Publisher
+    let exporter: SpanExporter?
     let gate: ActionGate
     let log: Logger
     private let streams = StreamCount()
@@ -18,8 +20,9 @@ struct StatusResponder: HTTPResponder {
     private static let bodyMax = 4096
     private static let resultsMax = 200
 
-    init(publisher: Publisher, gate: ActionGate, log: Logger) {
+    init(publisher: Publisher, exporter: SpanExporter?, gate: ActionGate, log: Logger) {
         self.publisher = publisher
+        self.exporter = exporter
         self.gate = gate
         self.log = log
     }
@@ -72,7 +75,7 @@ struct StatusResponder: HTTPResponder {
             let status = publisher.telemetry.status
             return Self.json(status.notReady.isEmpty ? .ok : .serviceUnavailable, StatusJSON.readiness(status))
         case .metrics:
-            let text = MetricsPage.text(publisher.telemetry.status, .now)
+            let text = MetricsPage.text(publisher.telemetry.status, .now, spans: exporter?.counts)
             return Self.answer(.ok, MetricsText.contentType, text)
         case .status: return Self.json(.ok, StatusJSON.status(publisher.telemetry.status))
         case .results: return results(request)

@@ -1,6 +1,7 @@
 import Hummingbird
 public import Logging
 import NIOCore
+public import OTLPTracing
 public import PublisherService
 import ServiceLifecycle
 
@@ -8,14 +9,20 @@ import ServiceLifecycle
 public struct StatusServer: Sendable {
     /// Scrapers, probes and a handful of dashboards; more than that is somebody's mistake.
     private static let connectionsMax = 128
-    /// How long a request may take to arrive whole, and a connection be idle.
+    /// How long a request may take to arrive whole.
+    private static let requestTimeout = TimeAmount.seconds(10)
     private static let idleTimeout = TimeAmount.seconds(15)
 
     private let settings: StatusServerSettings
     private let publisher: Publisher
+    private let exporter: SpanExporter?
     private let log: Logger
 
-    public init(_ settings: StatusServerSettings, publisher: Publisher, log: Logger) {
+    /// - Parameter exporter: what it did with its spans is a metric; `nil` when nobody traces.
+    public init(
+        _ settings: StatusServerSettings, publisher: Publisher, exporter: SpanExporter? = nil, log: Logger
+    ) {
+        self.exporter = exporter
         self.settings = settings
         self.publisher = publisher
         self.log = log
@@ -44,9 +51,11 @@ public struct StatusServer: Sendable {
         var logger = Logger(label: "newswire.http")
         logger.logLevel = .critical
         return Application(
-            responder: StatusResponder(publisher: publisher, gate: ActionGate(token: settings.token), log: log),
+            responder: StatusResponder(
+                publisher: publisher, exporter: exporter, gate: ActionGate(token: settings.token), log: log),
             server: .http1(
                 configuration: .init(
+                    additionalChannelHandlers: [RequestDeadline.Installer(Self.requestTimeout)],
                     idleTimeout: Self.idleTimeout,
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 8192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),

@@ -42,7 +42,8 @@ struct LogOption: ParsableArguments {
         }
     }
 
-    func start(_ logging: Settings.Logging) {
+    @discardableResult
+    func start(_ logging: Settings.Logging) -> LogThreshold {
         LogLineHandler.install(level: logLevel ?? logging.level, format: logging.format)
     }
 }

@@ -5,14 +5,27 @@ struct EffectiveSetting: Hashable, Sendable {
     var path: SettingsPath
     var values: [String]
     var isList: Bool
+    /// What really holds, for comparing two readings.
+    var actual: [Secret]
     /// `nil` for a default.
     var place: SettingsPlace?
+
+    var masked: EffectiveSetting {
+        var masked = self
+        masked.values = [Self.mask]
+        return masked
+    }
 
     /// Whether a value must not be shown although its key is not marked: librdkafka properties that carry secrets,
     /// and any that was filled in from elsewhere.
     static func isSecret(_ path: SettingsPath, isFilledIn: Bool) -> Bool {
         guard path.matches(SettingsPath("kafka.properties.*")), let name = path.parts.last?.lowercased() else {
             return false
+        }
+        // Of what concerns identity only the harmless part is shown, so that a misspelt password is not.
+        if name.hasPrefix("sasl.") || name.hasPrefix("ssl.") {
+            let harmless = [".mechanism", ".mechanisms", ".username", ".location", ".algorithm"]
+            return isFilledIn || !harmless.contains { name.hasSuffix($0) }
         }
         return isFilledIn
             || ["password", "secret", "token", "oauthbearer.config", ".pem", "key"].contains { name.contains($0) }

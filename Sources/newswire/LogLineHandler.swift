@@ -14,10 +14,28 @@ struct LogLineHandler: LogHandler {
     var format: Format
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
-    var logLevel: Logger.Level
+    /// Holds for all loggers, save those with a level of their own.
+    var threshold: LogThreshold
+    private var ownLevel: Logger.Level?
     /// One whole line, line break included. Lines of several threads must not mix: one call, one write.
     var write: @Sendable (String) -> Void
     var now: @Sendable () -> Instant
+
+    init(
+        label: String, format: Format, threshold: LogThreshold, write: @escaping @Sendable (String) -> Void,
+        now: @escaping @Sendable () -> Instant
+    ) {
+        self.label = label
+        self.format = format
+        self.threshold = threshold
+        self.write = write
+        self.now = now
+    }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? threshold.level }
+        set { ownLevel = newValue }
+    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
@@ -110,15 +128,17 @@ struct LogLineHandler: LogHandler {
 
 extension LogLineHandler {
     /// Makes it the process's log, once. `auto` is text on a terminal and JSON elsewhere.
-    static func install(level: String, format: String) {
+    @discardableResult
+    static func install(level: String, format: String) -> LogThreshold {
         let isText = format == "text" || format == "auto" && Terminal.standardError.isInteractive
         let format: Format = isText ? .text(isColoured: Terminal.standardError.hasColours) : .json
-        let logLevel = Logger.Level(rawValue: level) ?? .info
+        let threshold = LogThreshold(Logger.Level(rawValue: level) ?? .info)
         LoggingSystem.bootstrap { label in
             LogLineHandler(
-                label: label, format: format, logLevel: logLevel,
+                label: label, format: format, threshold: threshold,
                 write: { Terminal.standardError.write($0) }, now: { .now })
         }
+        return threshold
     }
 }
 

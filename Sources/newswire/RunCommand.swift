@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import NewsModel
+import OTLPTracing
 import PublishEngine
 import PublisherService
 import StatusServer
@@ -18,6 +19,9 @@ struct RunCommand: AsyncParsableCommand {
             offsets committed. A second one ends it at once; nothing is lost then either, but what was in \
             flight may be sent again.
 
+            SIGHUP reads the configuration again and puts rate, categories, unroutable, payload.message and \
+            logging.level in force; a file with a problem is refused whole, and what else changed waits for a restart.
+
             Examples:
               newswire run --config newswire.yaml
               newswire run --config newswire.yaml --until-caught-up
@@ -32,26 +36,34 @@ struct RunCommand: AsyncParsableCommand {
     var untilCaughtUp = false
 
     func run() async throws {
-        let settings = try configurationOption.settings()
-        logOption.start(settings.logging)
+        let reading = try configurationOption.reading()
+        guard let settings = reading.settings else { throw ExitCode.badConfiguration }
+        let threshold = logOption.start(settings.logging)
         let log = Logger(label: "newswire")
         do {
+            let exporter = try settings.makeExporter(log: log)
             let publisher = try Publisher(
-                settings: try settings.publisherSettings(cores: ProcessInfo.processInfo.activeProcessorCount), log: log)
+                settings: try settings.publisherSettings(cores: ProcessInfo.processInfo.activeProcessorCount), log: log,
+                tracer: exporter.map { OTLPTracer($0, sampledPercent: settings.tracing.sampledPercent) })
             let signals = SignalWatch { publisher.drain() }
-            defer { withExtendedLifetime(signals) {} }
+            let reload = SettingsReload(
+                configurationOption, inForce: reading.effective, publisher: publisher, log: log, threshold: threshold,
+                keepsThreshold: logOption.logLevel != nil)
+            defer { withExtendedLifetime((signals, reload)) {} }
             log.info(
                 "started",
                 metadata: [
                     "group": "\(settings.kafka.group)", "lanes": "\(settings.lanes.map(\.name).joined(separator: ","))",
                 ])
-            let status = await settings.serveStatus(of: publisher, log: log)
+            let status = await settings.serveStatus(of: publisher, exporter: exporter, log: log)
             do {
                 try await publisher.run(untilCaughtUp: untilCaughtUp)
             } catch {
+                await exporter?.close()
                 await status?.stop()
                 throw error
             }
+            await exporter?.close()
             // Last, so that a shutdown can be watched.
             await status?.stop()
             var counts: Logger.Metadata = [:]

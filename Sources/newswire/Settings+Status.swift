@@ -1,4 +1,5 @@
 import Logging
+import OTLPTracing
 import PublisherService
 import StatusServer
 
@@ -6,11 +7,11 @@ extension Settings {
     /// Serves health, metrics and the dashboard where the settings say.
     ///
     /// - Returns: `nil` when that is off, or when the port cannot be had: news must go out all the same.
-    func serveStatus(of publisher: Publisher, log: Logger) async -> RunningStatusServer? {
+    func serveStatus(of publisher: Publisher, exporter: SpanExporter?, log: Logger) async -> RunningStatusServer? {
         guard let listen else { return nil }
         let server = StatusServer(
             StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed), publisher: publisher,
-            log: log)
+            exporter: exporter, log: log)
         do throws(StatusServerProblem) {
             let running = try await server.start()
             let address = NetworkAddress(host: listen.host, port: running.port)

@@ -25,6 +25,7 @@ struct Settings: Sendable {
     var shards: Int?
     var shutdownDeadline: Duration
     var floodGuard: FloodGuard.Settings
+    var tracing: Tracing
     var logging: Logging
 
     struct Kafka: Sendable {
@@ -49,6 +50,13 @@ struct Settings: Sendable {
         var requestTimeout: Duration
         var connectTimeout: Duration
         var trustRoots: String?
+    }
+
+    struct Tracing: Sendable {
+        /// `nil` when switched off.
+        var endpoint: String?
+        var headers: [Kafka.Property]
+        var sampledPercent: Int
     }
 
     struct Logging: Sendable {

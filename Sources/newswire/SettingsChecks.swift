@@ -1,5 +1,6 @@
 import KafkaIO
 import NotificationHub
+import OTLPTracing
 import PublishEngine
 
 /// What no single value can tell: settings that contradict one another.
@@ -10,6 +11,7 @@ extension Settings {
         checkTopics(&reader)
         checkHub(&reader)
         checkPayload(&reader)
+        checkTracing(&reader)
         if retry.first > retry.longest, reader.isSound("retry.firstDelay"), reader.isSound("retry.maxDelay") {
             reader.report("retry.maxDelay", "is shorter than retry.firstDelay", "raise it, or lower the first delay")
         }
@@ -24,6 +26,9 @@ extension Settings {
                 bootstrapServers: [], group: "", properties: [property.name: property.value.revealed])
             for failure in alone.refusedProperties {
                 reader.report("kafka.properties" / property.name, "cannot be set", failure.remedy)
+            }
+            for failure in alone.misfitProperties {
+                reader.report("kafka.properties" / property.name, failure.detail, failure.remedy)
             }
         }
     }
@@ -63,6 +68,27 @@ extension Settings {
                 reader.report(path, "the topic \(topic) is already used by \(other)", "give each its own topic")
             } else {
                 uses[topic] = use
+            }
+        }
+    }
+
+    // MARK: Tracing
+
+    private func checkTracing(_ reader: inout SettingsReader) {
+        if let endpoint = tracing.endpoint {
+            do { _ = try CollectorAddress(endpoint) } catch {
+                reader.report(
+                    "tracing.otlp.endpoint", "\(error)",
+                    "write the collector's base address, e.g. http://127.0.0.1:4318; secrets go to tracing.otlp.headers"
+                )
+            }
+        }
+        for header in tracing.headers {
+            let isName = header.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            let isValue = header.value.revealed.unicodeScalars.allSatisfy { (0x20...0x7e).contains($0.value) }
+            if !isName || !isValue {
+                reader.report(
+                    "tracing.otlp.headers" / header.name, "is no HTTP header", "use plain ASCII, without line breaks")
             }
         }
     }

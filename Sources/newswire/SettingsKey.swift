@@ -190,6 +190,16 @@ extension SettingsKey {
             "shutdown.deadline", .duration(.seconds(1) ... .seconds(600), orNone: false), default: "20s",
             "How long a shutdown may wait for replies and results before it gives up."),
         SettingsKey(
+            "tracing.otlp.endpoint", .text,
+            "Where spans of the hub's requests go, e.g. http://127.0.0.1:4318 (OTLP over HTTP, JSON); none are made without it."
+        ),
+        SettingsKey(
+            "tracing.otlp.headers.*", .text, secret: true,
+            "Headers the collector wants, e.g. authorization."),
+        SettingsKey(
+            "tracing.sampleRatio", .percent(orNone: false), default: "100%",
+            "How many of the events without a traceparent are traced; one that has it is traced when it says so."),
+        SettingsKey(
             "logging.level", .choice(logLevels), default: "info",
             "The least severe log line that is written."),
         SettingsKey(

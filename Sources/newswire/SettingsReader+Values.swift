@@ -43,8 +43,11 @@ extension SettingsReader {
             )
             return fallback(path, key)
         }
-        guard let (value, shown) = understand(raw, at: node.place, path, key) else { return fallback(path, key) }
-        effective.append(EffectiveSetting(path: path, values: [shown], isList: false, place: node.place))
+        guard let (value, shown, actual) = understand(raw, at: node.place, path, key) else {
+            return fallback(path, key)
+        }
+        effective.append(
+            EffectiveSetting(path: path, values: [shown], isList: false, actual: [Secret(actual)], place: node.place))
         return value
     }
 
@@ -82,7 +85,9 @@ extension SettingsReader {
         if values.isEmpty, isSound(path), key.isRequired {
             report(path, "is empty", "write \(key.kind.expectation)", at: node.place)
         }
-        effective.append(EffectiveSetting(path: path, values: shown, isList: true, place: node.place))
+        effective.append(
+            EffectiveSetting(
+                path: path, values: shown, isList: true, actual: shown.map(Secret.init), place: node.place))
         return values
     }
 
@@ -97,18 +102,20 @@ extension SettingsReader {
     private mutating func fallback(_ path: SettingsPath, _ key: SettingsKey) -> SettingsKey.Kind.Value? {
         guard let fallback = key.fallback, case .success(let value) = key.kind.parse(fallback) else { return nil }
         if !isGiven(path) {
-            effective.append(EffectiveSetting(path: path, values: [fallback], isList: false, place: nil))
+            effective.append(
+                EffectiveSetting(
+                    path: path, values: [fallback], isList: false, actual: [Secret(fallback)], place: nil))
         }
         return value
     }
 
     private mutating func understand(
         _ raw: String, at place: SettingsPlace, _ path: SettingsPath, _ key: SettingsKey
-    ) -> (value: SettingsKey.Kind.Value, shown: String)? {
+    ) -> (value: SettingsKey.Kind.Value, shown: String, actual: String)? {
         guard let (filled, isFilledIn) = expand(raw, at: place, path) else { return nil }
         let isHidden = key.isSecret || EffectiveSetting.isSecret(path, isFilledIn: isFilledIn)
         guard let value = parse(filled, isShown: !isHidden && !isFilledIn, at: place, path, key) else { return nil }
-        return (value, isHidden ? EffectiveSetting.mask : filled)
+        return (value, isHidden ? EffectiveSetting.mask : filled, filled)
     }
 
     /// What comes from the environment is the end of the matter: only the file's values refer to others.

@@ -28,7 +28,8 @@ struct SettingsReading: Sendable {
         let settings = Settings(&reader)
         settings.check(&reader)
         problems = reader.problems.sorted()
-        effective = reader.effective
+        // What is wrong may be a secret in the wrong place.
+        effective = reader.effective.map { reader.isSound($0.path) ? $0 : $0.masked }
         self.settings = problems.contains { $0.severity == .error } ? nil : settings
     }
 }
@@ -57,6 +58,7 @@ extension Settings {
         shutdownDeadline = reader.duration("shutdown.deadline")
         floodGuard = FloodGuard.Settings(
             sharePercent: reader.integerOrWord("floodGuard.share") ?? 0, events: reader.integer("floodGuard.events"))
+        tracing = Tracing(&reader)
         logging = Logging(
             level: reader.text("logging.level") ?? "info", format: reader.text("logging.format") ?? "auto")
     }
@@ -70,6 +72,16 @@ extension Settings.Kafka {
         properties = reader.names(under: "kafka.properties").compactMap { name in
             reader.text("kafka.properties" / name).map { Property(name: name, value: Secret($0)) }
         }
+    }
+}
+
+extension Settings.Tracing {
+    fileprivate init(_ reader: inout SettingsReader) {
+        endpoint = reader.text("tracing.otlp.endpoint")
+        headers = reader.names(under: "tracing.otlp.headers").compactMap { name in
+            reader.text("tracing.otlp.headers" / name).map { .init(name: name, value: Secret($0)) }
+        }
+        sampledPercent = reader.integer("tracing.sampleRatio")
     }
 }
 

@@ -41,6 +41,10 @@ final class ChildProcess: @unchecked Sendable {
     /// The memory it holds, in MiB.
     var memory: Int? { memory("VmRSS:") }
 
+    var openFiles: Int? {
+        try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.processIdentifier)/fd").count
+    }
+
     private func memory(_ field: String) -> Int? {
         let status = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix(field) }

@@ -44,14 +44,16 @@ final class FireRoom: @unchecked Sendable {
             http: {listen: off}
             \(yaml)
             """
-        try Data(text.utf8).write(to: folder.appending(path: "newswire.yaml"))
+        try Data(text.utf8).write(to: configuration)
     }
 
     func run(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess {
         try ChildProcess(
-            "newswire", ["run", "--config", folder.appending(path: "newswire.yaml").path] + arguments,
+            "newswire", ["run", "--config", configuration.path] + arguments,
             environment: environment, in: folder)
     }
+
+    var configuration: URL { folder.appending(path: "newswire.yaml") }
 
     /// Numbered events, partition after partition.
     func publish(

@@ -75,7 +75,7 @@ struct HubCommandTests {
         }
 
         func kill() async throws {
-            program.kill()
+            program.signal(SIGKILL)
             #expect(try await program.ended().status == SIGKILL)
         }
     }

@@ -56,11 +56,35 @@ enum Program {
 
         func terminate() { process.terminate() }
 
-        func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
+        func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
         /// What it has printed so far.
         var output: String {
             get throws { try String(contentsOf: folder.appending(path: "output"), encoding: .utf8) }
+        }
+
+        var errors: String { (try? String(contentsOf: folder.appending(path: "errors"), encoding: .utf8)) ?? "" }
+
+        /// Waits, on a thread that may, for a line with the text on standard error.
+        ///
+        /// - Returns: the line; the last one, when the process ended without it.
+        @discardableResult
+        func wrote(_ text: String) async throws -> String {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    while true {
+                        let isOver = !self.process.isRunning
+                        let lines = self.errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+                        let line = lines.first { $0.contains(text) }
+                        if isOver || line != nil {
+                            continuation.resume(returning: String(line ?? lines.last ?? ""))
+                            return
+                        }
+                        // What another process does raises no event here.
+                        usleep(2_000)
+                    }
+                }
+            }
         }
 
         func ended() async throws -> Ended {
@@ -85,10 +109,12 @@ struct Newsroom {
     let hub: RunningHub
     let folder: URL
 
-    init(topics: [(String, Int)]? = nil) async throws {
+    init(topics: [(String, Int)]? = nil, hub settings: HubServerSettings? = nil) async throws {
         broker = try EmbeddedBroker(
             topics: topics ?? [("news.events", 2), ("news.results", 2), ("news.dead-letters", 2)])
-        hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("breaking-news"))).start()
+        hub = try await HubServer(
+            settings ?? HubServerSettings(port: 0, hubName: try HubName("breaking-news"))
+        ).start()
         folder = FileManager.default.temporaryDirectory.appending(path: "newsroom-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try write(

@@ -62,7 +62,7 @@ import Testing
 private func logged(_ format: LogLineHandler.Format, _ body: (Logger) -> Void) -> String {
     let lines = Lines()
     let handler = LogLineHandler(
-        label: "newswire", format: format, logLevel: .info, write: { lines.add($0) },
+        label: "newswire", format: format, threshold: LogThreshold(.info), write: { lines.add($0) },
         now: { Instant(milliseconds: 1_795_227_600_123) })
     body(Logger(label: "newswire") { _ in handler })
     return lines.text

@@ -167,7 +167,8 @@ struct ReportsWishes: Interference {
 struct BlamesTheEvent: Interference {
     mutating func alter(_ input: inout Input) {
         guard case .replies(let landings) = input, let token = landings.first?.token,
-            case .replied(let reply)? = landings.first?.reply, [401, 403, 404].contains(reply.status) else {
+            case .replied(let reply)? = landings.first?.reply, [401, 403, 404].contains(reply.status)
+        else {
             return
         }
         input = .reply(token: token, .replied(HubReply(status: 400)))

@@ -51,9 +51,10 @@ with opened(address, *sys.argv[3:]) as page:
 
         unnamed = page.unnamed("button, input, svg, a, [role=region]")
         assert not unnamed, unnamed
-        page.emulate(prefers_color_scheme="light")
-        page.picture("light")
-        page.emulate(prefers_color_scheme="dark")
-        page.picture("dark")
-        page.picture("narrow", 500, 1200)
-        page.fits()
+        for scheme in ["light", "dark"]:
+            page.emulate(prefers_color_scheme=scheme)
+            page.picture(scheme, 1280, 1500)
+            page.picture(f"phone-{scheme}", 390, 1600)
+            left, right = script("(({left, right}) => [left, right])(document.querySelector('#lanes button').getBoundingClientRect())")
+            assert 0 <= left < right <= 390, (left, right)
+            page.fits()

@@ -93,7 +93,7 @@ function chart(svg, lines, show) {
   }
   if (highest === 0) {
     const label = shape("text", { x: (left + right) / 2, y: (top + bottom) / 2 - 6, "text-anchor": "middle" });
-    label.textContent = "nothing settled";
+    label.textContent = "nothing settled in this time";
     parts.push(label);
   }
   svg.replaceChildren(...parts);
@@ -184,7 +184,12 @@ function showLanes(status) {
     const { queue, hub } = lane.latency;
     const texts = [number(lane.partitions), number(lane.lag), number(lane.held), number(lane.parked),
       `${duration(queue.p50)} / ${duration(queue.p99)}`, `${duration(hub.p50)} / ${duration(hub.p99)}`, lane.paused ? "paused" : "open"];
-    texts.forEach((text, index) => { row.cells[index + 1].textContent = text; });
+    const heads = body.parentElement.tHead.rows[0].cells;
+    texts.forEach((text, index) => {
+      row.cells[index + 1].textContent = text;
+      // Where the heads have no room, each cell says what it is.
+      row.cells[index + 1].dataset.label = heads[index + 1].textContent;
+    });
     row.cells[7].className = lane.paused ? "warn" : "";
     const button = row.querySelector("button");
     button.textContent = lane.paused ? "Resume" : "Pause";

@@ -1,0 +1,160 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends spans to a collector in batches. Whoever adds one never waits: what does not fit is dropped, and counted.
+public final class SpanExporter: Sendable {
+    /// Spans that wait; about 4 MB.
+    static let waitingMax = 4096
+    static let batchMax = 512
+    /// Requests for one batch, when the collector says that it may be tried again.
+    static let triesMax = 4
+    private static let interval = DispatchTimeInterval.seconds(1)
+    private static let closingMax = DispatchTimeInterval.seconds(10)
+
+    private let address: CollectorAddress
+    private let headers: [(name: String, value: String)]
+    private let resource: [(name: String, value: String)]
+    private let onTrouble: @Sendable (String?) -> Void
+    private let session: URLSession
+    private let queue = DispatchQueue(label: "traces")
+    private let state = Mutex(State())
+
+    private struct State {
+        var waiting: [OTLPSpan.Record] = []
+        var isSending = false
+        var isInTrouble = false
+        var counts = Counts()
+        /// Set from `close` on.
+        var whenEmpty: (@Sendable () -> Void)?
+        /// The session takes no more requests: it would trap.
+        var isClosed = false
+    }
+
+    public struct Counts: Sendable, Hashable {
+        public var exported: UInt64 = 0
+        /// No room, refused, or the collector was away for too long.
+        public var dropped: UInt64 = 0
+    }
+
+    /// - Parameters:
+    ///   - headers: for every request; their values may be secret.
+    ///   - resource: what the spans are of: `service.name` and the like.
+    ///   - onTrouble: called when exporting begins to fail, with the reason, and with `nil` when it works again.
+    public init(
+        _ address: CollectorAddress, headers: [(name: String, value: String)] = [],
+        resource: [(name: String, value: String)], onTrouble: @escaping @Sendable (String?) -> Void = { _ in }
+    ) {
+        self.address = address
+        self.headers = headers
+        self.resource = resource
+        self.onTrouble = onTrouble
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 10
+        configuration.httpCookieStorage = nil
+        session = URLSession(configuration: configuration)
+        tick()
+    }
+
+    public var counts: Counts { state.withLock(\.counts) }
+
+    func add(_ span: OTLPSpan.Record) {
+        let isFull = state.withLock { state in
+            guard state.waiting.count < Self.waitingMax else {
+                state.counts.dropped += 1
+                return false
+            }
+            state.waiting.append(span)
+            return state.waiting.count == Self.batchMax
+        }
+        if isFull { flush() }
+    }
+
+    func flush() { queue.async { self.send() } }
+
+    /// Sends what waits; what the collector does not take within ten seconds is lost.
+    public func close() async {
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.whenEmpty = { continuation.resume() } }
+            flush()
+            queue.asyncAfter(deadline: .now() + Self.closingMax) { self.closed() }
+        }
+        session.invalidateAndCancel()
+    }
+
+    private func tick() {
+        queue.asyncAfter(deadline: .now() + Self.interval) { [weak self] in
+            guard let self, state.withLock({ $0.whenEmpty == nil }) else { return }
+            send()
+            tick()
+        }
+    }
+
+    // MARK: On the queue
+
+    private func send() {
+        let batch: [OTLPSpan.Record]? = state.withLock { state in
+            guard !state.isSending, !state.isClosed else { return nil }
+            let batch = Array(state.waiting.prefix(Self.batchMax))
+            state.waiting.removeFirst(batch.count)
+            state.isSending = !batch.isEmpty
+            return batch
+        }
+        guard let batch else { return }
+        guard !batch.isEmpty else { return closed() }
+        var request = URLRequest(url: address.url)
+        request.httpMethod = "POST"
+        for header in headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data(TraceExport(resource: resource, spans: batch).json)
+        post(request, spans: UInt64(batch.count), attempt: 1)
+    }
+
+    /// Nothing is left to send, or no time to send it.
+    private func closed() {
+        let done: (@Sendable () -> Void)? = state.withLock { state in
+            guard let done = state.whenEmpty, !state.isClosed else { return nil }
+            state.isClosed = true
+            return done
+        }
+        done?()
+    }
+
+    private func post(_ request: URLRequest, spans: UInt64, attempt: Int) {
+        guard !state.withLock(\.isClosed) else { return }
+        session.dataTask(with: request) { [self] data, response, error in
+            queue.async { [self] in
+                let verdict = CollectorReply(response as? HTTPURLResponse, data, error)
+                let mayTryAgain = attempt < Self.triesMax && state.withLock { $0.whenEmpty == nil }
+                guard case .later(let wait, _) = verdict, mayTryAgain else { return finish(verdict, spans: spans) }
+                let delay = wait ?? Double(1 << (attempt - 1))
+                queue.asyncAfter(deadline: .now() + delay) {
+                    self.post(request, spans: spans, attempt: attempt + 1)
+                }
+            }
+        }.resume()
+    }
+
+    private func finish(_ reply: CollectorReply, spans: UInt64) {
+        let (reason, dropped) = reply.outcome(ofSpans: spans)
+        let hasChanged = state.withLock { state in
+            state.isSending = false
+            state.counts.dropped += dropped
+            state.counts.exported += spans - dropped
+            // A collector that is away would keep a closing process waiting once per batch.
+            if state.whenEmpty != nil, reason != nil {
+                state.counts.dropped += UInt64(state.waiting.count)
+                state.waiting = []
+            }
+            defer { state.isInTrouble = reason != nil }
+            return state.isInTrouble != (reason != nil)
+        }
+        if hasChanged { onTrouble(reason) }
+        let isMore = state.withLock { $0.waiting.count >= Self.batchMax || $0.whenEmpty != nil }
+        if isMore { send() }
+    }
+}

@@ -1,0 +1,96 @@
+public import Tracing
+
+/// Where in a trace we are: the part of W3C Trace Context that every version has.
+public struct TraceContext: Sendable, Hashable {
+    public var traceID: TraceID
+    public var spanID: SpanID
+    /// The one who came before us records this trace.
+    public var isSampled: Bool
+    /// Carried on as it came; means something to some vendor.
+    public var state: String?
+
+    /// 16 bytes, never all zero.
+    public struct TraceID: Sendable, Hashable {
+        var high: UInt64
+        var low: UInt64
+    }
+
+    /// 8 bytes, never all zero.
+    public struct SpanID: Sendable, Hashable {
+        var value: UInt64
+    }
+
+    init(traceID: TraceID, spanID: SpanID, isSampled: Bool, state: String? = nil) {
+        self.traceID = traceID
+        self.spanID = spanID
+        self.isSampled = isSampled
+        self.state = state
+    }
+
+    /// - Parameter parent: a `traceparent` header; `nil` for what W3C Trace Context §3.2.2 says to ignore.
+    public init?(parent: String, state: String? = nil) {
+        let text = Array(parent.utf8)
+        // A later version may be longer, behind one more dash.
+        guard text.count >= 55, text[2] == Self.dash, text[35] == Self.dash, text[52] == Self.dash,
+            let version = Self.hex(text[..<2]), version != 0xff,
+            text.count == 55 || version > 0 && text[55] == Self.dash,
+            let high = Self.hex(text[3..<19]), let low = Self.hex(text[19..<35]), high | low != 0,
+            let span = Self.hex(text[36..<52]), span != 0, let flags = Self.hex(text[53..<55])
+        else { return nil }
+        self.init(
+            traceID: TraceID(high: high, low: low), spanID: SpanID(value: span), isSampled: flags & 1 == 1, state: state
+        )
+    }
+
+    /// The `traceparent` header for whoever comes next.
+    public var parent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
+
+    private static let dash = UInt8(ascii: "-")
+
+    /// At most 16 digits, lower case as the standard demands.
+    private static func hex(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        var value: UInt64 = 0
+        for digit in digits {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return value
+    }
+}
+
+extension TraceContext.TraceID: CustomStringConvertible {
+    static func random(using random: inout some RandomNumberGenerator) -> Self {
+        Self(high: .random(in: .min ... .max, using: &random), low: .random(in: 1 ... .max, using: &random))
+    }
+
+    public var description: String { high.hex + low.hex }
+}
+
+extension TraceContext.SpanID: CustomStringConvertible {
+    static func random(using random: inout some RandomNumberGenerator) -> Self {
+        Self(value: .random(in: 1 ... .max, using: &random))
+    }
+
+    public var description: String { value.hex }
+}
+
+extension UInt64 {
+    fileprivate var hex: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+private enum TraceContextKey: InstrumentationContextKey {
+    typealias Value = TraceContext
+}
+
+extension InstrumentationContext {
+    public var traceContext: TraceContext? {
+        get { self[TraceContextKey.self] }
+        set { self[TraceContextKey.self] = newValue }
+    }
+}

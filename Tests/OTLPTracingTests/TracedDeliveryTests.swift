@@ -1,0 +1,112 @@
+import Foundation
+import HubEmulator
+import HubIO
+import HubServer
+import KafkaIO
+import Logging
+import NewsModel
+import NotificationHub
+import OTLPTracing
+import PublishEngine
+import PublisherService
+import Testing
+
+private struct Export: Decodable {
+    var resourceSpans: [ResourceSpans]
+    struct ResourceSpans: Decodable { var scopeSpans: [ScopeSpans] }
+    struct ScopeSpans: Decodable { var spans: [Span] }
+    struct Span: Decodable {
+        var traceId: String
+        var spanId: String
+        var parentSpanId: String?
+        var attributes: [Attribute]
+        var status: Status?
+
+        func value(_ key: String) -> String? {
+            attributes.first { $0.key == key }.flatMap { $0.value.stringValue ?? $0.value.intValue }
+        }
+    }
+    struct Attribute: Decodable {
+        var key: String
+        var value: Value
+    }
+    struct Value: Decodable { var stringValue: String?, intValue: String? }
+    struct Status: Decodable { var code: Int }
+}
+
+@Test func `an event's trace goes on through every request for it to its result`() async throws {
+    let topics = ["news.events", "news.results", "news.dead-letters"]
+    let broker = try EmbeddedBroker(topics: topics.map { ($0, 1) })
+    let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("breaking-news"))).start()
+    let collector = try await Collector()
+    let exporter = SpanExporter(try CollectorAddress(collector.url), resource: [])
+    let kafka = broker.settings(group: "traces")
+    let engine = EngineSettings(
+        lanes: [LaneSettings(name: "live", topics: ["news.events"])], platforms: [.template],
+        resultsTopic: "news.results")
+    let publisher = try Publisher(
+        settings: PublisherSettings(
+            kafka: kafka, engine: engine, connection: hub.connectionString, hub: try HubName("breaking-news"),
+            limits: SenderLimits(connections: 4), deadLetterTopic: "news.dead-letters"),
+        log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tracer: OTLPTracer(exporter, sampledPercent: 100))
+
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    let headers = [
+        "traced": [
+            RecordHeader("traceparent", "00-\(trace)-00f067aa0ba902b7-01"), RecordHeader("tracestate", "vendor=1"),
+        ],
+        "unwatched": [RecordHeader("traceparent", "00-\(trace)-00f067aa0ba902b7-00")],
+        "fresh": [], "nowhere": [RecordHeader("traceparent", "00-\(trace)-00f067aa0ba902b7-01")],
+    ]
+    let writer = try RecordPublisher(settings: kafka)
+    for (id, headers) in headers.sorted(by: { $0.key < $1.key }) {
+        let category = id == "nowhere" ? "Nowhere" : "World"
+        let json = #"{"id":"\#(id)","headline":"H","category":"\#(category)"}"#
+        try writer.publish(
+            ProducedRecord(
+                topic: "news.events", partition: 0, key: Array(id.utf8), value: Array(json.utf8), headers: headers))
+    }
+    try writer.flush()
+    // The first request is refused for now: its delivery takes two.
+    var refusal = Fault()
+    refusal.status = 503
+    refusal.next = 1
+    hub.add(refusal)
+    try await publisher.run(untilCaughtUp: true)
+    await exporter.close()
+    await collector.close()
+
+    var spans: [Export.Span] = []
+    for await export in collector.exports {
+        let decoded = try JSONDecoder().decode(Export.self, from: export.body)
+        spans += decoded.resourceSpans.flatMap(\.scopeSpans).flatMap(\.spans)
+    }
+    let reader = try TopicReader(settings: kafka, topic: "news.results")
+    var carried: [String: [RecordHeader]] = [:]
+    while !reader.isAtEnd {
+        for read in try reader.next() {
+            carried[String(decoding: read.record.key ?? [], as: UTF8.self)] = read.record.headers.filter {
+                $0.name.hasPrefix("trace")
+            }
+        }
+    }
+    #expect(Set(spans.compactMap { $0.value("newswire.event.id") }) == ["traced", "fresh"])
+    let traced = spans.filter { $0.traceId == trace }
+    #expect(traced.allSatisfy { $0.parentSpanId == "00f067aa0ba902b7" && $0.value("newswire.event.id") == "traced" })
+    let last = try #require(traced.last)
+    #expect(last.value("http.response.status_code") == "201" && last.status == nil)
+    #expect(last.value("messaging.destination.name") == "news.events")
+    #expect(
+        carried["traced"].map(Set.init)
+            == [RecordHeader("traceparent", "00-\(trace)-\(last.spanId)-01"), RecordHeader("tracestate", "vendor=1")])
+    let fresh = try #require(spans.last { $0.value("newswire.event.id") == "fresh" })
+    #expect(spans.first { $0.traceId == fresh.traceId }?.parentSpanId == nil)
+    #expect(carried["fresh"] == [RecordHeader("traceparent", "00-\(fresh.traceId)-\(fresh.spanId)-01")])
+    // Nobody sent these, or nobody watches them: what came goes on as it is.
+    #expect(carried["unwatched"] == headers["unwatched"] && carried["nowhere"] == headers["nowhere"])
+    let refused = try #require(spans.first { $0.value("http.response.status_code") == "503" })
+    #expect(refused.status?.code == 2)
+    let again = spans.first { $0.value("http.request.resend_count") == "1" }
+    #expect(again?.traceId == refused.traceId)
+    await hub.stop()
+}
