@@ -21,15 +21,21 @@ struct StagesCommand: ParsableCommand {
     var rounds = 5
     @Flag(help: "One JSON object per stage.")
     var json = false
+    @Flag(help: "Fails when a stage asks for memory more often than it used to, by more than a twentieth.")
+    var check = false
 
     func run() throws {
         if !json { print("stage".padding(34), "     ns allocations") }
+        var worse: [String] = []
         for stage in try Stages().all where only.isEmpty || stage.name.contains(only) {
             let cost = stage.cost(runs: runs, rounds: rounds)
             try report(cost, json: json) {
                 cost.stage.padding(34) + String(format: "%8.0f %11.2f", cost.nanoseconds, cost.allocations)
             }
+            if cost.allocations > cost.allocationsMax * 1.05 + 0.05 { worse.append(cost.stage) }
         }
+        guard check, !worse.isEmpty else { return }
+        throw BenchmarkFailure("more allocations than before: \(worse.joined(separator: "; "))")
     }
 }
 

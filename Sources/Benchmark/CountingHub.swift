@@ -40,8 +40,6 @@ final class CountingHub: Sendable {
         note.hub = self
     }
 
-    var count: Int { arrivals.withLock { $0.times.count } }
-
     /// Since `start`, in order.
     func times() -> [NIODeadline] { arrivals.withLock { $0.times } }
 

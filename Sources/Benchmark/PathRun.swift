@@ -45,6 +45,8 @@ struct PathRun {
 
         let before = Self.childrenTime()
         let process = try start(file)
+        // Whatever goes wrong here, the program does not outlive it.
+        defer { if process.isRunning { process.terminate() } }
         let (due, memory) = try await Task.detached { try follow(process, hub, writer) }.value
         let times = hub.times()
         let figures = Figures(
@@ -87,11 +89,13 @@ struct PathRun {
             guard process.terminationStatus == 0 else { throw BenchmarkFailure("newswire run failed") }
             return ([:], memory)
         }
-        // The first ones tell that it has joined; they do not count.
-        let warmUp = scenario.partitions * 4
-        for number in 1...warmUp { try write(10_000_000 + number, to: "news.events", writer) }
+        // Some of each partition tell that it is read; they do not count.
+        let warmUp = (1...scenario.partitions * 4).map { $0 + 10_000_000 }
+        for number in warmUp { try write(number, to: "news.events", writer) }
         try writer.flush()
-        while hub.count < warmUp, process.isRunning { usleep(10_000) }
+        while process.isRunning, case let arrived = hub.firstArrivals(), !warmUp.allSatisfy({ arrived[$0] != nil }) {
+            usleep(10_000)
+        }
         let began = NIODeadline.now()
         var due: [Int: NIODeadline] = [:]
         for number in 0..<scenario.events {

@@ -35,6 +35,8 @@ struct Scenario {
     ]
 
     /// - Parameter certificate: a file with the certificate to trust.
+    ///
+    /// The broker of this process holds an empty fetch for its whole waiting time, so that is kept short.
     func configuration(broker: String, hubPort: Int, certificate: String?) -> String {
         let scheme = isSecure ? "https" : "http"
         let lanes =
@@ -44,7 +46,7 @@ struct Scenario {
         return """
             kafka:
               bootstrapServers: ["\(broker)"]
-              properties: {fetch.wait.max.ms: 10, session.timeout.ms: 6000}
+              properties: {fetch.wait.max.ms: 1, session.timeout.ms: 6000}
             lanes: \(lanes)
             results: {topic: news.results}
             hub:

@@ -3,6 +3,8 @@ import CAllocations
 /// One step of an event's way, run again and again in a tight loop.
 struct Stage {
     let name: String
+    /// What it asked memory for in a release build when it was last made better, rounded up: more is a step back.
+    let allocationsMax: Double
     /// Runs the step `count` times.
     let run: (_ count: Int) -> Void
 
@@ -13,6 +15,7 @@ struct Stage {
         var nanoseconds: Double
         /// Times memory was asked for; the same on every machine.
         var allocations: Double
+        var allocationsMax: Double
     }
 
     func cost(runs: Int, rounds: Int) -> Cost {
@@ -26,6 +29,7 @@ struct Stage {
             quickest = min(quickest, Double(elapsed.attoseconds) / 1e9)
         }
         return Cost(
-            stage: name, nanoseconds: quickest / Double(runs), allocations: Double(allocations) / Double(runs))
+            stage: name, nanoseconds: quickest / Double(runs), allocations: Double(allocations) / Double(runs),
+            allocationsMax: allocationsMax)
     }
 }

@@ -27,28 +27,28 @@ struct Stages {
         let key = AccessKey("c2VjcmV0")
         all =
             [
-                Stage(name: "decode") { for _ in 0..<$0 { keep(decoder.decode(record)) } },
-                Stage(name: "route") { for _ in 0..<$0 { keep(router.route(event)) } },
+                Stage(name: "decode", allocationsMax: 5) { for _ in 0..<$0 { keep(decoder.decode(record)) } },
+                Stage(name: "route", allocationsMax: 0) { for _ in 0..<$0 { keep(router.route(event)) } },
             ]
-            + [Platform.template, .apple, .fcmv1, .windows].map { platform in
-                Stage(name: "build \(platform.rawValue)") {
+            + [(Platform.template, 4), (.apple, 4), (.fcmv1, 4), (.windows, 15)].map { platform, most in
+                Stage(name: "build \(platform.rawValue)", allocationsMax: most) {
                     for _ in 0..<$0 {
                         keep(builder.build(event, routing: routing, platform: platform, lane: 0, expiresAt: nil))
                     }
                 }
             } + [
-                Stage(name: "request bytes") {
+                Stage(name: "request bytes", allocationsMax: 0) {
                     var writer = RequestWriter(target: target, userAgent: "newswire")
                     for _ in 0..<$0 { keep(writer.write(request)) }
                 },
-                Stage(name: "read reply") {
+                Stage(name: "read reply", allocationsMax: 0) {
                     var reader = ReplyReader(headBytesMax: 16_384, bodyBytesMax: 65_536)
                     for _ in 0..<$0 {
                         keep(reader.read(reply.span))
                         reader.reset()
                     }
                 },
-                Stage(name: "result record") {
+                Stage(name: "result record", allocationsMax: 5) {
                     let result = Self.result(of: event, routing)
                     var buffer: [UInt8] = []
                     let group = Array("newswire".utf8)
@@ -56,8 +56,8 @@ struct Stages {
                         keep(result.resultRecord(topic: "news.results", group: group, carrying: [], buffer: &buffer))
                     }
                 },
-                Stage(name: "engine, whole life of an event") { EngineLife.run(events: $0) },
-                Stage(name: "mint token") {
+                Stage(name: "engine, whole life of an event", allocationsMax: 17) { EngineLife.run(events: $0) },
+                Stage(name: "mint token", allocationsMax: 31) {
                     for count in 0..<$0 {
                         keep(
                             SharedAccessSignature.token(
