@@ -40,7 +40,7 @@ final class CountingHub: Sendable {
         note.hub = self
     }
 
-    /// Since `start`, in order.
+    /// When each request came, in order.
     func times() -> [NIODeadline] { arrivals.withLock { $0.times } }
 
     func firstArrivals() -> [Int: NIODeadline] { arrivals.withLock { $0.byEvent } }
