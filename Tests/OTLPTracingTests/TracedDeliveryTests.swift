@@ -41,13 +41,15 @@ private struct Export: Decodable {
     let collector = try await Collector()
     let exporter = SpanExporter(try CollectorAddress(collector.url), resource: [])
     let kafka = broker.settings(group: "traces")
-    let engine = EngineSettings(
+    var engine = EngineSettings(
         lanes: [LaneSettings(name: "live", topics: ["news.events"])], platforms: [.template],
         resultsTopic: "news.results")
+    // One request at a time, so that the refusal below meets the first event, whose span is recorded.
+    engine.connections = 1
     let publisher = try Publisher(
         settings: PublisherSettings(
             kafka: kafka, engine: engine, connection: hub.connectionString, hub: try HubName("breaking-news"),
-            limits: SenderLimits(connections: 4), deadLetterTopic: "news.dead-letters"),
+            limits: SenderLimits(connections: 1), deadLetterTopic: "news.dead-letters"),
         log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tracer: OTLPTracer(exporter, sampledPercent: 100))
 
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
