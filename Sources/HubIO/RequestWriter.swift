@@ -2,15 +2,14 @@ package import NIOCore
 package import NotificationHub
 
 /// Writes requests into one buffer that is used again and again. Everything up to the `Authorization` line is the same
-/// for every request and stays in it.
-///
-/// The head is put together in an array first: NIO's buffer guards every write, which costs more than these short texts.
+/// for every request and written as one piece.
 package struct RequestWriter {
     private let target: HubTarget
     private let userAgent: String
-    private var head: [UInt8] = []
-    private var prefixLength = 0
+    private var prefix: [UInt8] = []
     private var isPrefixSendable = false
+    /// Names that were found to be good; requests name the same few again and again.
+    private var goodNames: [String] = []
     package private(set) var buffer: ByteBuffer
 
     /// The value of `Authorization` for the next requests.
@@ -32,26 +31,44 @@ package struct RequestWriter {
         // An absent or empty tag expression is not "no tags": without the header the hub sends to everyone.
         guard isPrefixSendable, request.tags.isFieldValue, !request.tags.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 })
         else { return false }
-        head.removeSubrange(prefixLength...)
-        head.append(text: "Content-Type: ")
-        head.append(text: request.format.contentType)
-        head.append(text: "\r\nServiceBusNotification-Format: ")
-        head.append(text: request.format.rawValue)
-        head.append(text: "\r\nServiceBusNotification-Tags: ")
-        head.append(text: request.tags)
-        for field in request.fields {
-            guard field.name.isFieldName, !field.name.isOwnFieldName, field.value.isFieldValue else { return false }
-            head.append(text: "\r\n")
-            head.append(text: field.name)
-            head.append(text: ": ")
-            head.append(text: field.value)
+        // What the lines below add to these texts is less than 256 bytes, and 4 for each field.
+        var room = prefix.count + request.tags.utf8.count + request.body.count + 256
+        // By index in a span: an element handed out would be two references to count.
+        let fields = request.fields.span
+        for index in fields.indices {
+            guard isGood(name: fields[index].name), fields[index].value.isFieldValue else { return false }
+            room += fields[index].name.utf8.count + fields[index].value.utf8.count + 4
         }
-        head.append(text: "\r\nContent-Length: ")
-        head.append(text: String(request.body.count))
-        head.append(text: "\r\n\r\n")
         buffer.clear()
-        buffer.writeBytes(head)
-        buffer.writeBytes(request.body)
+        // Written through one pointer, since the buffer would guard every one of these short pieces.
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { memory in
+            var rest = memory
+            rest.write(prefix)
+            rest.write("Content-Type: ")
+            rest.write(request.format.contentType)
+            rest.write("\r\nServiceBusNotification-Format: ")
+            rest.write(request.format.rawValue)
+            rest.write("\r\nServiceBusNotification-Tags: ")
+            rest.write(request.tags)
+            for index in fields.indices {
+                rest.write("\r\n" as StaticString)
+                rest.write(fields[index].name)
+                rest.write(": ")
+                rest.write(fields[index].value)
+            }
+            rest.write("\r\nContent-Length: ")
+            rest.write(String(request.body.count))
+            rest.write("\r\n\r\n")
+            rest.write(request.body)
+            return memory.count - rest.count
+        }
+        return true
+    }
+
+    private mutating func isGood(name: String) -> Bool {
+        if goodNames.contains(name) { return true }
+        guard name.isFieldName, !name.isOwnFieldName else { return false }
+        if goodNames.count < 16 { goodNames.append(name) }
         return true
     }
 
@@ -60,24 +77,43 @@ package struct RequestWriter {
         let path = target.path.target
         isPrefixSendable =
             host.isFieldValue && path.isRequestTarget && userAgent.isFieldValue && authorization.isFieldValue
-        head = Array("POST \(path) HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: \(userAgent)\r\n".utf8)
-        if !authorization.isEmpty { head += Array("Authorization: \(authorization)\r\n".utf8) }
-        prefixLength = head.count
+        prefix = Array("POST \(path) HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: \(userAgent)\r\n".utf8)
+        if !authorization.isEmpty { prefix += Array("Authorization: \(authorization)\r\n".utf8) }
     }
 }
 
-extension [UInt8] {
-    fileprivate mutating func append(text: String) {
-        var text = text
-        text.withUTF8 { append(contentsOf: $0) }
+extension UnsafeMutableRawBufferPointer {
+    /// Copies the text to the front and steps behind it.
+    fileprivate mutating func write(_ text: String) {
+        text.withBytes { write(UnsafeRawBufferPointer($0)) }
+    }
+
+    fileprivate mutating func write(_ text: StaticString) {
+        write(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    fileprivate mutating func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { write($0) }
+    }
+
+    private mutating func write(_ bytes: UnsafeRawBufferPointer) {
+        precondition(bytes.count <= count, "the request has room for all its parts")
+        copyMemory(from: bytes)
+        self = UnsafeMutableRawBufferPointer(rebasing: self[bytes.count...])
     }
 }
 
 extension String {
+    /// Its UTF-8. Unlike `withUTF8` it needs no variable, which would be one more reference to count.
+    fileprivate func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+        var text = self
+        return text.withUTF8(body)
+    }
+
     /// Printable ASCII, spaces and tabs.
     fileprivate var isFieldValue: Bool {
-        var text = self
-        return text.withUTF8 { bytes in
+        withBytes { bytes in
             // Without a branch per byte, so that the compiler can take many bytes at once.
             var others: UInt8 = 0
             for byte in bytes { others |= (0x20...0x7E).contains(byte) || byte == 0x09 ? 0 : 1 }
