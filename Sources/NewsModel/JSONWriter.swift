@@ -6,7 +6,7 @@
 ///         json.field("title", event.headline)
 ///         json.field("link", event.link)              // nil: left out
 ///         json.object("data") { json in
-///             for field in event.data { json.field(field.name, field.value) }
+///             for field in event.data { json.field(named: field.name, field.value) }
 ///         }
 ///     }
 /// }
@@ -49,8 +49,7 @@ extension JSONWriter {
     public mutating func value(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        var text = text
-        text.withUTF8 { escape($0) }
+        text.withBytes { escape($0) }
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -115,71 +114,90 @@ extension JSONWriter {
 // MARK: - Fields: an object's members; absent values are left out
 
 extension JSONWriter {
-    public mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+    public mutating func object(_ name: StaticString, _ body: (inout JSONWriter) -> Void) {
         self.name(name)
         object(body)
     }
 
-    public mutating func array(_ name: String, _ body: (inout JSONWriter) -> Void) {
+    public mutating func array(_ name: StaticString, _ body: (inout JSONWriter) -> Void) {
         self.name(name)
         array(body)
     }
 
-    public mutating func array(_ name: String, of texts: [String]) {
+    public mutating func array(_ name: StaticString, of texts: [String]) {
         array(name) { json in
             for text in texts { json.value(text) }
         }
     }
 
-    public mutating func field(_ name: String, _ text: String?) {
+    public mutating func field(_ name: StaticString, _ text: String?) {
         guard let text else { return }
         self.name(name)
         value(text)
     }
 
-    public mutating func field(_ name: String, _ number: Int64?) {
+    public mutating func field(_ name: StaticString, _ number: Int64?) {
         guard let number else { return }
         self.name(name)
         value(number)
     }
 
-    public mutating func field(_ name: String, _ number: Int?) {
+    public mutating func field(_ name: StaticString, _ number: Int?) {
         guard let number else { return }
         self.name(name)
         value(number)
     }
 
-    public mutating func field(_ name: String, _ flag: Bool?) {
+    public mutating func field(_ name: StaticString, _ flag: Bool?) {
         guard let flag else { return }
         self.name(name)
         value(flag)
     }
 
-    public mutating func field(_ name: String, _ number: Double?) {
+    public mutating func field(_ name: StaticString, _ number: Double?) {
         guard let number else { return }
         self.name(name)
         value(number)
     }
 
-    public mutating func field(_ name: String, _ instant: Instant?) {
+    public mutating func field(_ name: StaticString, _ instant: Instant?) {
         guard let instant else { return }
         self.name(name)
         value(instant)
     }
 
-    public mutating func field(_ name: String, milliseconds duration: Duration?) {
+    public mutating func field(_ name: StaticString, milliseconds duration: Duration?) {
         guard let duration else { return }
         self.name(name)
         value(milliseconds: duration)
     }
 
-    public mutating func null(_ name: String) {
+    public mutating func null(_ name: StaticString) {
         self.name(name)
         null()
     }
 
-    /// A member's name; exactly one value must follow.
-    public mutating func name(_ name: String) {
+    public mutating func field(named name: String, _ text: String) {
+        self.name(escaping: name)
+        value(text)
+    }
+
+    public mutating func field(named name: String, _ number: Int64) {
+        self.name(escaping: name)
+        value(number)
+    }
+
+    /// A member's name; exactly one value must follow. Names in the code need no escape.
+    public mutating func name(_ name: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(name)
+        bytes.append("\":")
+        needsComma = false
+    }
+
+    /// A name that comes from outside.
+    public mutating func name(escaping name: String) {
         value(name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
@@ -210,8 +228,7 @@ extension JSONWriter {
     }
 
     private mutating func text(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes.append($0) }
+        text.withBytes { bytes.append($0) }
     }
 
     /// Copies runs of bytes that need no escape whole. Swift strings are valid UTF-8, so only ASCII is looked at.

@@ -3,9 +3,9 @@ public struct NewsEvent: Sendable, Hashable {
     public var id: String
     public var headline: String
     /// Category names as the sender wrote them; compared without case.
-    public var categories: [String] = []
+    public var categories: [String]
     /// IPTC media topic codes as `medtop:11000000`; what could not be recognised as one stands as the sender wrote it.
-    public var subjects: [String] = []
+    public var subjects: [String]
     public var summary: String?
     /// BCP 47, e.g. `en`, `de-AT`.
     public var language: String?
@@ -14,18 +14,37 @@ public struct NewsEvent: Sendable, Hashable {
     /// Events with the same story leave in order and replace one another on the phone; without one, the id is the story.
     public var story: String?
     public var version: Version?
-    public var status: Status = .usable
+    public var status: Status
     public var publishedAt: Instant?
     public var expiresAt: Instant?
     public var embargoUntil: Instant?
     public var link: String?
     public var image: String?
     /// The sender's own values, handed to the payload, in the document's order; names are unique.
-    public var data: [DataField] = []
+    public var data: [DataField]
 
-    public init(id: String, headline: String) {
+    public init(
+        id: String, headline: String, categories: [String] = [], subjects: [String] = [], summary: String? = nil,
+        language: String? = nil, urgency: Int? = nil, story: String? = nil, version: Version? = nil,
+        status: Status = .usable, publishedAt: Instant? = nil, expiresAt: Instant? = nil, embargoUntil: Instant? = nil,
+        link: String? = nil, image: String? = nil, data: [DataField] = []
+    ) {
         self.id = id
         self.headline = headline
+        self.categories = categories
+        self.subjects = subjects
+        self.summary = summary
+        self.language = language
+        self.urgency = urgency
+        self.story = story
+        self.version = version
+        self.status = status
+        self.publishedAt = publishedAt
+        self.expiresAt = expiresAt
+        self.embargoUntil = embargoUntil
+        self.link = link
+        self.image = image
+        self.data = data
     }
 
     /// The key that orders events: the story, else the id.

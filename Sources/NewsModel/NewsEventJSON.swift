@@ -26,7 +26,7 @@ extension NewsEvent {
         json.field("image", image)
         guard !data.isEmpty else { return }
         json.object("data") { json in
-            for field in data { json.field(field.name, field.value) }
+            for field in data { json.field(named: field.name, field.value) }
         }
     }
 }

@@ -9,28 +9,38 @@ extension Members {
             throw Undecodable(
                 .missingHeadline, "headline is missing or blank; a notification has nothing to say without it")
         }
-        var event = NewsEvent(id: id, headline: headline)
-        if let category = try identifier(.category, limit: EventLimits.category) { event.categories = [category] }
-        try append(.categories, to: &event.categories)
-        try append(.subjects, to: &event.subjects)
-        for index in event.subjects.indices {
-            var code = event.subjects[index]
-            event.subjects[index] = code.withUTF8 { MediaTopic.canonical($0) } ?? code
+        return NewsEvent(
+            id: id, headline: headline, categories: try categories(), subjects: try subjects(),
+            summary: try prose(.summary, limit: EventLimits.summary),
+            language: try identifier(.language, limit: EventLimits.language), urgency: try urgency(),
+            story: try identifier(.story, limit: EventLimits.story), version: try version(),
+            status: try status(.status), publishedAt: try publishedAt(envelope),
+            expiresAt: try instant(.expiresAt), embargoUntil: try instant(.embargoUntil),
+            link: try identifier(.link, limit: EventLimits.address),
+            image: try identifier(.image, limit: EventLimits.address), data: try dataFields())
+    }
+
+    /// `category` and `categories` together.
+    private func categories() throws(Undecodable) -> [String] {
+        var categories: [String] = []
+        if let category = try identifier(.category, limit: EventLimits.category) { categories = [category] }
+        try append(.categories, to: &categories)
+        return categories
+    }
+
+    private func publishedAt(_ envelope: Envelope) throws(Undecodable) -> Instant? {
+        if let own = try instant(.publishedAt) { return own }
+        return try envelope.publishedAt()
+    }
+
+    private func subjects() throws(Undecodable) -> [String] {
+        var subjects: [String] = []
+        try append(.subjects, to: &subjects)
+        for index in subjects.indices {
+            var code = subjects[index]
+            subjects[index] = code.withUTF8 { MediaTopic.canonical($0) } ?? code
         }
-        event.summary = try prose(.summary, limit: EventLimits.summary)
-        event.language = try identifier(.language, limit: EventLimits.language)
-        event.urgency = try urgency()
-        event.story = try identifier(.story, limit: EventLimits.story)
-        event.version = try version()
-        event.status = try status(.status)
-        event.publishedAt = try instant(.publishedAt)
-        if event.publishedAt == nil { event.publishedAt = try envelope.publishedAt() }
-        event.expiresAt = try instant(.expiresAt)
-        event.embargoUntil = try instant(.embargoUntil)
-        event.link = try identifier(.link, limit: EventLimits.address)
-        event.image = try identifier(.image, limit: EventLimits.address)
-        try append(.data, to: &event.data)
-        return event
+        return subjects
     }
 
     /// The document's id, else the envelope's.
@@ -63,11 +73,12 @@ extension Members {
         }
     }
 
-    private func append(_ field: Field, to fields: inout [NewsEvent.DataField]) throws(Undecodable) {
-        guard let member = member(field) else { return }
+    private func dataFields() throws(Undecodable) -> [NewsEvent.DataField] {
+        guard let member = member(.data) else { return [] }
         guard case .object(let object) = member.value else {
             throw .wrongType("data", wanted: "an object of strings", found: member.value)
         }
+        var fields: [NewsEvent.DataField] = []
         for (index, entry) in object.enumerated() {
             guard index < EventLimits.dataFields else {
                 throw Undecodable(.tooMany, "data has more than \(EventLimits.dataFields) members")
@@ -88,5 +99,6 @@ extension Members {
             }
             fields.append(NewsEvent.DataField(name: name, value: value))
         }
+        return fields
     }
 }

@@ -4,29 +4,42 @@ public struct ResultRecord: Sendable, Hashable {
     public var eventID: String?
     public var platform: Platform
     public var outcome: Outcome
-    public var categories: [String] = []
-    public var tags: [String] = []
+    public var categories: [String]
+    public var tags: [String]
     public var lane: String
     /// Requests put on the wire for this delivery.
-    public var attempts: Int = 0
+    public var attempts: Int
     public var httpStatus: Int?
     public var notificationID: String?
     public var trackingID: String?
     public var source: Source
     public var publishedAt: Instant?
     public var settledAt: Instant
-    public var latency = Latency()
+    public var latency: Latency
     public var error: Failure?
 
+    @inlinable
     public init(
-        eventID: String?, platform: Platform, outcome: Outcome, lane: String, source: Source, settledAt: Instant
+        eventID: String?, platform: Platform, outcome: Outcome, categories: [String] = [], tags: [String] = [],
+        lane: String, attempts: Int = 0, httpStatus: Int? = nil, notificationID: String? = nil,
+        trackingID: String? = nil, source: Source, publishedAt: Instant? = nil, settledAt: Instant,
+        latency: Latency = Latency(), error: Failure? = nil
     ) {
         self.eventID = eventID
         self.platform = platform
         self.outcome = outcome
+        self.categories = categories
+        self.tags = tags
         self.lane = lane
+        self.attempts = attempts
+        self.httpStatus = httpStatus
+        self.notificationID = notificationID
+        self.trackingID = trackingID
         self.source = source
+        self.publishedAt = publishedAt
         self.settledAt = settledAt
+        self.latency = latency
+        self.error = error
     }
 
     /// Where the event stood.

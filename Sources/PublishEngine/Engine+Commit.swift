@@ -120,7 +120,6 @@ extension Partition {
     fileprivate mutating func close(entry index: Int) -> Int? {
         self[entry: index].open -= 1
         guard self[entry: index].open == 0 else { return nil }
-        self[entry: index].content = nil
         return self[entry: index].byteCount
     }
 

@@ -72,10 +72,10 @@ extension Engine {
         _ departure: Departure, lane: Int, isProbe: Bool = false, at now: Instant, into actions: inout [Action]
     ) {
         let (id, slot, index) = (departure.id, departure.slot, departure.index)
-        guard let news = departure.content.news, let routing = news.routing else { return }
-        let request = news.desk.builder.build(
-            news.event, routing: routing, platform: settings.platforms[Int(id.platform)], lane: lane,
-            since: partitions[slot][entry: index].readAt, expiresAt: departure.content.expiresAt)
+        let request = departure.content.news?.request(
+            on: settings.platforms[Int(id.platform)], lane: lane, since: partitions[slot][entry: index].readAt,
+            expiresAt: departure.content.expiresAt)
+        guard let request else { return }
         bucket?.take(at: now)
         for lower in lanes.indices where lower > lane {
             lanes[lower].floorCredit = min(lanes[lower].floorCredit + lanes[lower].settings.floorPercent, 100)

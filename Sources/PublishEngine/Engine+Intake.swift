@@ -58,7 +58,6 @@ extension Engine {
         let record = next.record
         let wanted = openPlatforms(of: record, slot: slot, index: index)
         guard wanted != 0 else { return }
-        let writtenAt = record.timestamp.map { min($0, now) } ?? partitions[slot][entry: index].readAt
 
         let routing: Routing
         let news: News
@@ -67,19 +66,18 @@ extension Engine {
             routing = desk.router.route(event)
             news = News(event, routing, read: desk)
         case .failure(let undecodable):
-            partitions[slot][entry: index].content = Content(
-                record: record, eventID: undecodable.eventID, writtenAt: writtenAt)
+            partitions[slot][entry: index].content = Content(record: record, eventID: undecodable.eventID)
             settleAll(
                 wanted, of: next.id, as: .undecodable,
                 .init(code: undecodable.reason.rawValue, detail: undecodable.detail), at: now, into: &actions)
             return
         }
-        let base = max(writtenAt, news.event.embargoUntil ?? .distantPast)
+        let base = max(partitions[slot][entry: index].writtenAt, news.event.embargoUntil ?? .distantPast)
         let oldest = lanes[lane].settings.maxAge.map { base + $0 }
         let content = Content(
             record: record, eventID: news.event.id, news: news,
             deadline: min(news.event.expiresAt ?? .distantFuture, oldest ?? .distantFuture),
-            expiresAt: news.event.expiresAt ?? oldest, writtenAt: writtenAt)
+            expiresAt: news.event.expiresAt ?? oldest)
         partitions[slot][entry: index].content = content
 
         switch news.event.status {
@@ -127,6 +125,7 @@ extension Engine {
         }
         for platform in settings.platforms.indices where wanted & (1 << platform) == 0 {
             partitions[slot][delivery: index, platform].phase = .stored
+            partitions[slot][entry: index].unsettled -= 1
             close(slot: slot, index: index)
         }
         return wanted

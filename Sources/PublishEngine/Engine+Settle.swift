@@ -25,33 +25,32 @@ extension Engine {
         partitions[slot][delivery: index, platform].phase = .settled
         partitions[slot][delivery: index, platform].acknowledgements = outcome.isDeadLettered ? 2 : 1
         partitions[slot].unstored += 1
+        partitions[slot].letGo(of: index)
         if state.line != 0, outcome != .accepted, outcome != .unknown, let event = content.news?.event {
             partitions[slot].recent.remove(
                 RecentDeliveries.delivery(id: event.id, version: event.version?.text, platform: id.platform))
         }
         noteEnding(outcome, at: now)
 
-        var result = ResultRecord(
-            eventID: content.eventID, platform: settings.platforms[platform], outcome: outcome,
-            lane: lanes[partitions[slot].lane].settings.name,
-            source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset), settledAt: now
-        )
-        if let routing = content.news?.routing {
-            result.categories = routing.categories
-            result.tags = routing.tags
-        }
-        result.attempts = Int(state.attempts)
-        result.httpStatus = reply?.status
-        result.notificationID = reply?.notificationID
-        result.trackingID = reply?.trackingID
-        result.publishedAt = content.news?.event.publishedAt
-        result.latency = .init(
-            queue: state.firstSentAt.map { $0 - content.writtenAt }, hub: state.hubTime, total: now - content.writtenAt)
-        result.error = failure
+        let writtenAt = partitions[slot][entry: index].writtenAt
+        let routing = content.news?.routing
         actions.append(
             .store(
                 StoreRequest(
-                    token: id.token(.result), result: result, version: content.news?.event.version?.text,
+                    token: id.token(.result),
+                    result: ResultRecord(
+                        eventID: content.eventID, platform: settings.platforms[platform], outcome: outcome,
+                        categories: routing?.categories ?? [], tags: routing?.tags ?? [],
+                        lane: lanes[partitions[slot].lane].settings.name, attempts: Int(state.attempts),
+                        httpStatus: reply?.status, notificationID: reply?.notificationID,
+                        trackingID: reply?.trackingID,
+                        source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset),
+                        publishedAt: content.news?.event.publishedAt, settledAt: now,
+                        latency: .init(
+                            queue: state.firstSentAt.map { $0 - writtenAt }, hub: state.hubTime,
+                            total: now - writtenAt),
+                        error: failure),
+                    version: content.news?.event.version?.text,
                     carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults,
                     deadLetter: outcome.isDeadLettered
                         ? .init(token: id.token(.deadLetter), record: content.record) : nil)))
@@ -89,5 +88,14 @@ extension Engine {
                 lanes[lane].hasHeldPartitions = true
             }
         }
+    }
+}
+
+extension Partition {
+    /// One delivery less needs the record's content. It goes with the last: then it was just used, and freeing what is
+    /// at hand costs far less than looking for it when the result is stored.
+    fileprivate mutating func letGo(of index: Int) {
+        self[entry: index].unsettled -= 1
+        if self[entry: index].unsettled == 0 { self[entry: index].content = nil }
     }
 }

@@ -7,8 +7,7 @@ extension Engine {
         _ line: UInt64, _ id: DeliveryID, news: News, slot: Int, index: Int, lane: Int, at now: Instant,
         into actions: inout [Action]
     ) {
-        guard lines[line] != nil else {
-            lines[line] = StoryLine(holder: id)
+        if StoryLine.begin(&lines[line], with: id) {
             hold(id, slot: slot, index: index, lane: lane, at: now)
             return
         }
@@ -72,8 +71,8 @@ extension Engine {
     /// Lets the next of each line step up whose holder is done or gone.
     mutating func moveLinesOn(at now: Instant, into actions: inout [Action]) {
         while let line = linesToAdvance.popLast() {
-            guard let story = lines[line], !isHeld(story.holder) else { continue }
-            advance(line, at: now)
+            guard let place = lines.index(forKey: line), !isHeld(lines.values[place].holder) else { continue }
+            if lines.values[place].waiting.isEmpty { lines.remove(at: place) } else { advance(line, at: now) }
         }
     }
 

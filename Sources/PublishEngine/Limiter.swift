@@ -39,12 +39,6 @@ extension Engine {
 
     /// When the oldest record that is held was written to its topic, by lane; `nil` for a lane that holds none.
     public var oldestHeld: [Instant?] {
-        lanes.map { lane in
-            let examined = lane.slots.compactMap { slot in
-                partitions[slot].entries.first.map { $0.content?.writtenAt ?? $0.readAt }
-            }
-            let unexamined = lane.unexamined.first.map { $0.record.timestamp ?? .distantFuture }
-            return (examined + [unexamined].compactMap { $0 }).min()
-        }
+        lanes.map { lane in lane.slots.compactMap { partitions[$0].entries.first?.writtenAt }.min() }
     }
 }

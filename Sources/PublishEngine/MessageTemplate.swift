@@ -57,7 +57,8 @@ public struct MessageTemplate: Sendable {
     ///
     /// - Parameter category: the names of all its categories, since readers of each of them get this one text.
     public func render(_ event: NewsEvent, category: String) -> String {
-        let text = segments.map { Self.render($0, event, category) } ?? Self.render(library, event, category)
+        let text =
+            if let segments { Self.render(segments, event, category) } else { Self.render(library, event, category) }
         // Nearly every message begins with something visible; then nothing else has to be looked at.
         if let first = text.utf8.first, (0x21...0x7E).contains(first) { return text }
         return text.allSatisfy(\.isWhitespace) ? event.headline : text

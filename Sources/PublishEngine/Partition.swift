@@ -51,10 +51,14 @@ struct Partition: Sendable {
     /// One record.
     struct Entry: Sendable {
         let offset: Int64
-        /// `nil` before it was examined and once everything is stored.
+        /// `nil` before it was examined, and again once every delivery has its outcome.
         var content: Content?
         let byteCount: Int
         let readAt: Instant
+        /// When the record was written to its topic: ages and latencies count from here.
+        let writtenAt: Instant
+        /// Deliveries without an outcome.
+        var unsettled: UInt8
         /// Deliveries whose result is not acknowledged yet.
         var open: UInt8
         /// The smallest offset among its acknowledged results; `Int64.max` for none.
@@ -92,6 +96,7 @@ struct Partition: Sendable {
         entries.append(
             Entry(
                 offset: record.offset, content: nil, byteCount: record.byteCount, readAt: now,
+                writtenAt: record.timestamp.map { min($0, now) } ?? now, unsettled: UInt8(platformCount),
                 open: UInt8(platformCount)))
         for _ in 0..<platformCount { deliveries.append(DeliveryState()) }
         return sequence
@@ -188,19 +193,16 @@ final class Content: Sendable {
     let deadline: Instant
     /// What phones are told: the event's own expiry, or its lane's.
     let expiresAt: Instant?
-    /// When the record was written to its topic: ages and latencies count from here.
-    let writtenAt: Instant
 
     init(
         record: SourceRecord, eventID: String?, news: News? = nil, deadline: Instant = .distantFuture,
-        expiresAt: Instant? = nil, writtenAt: Instant
+        expiresAt: Instant? = nil
     ) {
         self.record = record
         self.eventID = eventID
         self.news = news
         self.deadline = deadline
         self.expiresAt = expiresAt
-        self.writtenAt = writtenAt
     }
 }
 
@@ -217,5 +219,12 @@ final class News: Sendable {
         self.event = event
         self.desk = desk
         self.routing = if case .tagged(let tagged) = routing { tagged } else { nil }
+    }
+
+    /// `nil` when it belongs to no category.
+    func request(on platform: Platform, lane: Int, since: Instant, expiresAt: Instant?) -> SendRequest? {
+        guard let routing else { return nil }
+        return desk.builder.build(
+            event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt)
     }
 }

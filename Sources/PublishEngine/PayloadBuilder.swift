@@ -3,7 +3,9 @@ public import NotificationHub
 
 /// Makes requests of events. The same event, routing, lane and times give the same bytes, so a retry repeats what was
 /// sent before.
-public struct PayloadBuilder: Sendable {
+///
+/// An object, as every request asks it.
+public final class PayloadBuilder: Sendable {
     /// How long a platform keeps an alert for a phone that is off when nothing else says: a day.
     public static let standardTimeToLive = Duration.seconds(86_400)
     /// The longest time given to any platform: FCM keeps nothing longer, APNs and ADM hardly.

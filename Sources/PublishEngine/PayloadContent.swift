@@ -23,7 +23,12 @@ struct PayloadContent {
     /// Bytes of all texts before escaping: no format makes it shorter, so more than the limit is too much for certain.
     var rawLength: Int {
         var length = message.utf8.count + category.utf8.count
-        for part in [title, id, link, image, summary, story] { length += part?.utf8.count ?? 0 }
+        length += title?.utf8.count ?? 0
+        length += id?.utf8.count ?? 0
+        length += link?.utf8.count ?? 0
+        length += image?.utf8.count ?? 0
+        length += summary?.utf8.count ?? 0
+        length += story?.utf8.count ?? 0
         for field in data { length += field.name.utf8.count + field.value.utf8.count }
         return length
     }
@@ -76,6 +81,6 @@ extension PayloadContent {
         json.field("story", story)
         json.field("image", image)
         json.field("summary", summary)
-        for field in data { json.field(field.name, field.value) }
+        for field in data { json.field(named: field.name, field.value) }
     }
 }

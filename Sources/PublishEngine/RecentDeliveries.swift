@@ -71,8 +71,7 @@ struct Fingerprint: Sendable, Hashable {
 
     /// Mixes the text and its length, so that ("ab", "c") differs from ("a", "bc").
     mutating func mix(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes in
+        text.withBytes { bytes in
             var index = 0
             while index + 8 <= bytes.count {
                 step(
@@ -89,6 +88,9 @@ struct Fingerprint: Sendable, Hashable {
             step(UInt64(bytes.count) << 1 | 1)
         }
     }
+
+    /// Half of it tells well enough where to look.
+    func hash(into hasher: inout Hasher) { hasher.combine(low) }
 
     private mutating func step(_ word: UInt64) {
         let first = (low ^ word).multipliedFullWidth(by: 0xA076_1D64_78BD_642F)

@@ -6,7 +6,9 @@ import NotificationHub
 /// Names come first, and subjects count only when no name is known: a category is an editor's decision, subjects only
 /// describe the item, and their union would alert more readers than the editor chose. Unknown names beside a known one
 /// are ignored.
-public struct Router: Sendable {
+///
+/// An object, as every event asks it: a copy of its tables' references would cost more than the answer.
+public final class Router: Sendable {
     public let table: CategoryTable
     private let fallback: Routing.Tagged?
     /// The routing of each category alone, made once: nearly every event has one.

@@ -7,17 +7,36 @@ public enum Routing: Sendable, Hashable {
     case unroutable(ResultRecord.Failure)
 
     /// The categories of one event; at least one, in the table's order.
-    public struct Tagged: Sendable, Hashable {
+    ///
+    /// An object, because nearly all events share those of a few categories.
+    public final class Tagged: Sendable, Hashable {
         /// Their names, e.g. `["World"]`.
-        public var categories: [String]
+        public let categories: [String]
         /// Their tags, each once; at most `TagExpression.tagsMaxJoinedByOr`.
-        public var tags: [String]
+        public let tags: [String]
         /// The tags as one printed expression, `World || Politics`, so that a reader of both is told once.
-        public var expression: String
+        public let expression: String
         /// The names as one text, `World, Politics`.
-        public var label: String
+        public let label: String
         /// Categories left out because an expression has room for 20 tags only.
-        public var leftOut: [String] = []
+        public let leftOut: [String]
+
+        public init(
+            categories: [String], tags: [String], expression: String, label: String, leftOut: [String] = []
+        ) {
+            self.categories = categories
+            self.tags = tags
+            self.expression = expression
+            self.label = label
+            self.leftOut = leftOut
+        }
+
+        public static func == (lhs: Tagged, rhs: Tagged) -> Bool {
+            (lhs.categories, lhs.tags, lhs.expression, lhs.label, lhs.leftOut)
+                == (rhs.categories, rhs.tags, rhs.expression, rhs.label, rhs.leftOut)
+        }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(expression) }
     }
 }
 

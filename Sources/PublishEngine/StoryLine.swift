@@ -4,4 +4,11 @@ import DequeModule
 struct StoryLine: Sendable {
     var holder: DeliveryID
     var waiting: Deque<DeliveryID> = []
+
+    /// `false` when somebody holds the line already.
+    static func begin(_ line: inout StoryLine?, with id: DeliveryID) -> Bool {
+        guard line == nil else { return false }
+        line = StoryLine(holder: id)
+        return true
+    }
 }

@@ -129,7 +129,7 @@ enum StatusJSON {
             outcomes(tally.outcomes, &json)
             json.object("deadLetters") { json in
                 for (reason, count) in tally.deadLetters.sorted(by: { $0.key < $1.key }) {
-                    json.field(reason, Int64(clamping: count))
+                    json.field(named: reason, Int64(clamping: count))
                 }
             }
             json.object("latency") { json in
@@ -143,13 +143,13 @@ enum StatusJSON {
     private static func outcomes(_ outcomes: Tally.Outcomes, _ json: inout JSONWriter) {
         json.object("outcomes") { json in
             for outcome in Outcome.allCases where outcomes[outcome] > 0 {
-                json.field(outcome.rawValue, Int64(clamping: outcomes[outcome]))
+                json.field(named: outcome.rawValue, Int64(clamping: outcomes[outcome]))
             }
         }
     }
 
     /// Percentiles since the start, in seconds, and the buckets behind them for those who want them over less time.
-    private static func latency(_ name: String, _ histogram: LatencyHistogram, _ json: inout JSONWriter) {
+    private static func latency(_ name: StaticString, _ histogram: LatencyHistogram, _ json: inout JSONWriter) {
         json.object(name) { json in
             json.field("p50", histogram.quantile(0.5))
             json.field("p95", histogram.quantile(0.95))

@@ -156,16 +156,19 @@ struct CSVHeader {
             var data: [(String, String)] = []
             for (column, value) in given {
                 switch column {
-                case .text(let name): json.field(name, value)
+                case .text(let name): json.field(named: name, value)
                 case .number(let name):
                     // What is no number is passed on as text, for the decoder to name.
-                    if let number = Int(value) { json.field(name, number) } else { json.field(name, value) }
-                case .list(let name): json.array(name, of: Self.list(value))
+                    json.name(escaping: name)
+                    if let number = Int(value) { json.value(number) } else { json.value(value) }
+                case .list(let name):
+                    json.name(escaping: name)
+                    json.array { json in for text in Self.list(value) { json.value(text) } }
                 case .data(let name): data.append((name, value))
                 }
             }
             if !data.isEmpty {
-                json.object("data") { json in for (name, value) in data { json.field(name, value) } }
+                json.object("data") { json in for (name, value) in data { json.field(named: name, value) } }
             }
         }
         return .event(json)

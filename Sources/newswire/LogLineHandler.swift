@@ -62,7 +62,7 @@ struct LogLineHandler: LogHandler {
             for field in fields {
                 // The names above are the line's own.
                 let isTaken = ["time", "level", "message", "source"].contains(field.key)
-                json.name(isTaken ? "metadata.\(field.key)" : field.key)
+                json.name(escaping: isTaken ? "metadata.\(field.key)" : field.key)
                 Self.write(field.value, to: &json)
             }
             if let error = event.error { json.field("error", "\(error)") }
@@ -82,7 +82,7 @@ struct LogLineHandler: LogHandler {
         case .dictionary(let values):
             json.object { json in
                 for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-                    json.name(name)
+                    json.name(escaping: name)
                     write(value, to: &json)
                 }
             }
