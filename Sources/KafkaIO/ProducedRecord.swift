@@ -13,6 +13,7 @@ public struct ProducedRecord: Sendable, Hashable {
     /// `nil`: now.
     public var timestamp: Instant?
 
+    @inlinable
     public init(
         topic: String, partition: Int32? = nil, key: [UInt8]? = nil, value: [UInt8]?, headers: [RecordHeader] = [],
         timestamp: Instant? = nil
@@ -31,8 +32,14 @@ extension ProducedRecord {
     func produce(_ client: RdClient, topicHandle: OpaquePointer?, opaque: UInt) -> rd_kafka_resp_err_t {
         let list = headers.isEmpty ? nil : rd_kafka_headers_new(headers.count)
         for header in headers {
+            var name = header.name
             withBytes(header.value) { start, count in
-                _ = rd_kafka_header_add(list, header.name, -1, start, count)
+                // With its length, as a C string would have to be made of most names.
+                name.withUTF8 { name in
+                    _ = name.withMemoryRebound(to: CChar.self) {
+                        rd_kafka_header_add(list, $0.baseAddress, $0.count, start, count)
+                    }
+                }
             }
         }
         let result = withBytes(key) { key, keySize in

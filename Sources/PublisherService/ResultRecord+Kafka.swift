@@ -11,7 +11,7 @@ extension StoreRequest {
         result.encode(into: &buffer)
         var headers = [
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
-            RecordHeader(HeaderName.outcome, result.outcome.rawValue),
+            RecordHeader(name: HeaderName.outcome, value: result.outcome.headerValue),
             RecordHeader(name: HeaderName.group, value: group),
         ]
         if let version { headers.append(RecordHeader(HeaderName.version, version)) }
@@ -25,7 +25,7 @@ extension StoreRequest {
     func deadLetterRecord(_ deadLetter: DeadLetter, topic: String) -> ProducedRecord {
         let ours = [
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
-            RecordHeader(HeaderName.outcome, result.outcome.rawValue),
+            RecordHeader(name: HeaderName.outcome, value: result.outcome.headerValue),
             RecordHeader(HeaderName.reason, result.error?.code ?? result.outcome.rawValue),
         ]
         let original = deadLetter.record.headers.filter { header in !ours.contains { $0.name == header.name } }
@@ -33,4 +33,11 @@ extension StoreRequest {
             topic: topic, key: deadLetter.record.key, value: deadLetter.record.value, headers: original + ours,
             timestamp: deadLetter.record.timestamp)
     }
+}
+
+extension Outcome {
+    /// Its name in bytes, made once.
+    fileprivate var headerValue: [UInt8] { Self.headerValues[index] }
+
+    private static let headerValues = allCases.map { Array($0.rawValue.utf8) }
 }

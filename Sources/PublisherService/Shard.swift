@@ -35,6 +35,10 @@ final class Shard {
     private var actions: [Action] = []
     /// Replies that came since the event loop last looked at its sockets.
     private var landings: [Landing] = []
+    /// An empty list whose memory the next replies use.
+    private var spareLandings: [Landing] = []
+    /// Empty between calls; its memory is used again.
+    private var acknowledgements: [Acknowledgement] = []
     private var resultBuffer: [UInt8] = []
     /// Records the producer had no room for; bounded by the window, whose records they belong to.
     private var unproduced: Deque<(record: ProducedRecord, token: UInt64)> = []
@@ -140,17 +144,16 @@ final class Shard {
         landings.append(Landing(token: token, reply: reply))
         guard landings.count == 1 else { return }
         eventLoop.assumeIsolated().execute { [self] in
-            let arrived = landings
-            landings = []
-            take(.replies(arrived))
+            swap(&landings, &spareLandings)
+            take(.replies(spareLandings))
+            spareLandings.removeAll(keepingCapacity: true)
         }
     }
 
     private func laneName(_ lane: Int) -> String { settings.engine.lanes[lane].name }
 
     private func acknowledge(_ records: [StoredRecord]) {
-        var acknowledgements: [Acknowledgement] = []
-        acknowledgements.reserveCapacity(records.count)
+        acknowledgements.removeAll(keepingCapacity: true)
         for record in records {
             if let failure = record.failure {
                 guard StoreRequest.isDeadLetter(token: record.token), failure.code == "MSG_SIZE_TOO_LARGE" else {
@@ -264,7 +267,7 @@ final class Shard {
     }
 
     private func store(_ request: StoreRequest) {
-        note(request.result)
+        note(request)
         produce(
             request.resultRecord(
                 topic: settings.engine.resultsTopic, group: group,
@@ -276,10 +279,10 @@ final class Shard {
         }
     }
 
-    private func note(_ result: ResultRecord) {
-        meter.settled(result)
-        onResult?(result)
-        log.settled(result)
+    private func note(_ request: StoreRequest) {
+        meter.settled(request)
+        onResult?(request.result)
+        log.settled(request.result)
     }
 
     private func produce(_ record: ProducedRecord, token: UInt64) {

@@ -42,12 +42,13 @@ final class ShardMeter {
         tally.grow(toCategories: categories.count)
     }
 
-    func settled(_ result: ResultRecord) {
+    func settled(_ request: StoreRequest) {
+        let result = request.result
         // Lanes and categories are few and their names short: comparing them costs less than hashing one.
         guard let lane = lanes.firstIndex(of: result.lane) else { return }
         tally.count(
             result, lane: lane, categories: result.categories.lazy.compactMap { self.categories.firstIndex(of: $0) })
-        recent.add(result)
+        recent.add(request)
     }
 
     /// What held until now is counted as having held since the last report.

@@ -80,7 +80,8 @@ extension Tally.Lane {
 }
 
 extension Outcome {
-    fileprivate var index: Int {
+    /// Its place in `allCases`.
+    var index: Int {
         switch self {
         case .accepted: 0
         case .rejected: 1
