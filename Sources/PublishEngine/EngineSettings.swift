@@ -74,7 +74,7 @@ public struct LaneSettings: Sendable, Hashable {
         public var records: Int
         public var bytes: Int
 
-        public init(records: Int = 4096, bytes: Int = 16 << 20) {
+        public init(records: Int = 2048, bytes: Int = 16 << 20) {
             self.records = records
             self.bytes = bytes
         }

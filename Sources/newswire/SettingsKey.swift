@@ -87,7 +87,7 @@ extension SettingsKey {
             "After a timeout or a broken connection nobody knows whether the hub took it: try again, or end as unknown."
         ),
         SettingsKey(
-            "lanes.*.window.records", .integer(1...1_000_000), default: "4096",
+            "lanes.*.window.records", .integer(1...1_000_000), default: "2048",
             "How many records of the lane may be held in memory."),
         SettingsKey(
             "lanes.*.window.bytes", .size(65_536...4_294_967_296), default: "16MiB",
