@@ -54,6 +54,8 @@ struct PathCommand: AsyncParsableCommand {
     var only = ""
     @Option(help: "Events, instead of each scenario's own number.")
     var events: Int?
+    @Option(help: "Partitions of every topic, likewise. The broker of this process keeps 5 MB of each.")
+    var partitions: Int?
     @Flag(help: "One JSON object per scenario.")
     var json = false
 
@@ -61,6 +63,7 @@ struct PathCommand: AsyncParsableCommand {
         if !json { print("scenario".padding(44), " per s  cpu us   MiB   p50 ms   p99 ms  longest") }
         for var scenario in Scenario.all where only.isEmpty || scenario.name.contains(only) {
             scenario.events = events ?? scenario.events
+            scenario.partitions = partitions ?? scenario.partitions
             let figures = try await PathRun(program: program, scenario: scenario).figures()
             try report(figures, json: json) { line(figures) }
         }

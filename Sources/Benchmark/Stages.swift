@@ -48,7 +48,7 @@ struct Stages {
                         reader.reset()
                     }
                 },
-                Stage(name: "result record", allocationsMax: 5) {
+                Stage(name: "result record", allocationsMax: 4) {
                     let result = Self.result(of: event, routing)
                     var buffer: [UInt8] = []
                     let group = Array("newswire".utf8)
@@ -56,7 +56,7 @@ struct Stages {
                         keep(result.resultRecord(topic: "news.results", group: group, carrying: [], buffer: &buffer))
                     }
                 },
-                Stage(name: "engine, whole life of an event", allocationsMax: 17) { EngineLife.run(events: $0) },
+                Stage(name: "engine, whole life of an event", allocationsMax: 14) { EngineLife.run(events: $0) },
                 Stage(name: "mint token", allocationsMax: 31) {
                     for count in 0..<$0 {
                         keep(

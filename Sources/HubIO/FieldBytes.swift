@@ -1,5 +1,13 @@
 internal import NotificationHub
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 extension UInt8 {
     /// A letter, a digit or a mark that RFC 9110 §5.6.2 allows in a token.
     var isTokenCharacter: Bool {
@@ -36,11 +44,20 @@ extension UInt8 {
 extension Span<UInt8> {
     /// Only what may stand in a header value: tabs, spaces, visible characters, bytes above ASCII. RFC 9110 §5.5.
     var isFieldContent: Bool {
-        for index in indices {
-            let byte = self[index]
-            if byte < 0x20 && byte != 0x09 || byte == 0x7F { return false }
+        withUnsafeBufferPointer { bytes in
+            // Without a branch per byte, so that the compiler can take many bytes at once.
+            var others: UInt8 = 0
+            for byte in bytes { others |= byte < 0x20 && byte != 0x09 || byte == 0x7F ? 1 : 0 }
+            return others == 0
         }
-        return true
+    }
+
+    /// Where the first LF stands; `count` without one.
+    var lineLength: Int {
+        withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress, let end = memchr(start, 0x0A, bytes.count) else { return bytes.count }
+            return UnsafeRawPointer(end) - start
+        }
     }
 
     /// The part of `range` without spaces and tabs at either end.

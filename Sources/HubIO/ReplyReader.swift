@@ -102,8 +102,7 @@ package struct ReplyReader {
     /// - Returns: how many bytes were read, at least one.
     private mutating func readLine(_ bytes: Span<UInt8>) -> Int {
         let allowed = headBytesMax - lineBytes - line.count
-        var length = 0
-        while length < bytes.count, bytes[length] != 0x0A { length += 1 }
+        let length = bytes.lineLength
         guard length < allowed else {
             state = .failed(.headTooLong)
             return bytes.count

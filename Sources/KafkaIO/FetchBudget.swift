@@ -7,7 +7,7 @@ struct FetchBudget {
 
     /// Bytes a partition's queue may hold before fetching stops: half of its share. The other half is for the response
     /// on its way.
-    var queued: Int { min(max(share / 2, 128 << 10), 64 << 20) }
+    var queued: Int { min(max(share / 2, 64 << 10), 64 << 20) }
 
     var properties: [(String, String)] {
         let fetch = min(max(share / 2, 64 << 10), 1 << 20)

@@ -15,7 +15,7 @@ public struct KafkaSettings: Sendable {
     /// Bytes of records that may wait in the producer; beyond it `produce` says no.
     public var produceBudget = 16 << 20
     /// How long the producer gathers a batch, in milliseconds.
-    public var lingerMilliseconds = 5
+    public var lingerMilliseconds = 10
     /// How long a revoke may wait for the shards before the partitions are given up without them.
     public var releaseTimeout: Duration = .seconds(60)
     /// How long `close` waits for the broker to acknowledge what is still in the producer.

@@ -152,7 +152,7 @@ extension Engine {
             settle(id, as: .superseded, .init(code: "outdated", detail: detail), at: now, into: &actions)
             return
         }
-        let line = story.low &+ UInt64(lane)
+        let line = story.value &+ UInt64(lane)
         partitions[slot][delivery: index, Int(id.platform)].line = line
         join(line, id, news: news, slot: slot, index: index, lane: lane, at: now, into: &actions)
     }

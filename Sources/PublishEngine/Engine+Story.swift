@@ -8,7 +8,7 @@ extension Engine {
         into actions: inout [Action]
     ) {
         if StoryLine.begin(&lines[line], with: id) {
-            hold(id, slot: slot, index: index, lane: lane, at: now)
+            hold(id, until: news.event.embargoUntil, slot: slot, index: index, lane: lane, at: now)
             return
         }
         partitions[slot][delivery: index, Int(id.platform)].phase = .waiting
@@ -18,8 +18,10 @@ extension Engine {
     }
 
     /// The delivery is the first of its story: it may leave, or waits for its embargo.
-    private mutating func hold(_ id: DeliveryID, slot: Int, index: Int, lane: Int, at now: Instant) {
-        if let embargo = partitions[slot][entry: index].content?.news?.event.embargoUntil, embargo > now {
+    private mutating func hold(
+        _ id: DeliveryID, until embargo: Instant?, slot: Int, index: Int, lane: Int, at now: Instant
+    ) {
+        if let embargo, embargo > now {
             partitions[slot][delivery: index, Int(id.platform)].phase = .parked
             lanes[lane].park(id, until: embargo)
         } else {
@@ -48,7 +50,7 @@ extension Engine {
         let failure = ResultRecord.Failure(code: "recalled", detail: "the story was canceled before this left")
         for platform in settings.platforms.indices where platforms & (1 << platform) != 0 {
             let story = RecentDeliveries.story(recalling.orderKey, platform: UInt8(platform))
-            for id in queued(in: story.low &+ UInt64(lane)) {
+            for id in queued(in: story.value &+ UInt64(lane)) {
                 guard let event = event(of: id), event.orderKey == recalling.orderKey else { continue }
                 settle(id, as: .canceled, failure, at: now, into: &actions)
             }
@@ -90,7 +92,8 @@ extension Engine {
                 partitions[slot][delivery: index, Int(next.platform)].phase == .waiting
             else { continue }
             lines[line]?.holder = next
-            hold(next, slot: slot, index: index, lane: partitions[slot].lane, at: now)
+            let embargo = partitions[slot][entry: index].content?.news?.event.embargoUntil
+            hold(next, until: embargo, slot: slot, index: index, lane: partitions[slot].lane, at: now)
             return
         }
         lines[line] = nil

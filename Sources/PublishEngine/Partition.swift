@@ -126,7 +126,8 @@ struct Partition: Sendable {
 
     /// Forgets finished records at the front, so that the low watermark rises.
     mutating func advance() {
-        while let first = entries.first, first.open == 0 {
+        // In place: a copy would count its content's reference.
+        while !entries.isEmpty, entries[0].open == 0 {
             entries.removeFirst()
             deliveries.removeFirst(platformCount)
             base &+= 1
