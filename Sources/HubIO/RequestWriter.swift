@@ -51,7 +51,7 @@ package struct RequestWriter {
             rest.write("\r\nServiceBusNotification-Tags: ")
             rest.write(request.tags)
             for index in fields.indices {
-                rest.write("\r\n" as StaticString)
+                rest.write("\r\n")
                 rest.write(fields[index].name)
                 rest.write(": ")
                 rest.write(fields[index].value)
@@ -86,10 +86,6 @@ extension UnsafeMutableRawBufferPointer {
     /// Copies the text to the front and steps behind it.
     fileprivate mutating func write(_ text: String) {
         text.withBytes { write(UnsafeRawBufferPointer($0)) }
-    }
-
-    fileprivate mutating func write(_ text: StaticString) {
-        write(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     fileprivate mutating func write(_ bytes: [UInt8]) {
