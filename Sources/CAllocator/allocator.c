@@ -1,4 +1,5 @@
 #include "allocator.h"
 
-// Looked up by jemalloc under this name. Four arenas for each core, its own choice, keep more than the few busy threads need.
+// Looked up by jemalloc under this name. Four arenas for each core, its own choice, hold more memory than
+// the few busy threads need.
 const char *malloc_conf = "narenas:2,dirty_decay_ms:2000";

@@ -32,10 +32,9 @@ extension ProducedRecord {
     func produce(_ client: RdClient, topicHandle: OpaquePointer?, opaque: UInt) -> rd_kafka_resp_err_t {
         let list = headers.isEmpty ? nil : rd_kafka_headers_new(headers.count)
         for header in headers {
-            var name = header.name
             withBytes(header.value) { start, count in
                 // With its length, as a C string would have to be made of most names.
-                name.withUTF8 { name in
+                header.name.withBytes { name in
                     _ = name.withMemoryRebound(to: CChar.self) {
                         rd_kafka_header_add(list, $0.baseAddress, $0.count, start, count)
                     }

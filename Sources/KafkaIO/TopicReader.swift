@@ -76,18 +76,23 @@ public final class TopicReader {
         self.began = began
         var records: [ReadRecord] = []
         var failure: KafkaFailure?
-        let wait = Int32(clamping: timeout.nanoseconds / 1_000_000)
-        let count = consumer.read(limit: Swift.max(limit, 1), milliseconds: wait) { partition, message in
-            switch message.pointee.err {
-            case RD_KAFKA_RESP_ERR_NO_ERROR:
-                let offset = message.pointee.offset
-                if let end = ends[partition], offset >= end, began + .seconds(5) < .now { ends[partition] = nil }
-                if ends[partition] == nil && !follow { return }
-                records.append(ReadRecord(partition: partition, record: SourceRecord(message)))
-            case RD_KAFKA_RESP_ERR__PARTITION_EOF: ends[partition] = nil
-            case let error: failure = KafkaFailure(error, detail: "Reading \(partition) failed")
+        let deadline = ContinuousClock.now + timeout
+        var count: Int
+        repeat {
+            let wait = Int32(clamping: Swift.max((deadline - .now).nanoseconds, 0) / 1_000_000)
+            count = consumer.read(limit: Swift.max(limit, 1), milliseconds: wait) { partition, message in
+                switch message.pointee.err {
+                case RD_KAFKA_RESP_ERR_NO_ERROR:
+                    let offset = message.pointee.offset
+                    if let end = ends[partition], offset >= end, began + .seconds(5) < .now { ends[partition] = nil }
+                    if ends[partition] == nil && !follow { return }
+                    records.append(ReadRecord(partition: partition, record: SourceRecord(message)))
+                case RD_KAFKA_RESP_ERR__PARTITION_EOF: ends[partition] = nil
+                case let error: failure = KafkaFailure(error, detail: "Reading \(partition) failed")
+                }
             }
-        }
+            // A partition's end is a message too, but nothing that was waited for.
+        } while records.isEmpty && failure == nil && count > 0 && (follow || !isAtEnd) && deadline > .now
         // A failed partition speaks again; records do not.
         if records.isEmpty, let failure { throw failure }
         if count == 0, let trouble = consumer.trouble(), !trouble.isRetriable { throw trouble }

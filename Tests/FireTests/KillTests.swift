@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized)
 struct KillTests {
     /// Reads results until nothing comes for a moment.
-    private func drain(_ reader: TopicReader, into settled: inout [Int: Int]) throws {
+    private func drain(_ reader: TopicReader, into settled: inout [SourceCoordinates: Int]) throws {
         while true {
             let read = try reader.next(timeout: .milliseconds(300))
             if read.isEmpty { return }
@@ -17,20 +17,10 @@ struct KillTests {
         }
     }
 
-    /// Counts results by their event's number.
-    private func count(_ read: [TopicReader.ReadRecord], into settled: inout [Int: Int]) throws {
+    private func count(_ read: [TopicReader.ReadRecord], into settled: inout [SourceCoordinates: Int]) throws {
         for one in read {
-            let result = try ResultRecord(decoding: try #require(one.record.value))
-            settled[try #require(result.eventID.flatMap(Int.init)), default: 0] += 1
+            settled[try ResultRecord(decoding: try #require(one.record.value)).coordinates, default: 0] += 1
         }
-    }
-
-    /// What a kill left behind.
-    private struct Death {
-        /// The events that have a result.
-        var settled: Set<Int>
-        /// Requests the hub has seen. What was on the wire may still come, but has no result and never will.
-        var received: Int
     }
 
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(15)))
@@ -49,8 +39,8 @@ struct KillTests {
 
         let began = ContinuousClock.now
         let follower = try TopicReader(settings: room.kafka, topic: "news.results", follow: true)
-        var settled: [Int: Int] = [:]
-        var deaths: [Death] = []
+        var settled: [SourceCoordinates: Int] = [:]
+        var unacknowledged: [Int] = []
         for _ in 0..<kills {
             let running = try room.run()
             // From the first sends of a life to well into it.
@@ -61,7 +51,7 @@ struct KillTests {
             running.signal(SIGKILL)
             running.wait()
             try drain(follower, into: &settled)
-            deaths.append(Death(settled: Set(settled.keys), received: room.hub.receivedCount))
+            unacknowledged.append(room.hub.receivedCount - settled.count)
         }
         let last = try room.run("--until-caught-up")
         #expect(last.wait() == 0, "\(last.output.suffix(2000))")
@@ -71,25 +61,22 @@ struct KillTests {
         while !whole.isAtEnd { try count(try whole.next(), into: &settled) }
 
         var copies: [Int: [String]] = [:]
-        var order: [Int] = []
         for message in room.hub.received {
             let collapse = message.headers.first { $0.name.lowercased() == "apns-collapse-id" }?.value
-            order.append(try number(of: message))
-            copies[order[order.count - 1], default: []].append(try #require(collapse))
+            copies[try number(of: message), default: []].append(try #require(collapse))
         }
-        let repeats = order.count - copies.count
+        let repeats = room.hub.receivedCount - copies.count
         let extraResults = settled.values.reduce(0) { $0 + $1 - 1 }
         print(
             """
             kill test: \(events) events, \(kills) kills in \(began.duration(to: .now)); repeats \(repeats), \
-            \(repeats / max(kills, 1)) for each kill, results stored twice \(extraResults)
+            requests whose result a kill took \
+            \(zip(unacknowledged, [0] + unacknowledged).map { $0 - $1 }), results stored twice \(extraResults)
             """)
         #expect(settled.count == events)
         #expect(copies.count == events)
-        // Only what had no result when a life ended is sent by those after it.
-        for death in deaths {
-            #expect(order.dropFirst(death.received).allSatisfy { !death.settled.contains($0) })
-        }
+        // One result is stored of each event, so every request without one is a repeat and no other is.
+        #expect(repeats == unacknowledged.last)
         #expect(extraResults == 0)
         #expect(copies.values.allSatisfy { Set($0).count == 1 })
         await room.close()
