@@ -52,6 +52,18 @@ struct ToolTests {
         #expect(read == [3, 4])
     }
 
+    @Test func `a following reader waits as long as it was told, although partitions say that they end`() throws {
+        let broker = try Broker(("news", 3))
+        try publish(300, broker, partitions: 3)
+        let reader = try TopicReader(settings: broker.settings, topic: broker.topic("news"), follow: true)
+        var read = 0
+        while read < 300 { read += try reader.next().count }
+        let began = ContinuousClock.now
+        #expect(try reader.next(timeout: .seconds(2)).isEmpty)
+        #expect(reader.isAtEnd)
+        #expect(began.duration(to: .now) > .milliseconds(1_990))
+    }
+
     @Test func `a topic that does not exist is an error with a remedy`() throws {
         let broker = try Broker(("news", 1))
         let failure = #expect(throws: KafkaFailure.self) {
