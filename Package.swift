@@ -54,14 +54,15 @@ let package = Package(
         // simdjson, because decoding is on the hot path: Foundation's decoder alone costs more than a whole event may.
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "NewsModel", dependencies: ["CSimdjson"], swiftSettings: strict),
+        .target(name: "KafkaModel", dependencies: ["NewsModel"], swiftSettings: strict),
         .target(name: "NotificationHub", dependencies: [crypto], swiftSettings: strict),
         .target(
             name: "PublishEngine",
             dependencies: [
-                "NewsModel", "NotificationHub", crypto, deque, heap,
+                "KafkaModel", "NewsModel", "NotificationHub", crypto, deque, heap,
                 .product(name: "Mustache", package: "swift-mustache"),
             ], swiftSettings: strict),
-        .target(name: "KafkaIO", dependencies: ["CRdkafka", "NewsModel"], swiftSettings: strict),
+        .target(name: "KafkaIO", dependencies: ["CRdkafka", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .target(
             name: "HubIO",
             dependencies: [
@@ -70,7 +71,7 @@ let package = Package(
         .target(
             name: "PublisherService",
             dependencies: [
-                "HubIO", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine", deque, logging, nioCore, nioPosix,
+                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", deque, logging, nioCore, nioPosix,
                 nioSSL, tracing,
             ], swiftSettings: strict),
         // Spans to an OpenTelemetry collector.
@@ -87,20 +88,20 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(
-            name: "Simulation", dependencies: ["NewsModel", "NotificationHub", "PublishEngine", heap],
+            name: "Simulation", dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", heap],
             swiftSettings: strict),
         .target(name: "BreakingNews", dependencies: ["NotificationHub"], swiftSettings: strict),
         .target(
             name: "StatusServer",
             dependencies: [
-                "KafkaIO", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService", logging, nioCore,
+                "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService", logging, nioCore,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "newswire",
             dependencies: [
-                "BreakingNews", "CAllocator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub",
+                "BreakingNews", "CAllocator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "OTLPTracing", "PublishEngine", "PublisherService", "Simulation", "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioHTTP1,
                 nioPosix, nioSSL,
@@ -113,7 +114,7 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "CAllocations", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub",
+                "CAllocations", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine",
                 "PublisherService", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"), nioCore, nioPosix, nioSSL,
@@ -123,24 +124,25 @@ let package = Package(
             name: "TestSupport", dependencies: [nioCore, nioPosix], path: "Tests/TestSupport", exclude: ["browser.py"],
             swiftSettings: strict),
         .testTarget(name: "NewsModelTests", dependencies: ["NewsModel", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "KafkaModelTests", dependencies: ["KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(name: "NotificationHubTests", dependencies: ["NotificationHub"], swiftSettings: strict),
         .testTarget(
-            name: "PublishEngineTests", dependencies: ["NewsModel", "NotificationHub", "PublishEngine"],
+            name: "PublishEngineTests", dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine"],
             swiftSettings: strict),
-        .testTarget(name: "KafkaIOTests", dependencies: ["KafkaIO", "NewsModel"], swiftSettings: strict),
+        .testTarget(name: "KafkaIOTests", dependencies: ["KafkaIO", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
             name: "HubIOTests", dependencies: ["HubIO", "NotificationHub", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
             name: "PublisherServiceTests",
             dependencies: [
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
                 "PublisherService", logging,
             ], swiftSettings: strict),
         .testTarget(
             name: "OTLPTracingTests",
             dependencies: [
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "OTLPTracing",
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -154,18 +156,18 @@ let package = Package(
             dependencies: ["HubEmulator", "HubServer", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
-            name: "SimulationTests", dependencies: ["NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
+            name: "SimulationTests", dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
             swiftSettings: strict),
         .testTarget(
             name: "StatusServerTests",
             dependencies: [
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
                 "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["dashboard.py"], swiftSettings: strict),
         .testTarget(
             name: "NewswireTests",
             dependencies: [
-                "newswire", "HubEmulator", "HubServer", "KafkaIO", "NewsModel", "NotificationHub", "PublishEngine",
+                "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
                 "PublisherService", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),
         // A broker for tests in a process of its own.
@@ -174,7 +176,7 @@ let package = Package(
         .testTarget(
             name: "FireTests",
             dependencies: [
-                "newswire", "mockbroker", "HubEmulator", "HubServer", "KafkaIO", "NewsModel", "NotificationHub",
+                "newswire", "mockbroker", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
             ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

@@ -1,40 +1,8 @@
 import CRdkafka
+public import KafkaModel
 
-/// Something that went wrong between us and Kafka, as a sentence with a remedy. It never holds a password.
-public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// librdkafka's name for it, e.g. `_ALL_BROKERS_DOWN` (ours: `_CONFIGURATION`, `_STALE_GENERATION`).
-    public var code: String
-    /// The client that met it cannot go on; only a restart helps.
-    public var isFatal: Bool
-    /// It may pass by itself; the same call can be tried again later.
-    public var isRetriable: Bool
-    /// What happened.
-    public var detail: String
-    /// What to do about it; empty when the detail says it all.
-    public var remedy: String
-
-    public init(code: String, isFatal: Bool = false, isRetriable: Bool = false, detail: String, remedy: String = "") {
-        self.code = code
-        self.isFatal = isFatal
-        self.isRetriable = isRetriable
-        self.detail = detail
-        self.remedy = remedy
-    }
-
-    public var description: String {
-        remedy.isEmpty ? "\(detail) (\(code))" : "\(detail) (\(code)). \(remedy)"
-    }
-}
-
+/// librdkafka's errors as sentences with remedies.
 extension KafkaFailure {
-    static func configuration(_ detail: String, remedy: String) -> KafkaFailure {
-        KafkaFailure(code: "_CONFIGURATION", detail: detail, remedy: remedy)
-    }
-
-    static let staleGeneration = KafkaFailure(
-        code: "_STALE_GENERATION", detail: "The partitions were given up before this commit was asked for",
-        remedy: "Nothing to do: their next owner goes on from the last commit.")
-
     /// `detail` is what librdkafka says beyond the code's own text, when it says more.
     init(_ error: rd_kafka_resp_err_t, detail: String? = nil, fatal: Bool = false) {
         let text = rd_kafka_err2str(error).map { String(cString: $0) } ?? "Unknown error"

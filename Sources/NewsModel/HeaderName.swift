@@ -10,6 +10,10 @@ public enum HeaderName {
     public static let reason = "nw-reason"
     /// On results: the event's version, for finding duplicates without reading JSON.
     public static let version = "nw-version"
+    /// On results of records without an event id: a hash of the record's bytes, 16 hexadecimal digits.
+    public static let identity = "nw-identity"
+    /// On dead letters: when the original was written, in milliseconds since 1970.
+    public static let writtenAt = "nw-written-at"
     /// On a record put back on its lane: how often that happened.
     public static let redrive = "nw-redrive"
 

@@ -19,7 +19,8 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// Whole milliseconds since 1970, rounded down.
     public var milliseconds: Int64 {
-        nanoseconds >= 0 ? nanoseconds / 1_000_000 : (nanoseconds - 999_999) / 1_000_000
+        let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        return remainder < 0 ? quotient - 1 : quotient
     }
 
     public static func < (lhs: Instant, rhs: Instant) -> Bool { lhs.nanoseconds < rhs.nanoseconds }

@@ -1,0 +1,40 @@
+/// Something that went wrong between us and Kafka, as a sentence with a remedy. It never holds a password.
+public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// librdkafka's name for it, e.g. `_ALL_BROKERS_DOWN` (ours: `_CONFIGURATION`, `_STALE_GENERATION`).
+    public var code: String
+    /// The client that met it cannot go on; only a restart helps.
+    public var isFatal: Bool
+    /// It may pass by itself; the same call can be tried again later.
+    public var isRetriable: Bool
+    /// What happened.
+    public var detail: String
+    /// What to do about it; empty when the detail says it all.
+    public var remedy: String
+
+    public init(code: String, isFatal: Bool = false, isRetriable: Bool = false, detail: String, remedy: String = "") {
+        self.code = code
+        self.isFatal = isFatal
+        self.isRetriable = isRetriable
+        self.detail = detail
+        self.remedy = remedy
+    }
+
+    public var description: String {
+        remedy.isEmpty ? "\(detail) (\(code))" : "\(detail) (\(code)). \(remedy)"
+    }
+}
+
+extension KafkaFailure {
+    public static func configuration(_ detail: String, remedy: String) -> KafkaFailure {
+        KafkaFailure(code: "_CONFIGURATION", detail: detail, remedy: remedy)
+    }
+
+    public static let staleGeneration = KafkaFailure(
+        code: "_STALE_GENERATION", detail: "The partitions were given up before this commit was asked for",
+        remedy: "Nothing to do: their next owner goes on from the last commit.")
+
+    /// Neither records nor an end came from a partition that is read.
+    public static let standstill = KafkaFailure(
+        code: "_TIMED_OUT", isRetriable: true, detail: "Nothing came from the partition for 15 seconds",
+        remedy: "Check that its leader is there; reading goes on by itself.")
+}

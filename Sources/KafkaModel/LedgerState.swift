@@ -1,0 +1,270 @@
+public import NewsModel
+
+/// The reading of one lane's ledger, partition by partition, as a plain value: where each results partition is read from, when
+/// it is done, and when one that cannot be read is tried again while the others go on.
+///
+/// Who owns it asks `next`, does that, and says how it went. Times are of the monotonic clock.
+public struct LedgerState: Sendable {
+    public let lane: LaneID
+    private var jobs: [Job] = []
+    private var generation = Generation.none
+    /// What is being read has changed: the reader must be told anew.
+    private var hasChanged = false
+
+    /// One results partition to read back for one shard.
+    private struct Job: Sendable {
+        let shard: ShardID
+        let generation: Generation
+        let results: TopicPartition
+        let sources: [TopicPartition]
+        let start: RestoreStart
+        var phase = Phase.waiting(until: .distantPast)
+        /// Set once known, so that a second try goes on where the first one stopped.
+        var progress: Progress?
+        /// Tries in a row that failed.
+        var failures = 0
+
+        enum Phase {
+            /// Not read: new, or resting after a failure. Next is `locating`.
+            case waiting(until: Instant)
+            /// The reader looks for where it begins and ends. Next is `reading` or, after a failure, `waiting`.
+            case locating
+            /// Next is the job's end or, after a failure, `waiting`.
+            case reading(movedAt: Instant, began: Instant)
+        }
+    }
+
+    fileprivate struct Progress: Sendable {
+        var next: Int64
+        var start: Int64
+        var end: Int64
+        var basis: RestoreEnd.Basis
+        /// W of each source partition, where the group has committed one.
+        var watermarks: [TopicPartition: Int64]
+        /// Entries from here on help to recognise duplicates, whatever they are about.
+        var recentFrom: Int64
+    }
+
+    /// What the reader is to do now.
+    public enum Step: Sendable, Hashable {
+        /// Find out about these results partitions, then say `located` or `failed` of each.
+        case locate([Request])
+        /// Read from these offsets on, and nothing else.
+        case assign([PartitionOffset])
+        /// Read what comes within a moment.
+        case read
+        /// Nothing to do before then, unless something is asked for; `nil` for whenever.
+        case wait(until: Instant?)
+    }
+
+    public struct Request: Sendable, Hashable {
+        public var results: TopicPartition
+        /// The source partitions whose results stand there.
+        public var sources: [TopicPartition]
+        /// The offset at this time is wanted when the group has committed none for the results partition.
+        public var since: Instant?
+    }
+
+    /// What the broker says of one results partition.
+    public struct Location: Sendable, Hashable {
+        /// L: what the group committed for it.
+        public var committed: Int64?
+        /// W of each source partition that has one.
+        public var watermarks: [TopicPartition: Int64]
+        /// The first offset kept, and the end.
+        public var kept: Range<Int64>
+        /// The first offset at or after the request's time; `nil` when nothing is as late.
+        public var since: Int64?
+
+        public init(committed: Int64?, watermarks: [TopicPartition: Int64], kept: Range<Int64>, since: Int64? = nil) {
+            self.committed = committed
+            self.watermarks = watermarks
+            self.kept = kept
+            self.since = since
+        }
+    }
+
+    /// A partition that gives nothing for so long, neither a record nor its end, is taken for one that cannot be read.
+    public static let standstillMax = Duration.seconds(15)
+    /// Where others keep writing, the end runs away: past the end as it was at first, this long is enough.
+    static let overtime = Duration.seconds(5)
+    static let shortestRest = Duration.milliseconds(200)
+    static let longestRest = Duration.seconds(5)
+
+    public init(lane: LaneID) {
+        self.lane = lane
+    }
+
+    // MARK: What is asked for
+
+    /// Reads a results partition back for a shard. A second request for the same partition takes the place of the first.
+    public mutating func restore(
+        _ results: TopicPartition, for sources: [TopicPartition], from start: RestoreStart, shard: ShardID,
+        generation: Generation
+    ) {
+        guard generation >= self.generation else { return }
+        jobs.removeAll { $0.results == results }
+        jobs.append(
+            Job(shard: shard, generation: generation, results: results, sources: sources.sorted(), start: start))
+        jobs.sort { $0.results < $1.results }
+        hasChanged = true
+    }
+
+    /// Drops what belongs to older generations.
+    public mutating func begin(_ generation: Generation) {
+        self.generation = max(self.generation, generation)
+        let before = jobs.count
+        jobs.removeAll { $0.generation < self.generation }
+        if jobs.count != before { hasChanged = true }
+    }
+
+    public var isIdle: Bool { jobs.isEmpty }
+
+    // MARK: What to do
+
+    public mutating func next(at now: Instant) -> Step {
+        let due = jobs.indices.filter { index in
+            if case .waiting(let until) = jobs[index].phase { until <= now } else { false }
+        }
+        if !due.isEmpty {
+            for index in due { jobs[index].phase = .locating }
+            return .locate(
+                due.map {
+                    Request(results: jobs[$0].results, sources: jobs[$0].sources, since: jobs[$0].start.since)
+                })
+        }
+        let reading = jobs.filter { if case .reading = $0.phase { true } else { false } }
+        if hasChanged {
+            hasChanged = false
+            let offsets = reading.compactMap { job in job.progress.map { PartitionOffset(job.results, $0.next) } }
+            if !offsets.isEmpty { return .assign(offsets) }
+        }
+        if !reading.isEmpty { return .read }
+        let rests = jobs.compactMap { job -> Instant? in
+            if case .waiting(let until) = job.phase { until } else { nil }
+        }
+        return .wait(until: rests.min())
+    }
+
+    // MARK: How it went
+
+    public mutating func located(_ results: TopicPartition, _ location: Location, at now: Instant) {
+        guard let index = locating(results) else { return }
+        let job = jobs[index]
+        var progress = Self.progress(of: job, in: location)
+        if let before = job.progress, location.kept.contains(before.next) || before.next == location.kept.upperBound {
+            progress.next = max(progress.next, before.next)
+            progress.start = min(progress.start, before.start)
+        }
+        jobs[index].progress = progress
+        jobs[index].phase = .reading(movedAt: now, began: now)
+        hasChanged = true
+    }
+
+    private static func progress(of job: Job, in location: Location) -> Progress {
+        let window = max(job.start.window, 0)
+        let (low, end) = (location.kept.lowerBound, location.kept.upperBound)
+        func back(_ offset: Int64) -> Int64 {
+            let (earlier, overflow) = offset.subtractingReportingOverflow(window)
+            return overflow ? low : earlier
+        }
+        let (first, basis): (Int64, RestoreEnd.Basis) =
+            if let committed = location.committed, committed <= end {
+                (back(committed), .committed)
+            } else if location.committed != nil {
+                // Past the end: the results topic was made anew, or cut back. All of it is news to us.
+                (low, .committed)
+            } else if job.start.since != nil {
+                // The newest results still say what was settled last.
+                (min(location.since ?? end, back(end)), .time)
+            } else {
+                (back(end), .newest)
+            }
+        let start = min(max(first, low), end)
+        return Progress(
+            next: start, start: start, end: end, basis: basis, watermarks: location.watermarks,
+            recentFrom: back(end))
+    }
+
+    /// The partition cannot be read for now. The others are not touched.
+    public mutating func failed(
+        _ results: TopicPartition, _ failure: KafkaFailure, at now: Instant, _ events: inout ShardEvents
+    ) {
+        guard let index = jobs.firstIndex(where: { $0.results == results }) else { return }
+        if case .waiting = jobs[index].phase { return }
+        var rest = Self.shortestRest
+        for _ in 0..<min(jobs[index].failures, 8) { rest = min(rest * 2, Self.longestRest) }
+        jobs[index].failures += 1
+        jobs[index].phase = .waiting(until: now + rest)
+        hasChanged = true
+        events.add(
+            .restoreFailed(lane, jobs[index].generation, results: results, failure), for: jobs[index].shard)
+    }
+
+    /// What was read of one results partition, in the order of offsets.
+    ///
+    /// - Parameters:
+    ///   - entries: those that are results of our group.
+    ///   - next: one past the last record read, whatever it was.
+    ///   - isAtEnd: nothing stood there.
+    public mutating func read(
+        _ results: TopicPartition, _ entries: [LedgerEntry], next: Int64?, isAtEnd: Bool, at now: Instant,
+        _ events: inout ShardEvents
+    ) {
+        guard let index = jobs.firstIndex(where: { $0.results == results }), case .reading(_, let began) = jobs[index].phase,
+            var progress = jobs[index].progress
+        else { return }
+        if let next {
+            // A reader whose offset is gone begins elsewhere.
+            progress.start = min(progress.start, entries.first?.offset ?? progress.start)
+            progress.next = next
+            jobs[index].failures = 0
+        }
+        jobs[index].progress = progress
+        jobs[index].phase = .reading(movedAt: next != nil ? now : movedAt(jobs[index]), began: began)
+        let useful = entries.compactMap { entry in progress.useful(entry) }
+        let isOverdue = progress.next >= progress.end && now >= began + Self.overtime
+        if isAtEnd || isOverdue {
+            let job = jobs.remove(at: index)
+            hasChanged = true
+            let end = RestoreEnd(offset: max(progress.end, progress.next), start: progress.start, basis: progress.basis)
+            events.add(
+                .restored(lane, job.generation, results: results, entries: useful, end: end), for: job.shard)
+        } else if !useful.isEmpty {
+            events.add(
+                .restored(lane, jobs[index].generation, results: results, entries: useful, end: nil),
+                for: jobs[index].shard)
+        }
+    }
+
+    private func movedAt(_ job: Job) -> Instant {
+        if case .reading(let movedAt, _) = job.phase { movedAt } else { .distantPast }
+    }
+
+    /// Ends partitions that stand still, and those that are read far enough. To be called after every turn of reading.
+    public mutating func tick(at now: Instant, standstill: KafkaFailure, _ events: inout ShardEvents) {
+        for job in jobs {
+            guard case .reading(let movedAt, _) = job.phase else { continue }
+            if now >= movedAt + Self.standstillMax {
+                failed(job.results, standstill, at: now, &events)
+            } else {
+                read(job.results, [], next: nil, isAtEnd: false, at: now, &events)
+            }
+        }
+    }
+
+    private func locating(_ results: TopicPartition) -> Int? {
+        jobs.firstIndex { job in
+            if case .locating = job.phase { job.results == results } else { false }
+        }
+    }
+}
+
+extension LedgerState.Progress {
+    /// The entry with what is known of its record; `nil` when the partitions need it no more.
+    fileprivate func useful(_ entry: LedgerEntry) -> LedgerEntry? {
+        var entry = entry
+        if let watermark = watermarks[entry.source.partition] { entry.isOpen = entry.source.offset >= watermark }
+        return entry.isOpen || entry.offset >= recentFrom ? entry : nil
+    }
+}

@@ -1,0 +1,27 @@
+public import NewsModel
+
+/// A record for the producer.
+public struct ProducedRecord: Sendable, Hashable {
+    public var topic: String
+    /// `nil`: by the key's hash, any partition without a key.
+    public var partition: Int32?
+    public var key: [UInt8]?
+    /// `nil` is a tombstone.
+    public var value: [UInt8]?
+    public var headers: [RecordHeader]
+    /// `nil`: now.
+    public var timestamp: Instant?
+
+    @inlinable
+    public init(
+        topic: String, partition: Int32? = nil, key: [UInt8]? = nil, value: [UInt8]?, headers: [RecordHeader] = [],
+        timestamp: Instant? = nil
+    ) {
+        self.topic = topic
+        self.partition = partition
+        self.key = key
+        self.value = value
+        self.headers = headers
+        self.timestamp = timestamp
+    }
+}

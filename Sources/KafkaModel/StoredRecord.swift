@@ -1,0 +1,19 @@
+/// The broker's acknowledgement of one result or dead letter: it stands on every in-sync replica.
+public struct StoredRecord: Sendable, Hashable {
+    public var delivery: DeliveryID
+    public var kind: Kind
+    /// Where it stands in its partition.
+    public var offset: Int64
+
+    /// What is stored of a delivery.
+    public enum Kind: UInt8, Sendable, Hashable {
+        case result = 0
+        case deadLetter = 1
+    }
+
+    public init(delivery: DeliveryID, kind: Kind, offset: Int64) {
+        self.delivery = delivery
+        self.kind = kind
+        self.offset = offset
+    }
+}
