@@ -75,7 +75,7 @@ public struct ConsumerState: Sendable {
             shards[index].slots = slots.indices.filter { slots[$0].shard.index == index }
             shards[index].next = 0
         }
-        events.addForAll { .assigned(lane, generation, partitions(of: $0)) }
+        events.addForAll { .assigned(lane, generation, self.partitions(of: $0)) }
     }
 
     /// The group takes the partitions back.

@@ -1,64 +1,56 @@
+public import KafkaModel
 public import NewsModel
 public import NotificationHub
 
 /// What the shell is to do. Actions of one input are carried out in order.
 public enum Action: Sendable {
-    /// Put the request on an idle connection; answer with `Input.replies` and the same token.
-    case send(token: UInt64, SendRequest)
+    /// Put the request on an idle connection; answer with `Input.replies` and the same id.
+    case send(RequestID, SendRequest)
     /// Mint a new access token for the requests that follow.
     case renewToken
-    /// Write a result, and the original beside it when it is a dead letter; answer with `stored` for each.
+    /// Write a result to the results topic; answer with `stored`.
     case store(StoreRequest)
-    /// Commit these offsets in one request; answer with `committed`.
-    case commit(lane: Int, generation: Int, offsets: [CommitOffset])
-    /// Read the results partition back from where this lane's ledger begins.
-    case restore(lane: Int, generation: Int, results: TopicPartition)
-    /// Allow this much more to be read for a lane.
-    case grant(lane: Int, records: Int, bytes: Int)
-    case hold(TopicPartition, lane: Int, generation: Int)
-    case resume(TopicPartition, lane: Int, generation: Int)
-    /// Everything of this generation is settled as far as it can be: give the partitions up.
-    case release(lane: Int, generation: Int)
-    /// The drain is done (or its deadline has passed).
-    case finish
+    /// Write the original to the dead-letter topic; answer with `stored`. Its result follows once this is acknowledged.
+    case storeDeadLetter(StoreRequest, SourceRecord)
+    case kafka(KafkaCommand)
+    /// Tell the process's other shards that the story, by its order key, is recalled.
+    case recall(story: String)
+    /// The drain is done, or its deadline has passed: then something may still be without its result.
+    case finish(Leftovers)
+}
+
+/// What a drain could not finish in time. Nothing of it is committed: the next owner does it again.
+public struct Leftovers: Sendable, Hashable {
+    /// Requests without an answer.
+    public var unanswered = 0
+    /// Deliveries whose result or dead letter the broker has not acknowledged.
+    public var unstored = 0
+
+    public init(unanswered: Int = 0, unstored: Int = 0) {
+        self.unanswered = unanswered
+        self.unstored = unstored
+    }
 }
 
 /// A result to be written. An object, as it is large and handed on as it is.
 public final class StoreRequest: Sendable {
-    public let token: UInt64
+    public let delivery: DeliveryID
     public let result: ResultRecord
     /// The event's version, carried in a header so that the ledger recognises duplicates.
     public let version: String?
-    /// Headers of the source record that the result carries on.
+    /// Of a record without an event id, so that the ledger recognises it.
+    public let identity: RecordIdentity?
+    /// Headers of the source record that the result carries on, within `HeaderName.carriedBytesMax`.
     public let carried: [RecordHeader]
-    /// The source record and the token for its acknowledgement, when it goes to the dead-letter topic.
-    public let deadLetter: DeadLetter?
 
     package init(
-        token: UInt64, result: ResultRecord, version: String?, carried: [RecordHeader], deadLetter: DeadLetter?
+        delivery: DeliveryID, result: ResultRecord, version: String?, identity: RecordIdentity?,
+        carried: [RecordHeader]
     ) {
-        self.token = token
+        self.delivery = delivery
         self.result = result
         self.version = version
+        self.identity = identity
         self.carried = carried
-        self.deadLetter = deadLetter
-    }
-
-    /// Whether an acknowledgement is about a dead letter; else it is about a result.
-    public static func isDeadLetter(token: UInt64) -> Bool { DeliveryID.isDeadLetter(token: token) }
-
-    public struct DeadLetter: Sendable {
-        public var token: UInt64
-        public var record: SourceRecord
-    }
-}
-
-public struct CommitOffset: Sendable, Hashable {
-    public var partition: TopicPartition
-    public var offset: Int64
-
-    public init(partition: TopicPartition, offset: Int64) {
-        self.partition = partition
-        self.offset = offset
     }
 }
