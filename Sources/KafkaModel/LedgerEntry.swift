@@ -11,6 +11,8 @@ public struct LedgerEntry: Sendable, Hashable {
     /// Whose result it is. Together with the coordinates it names a delivery for good: coordinates alone come again when a
     /// topic is deleted and made again.
     public var identity: RecordIdentity
+    /// `nil` for a record without one.
+    public var eventID: String?
     public var version: String?
     /// Whether the record may be read again (it stands at or above the group's committed offset, or there is none). Other
     /// entries only help to recognise duplicates.
@@ -18,13 +20,14 @@ public struct LedgerEntry: Sendable, Hashable {
 
     public init(
         offset: Int64, source: ResultRecord.Source, platform: Platform, outcome: Outcome?, identity: RecordIdentity,
-        version: String? = nil, isOpen: Bool = true
+        eventID: String? = nil, version: String? = nil, isOpen: Bool = true
     ) {
         self.offset = offset
         self.source = source
         self.platform = platform
         self.outcome = outcome
         self.identity = identity
+        self.eventID = eventID
         self.version = version
         self.isOpen = isOpen
     }
@@ -41,13 +44,12 @@ public struct LedgerEntry: Sendable, Hashable {
         if let owner = header(HeaderName.group), owner != group { return nil }
         func text(_ name: String) -> String? { header(name).map { String(decoding: $0, as: UTF8.self) } }
         // Only results of records without an id say whose they are in a header of their own; their key is no id.
-        let identity =
-            text(HeaderName.identity).flatMap(RecordIdentity.init(headerValue:))
-            ?? RecordIdentity(eventID: String(decoding: key ?? [], as: UTF8.self))
+        let hash = text(HeaderName.identity).flatMap(RecordIdentity.init(headerValue:))
+        let eventID = hash == nil ? String(decoding: key ?? [], as: UTF8.self) : nil
         self.init(
             offset: offset, source: coordinates.source, platform: coordinates.platform,
-            outcome: text(HeaderName.outcome).flatMap(Outcome.init(rawValue:)), identity: identity,
-            version: text(HeaderName.version))
+            outcome: text(HeaderName.outcome).flatMap(Outcome.init(rawValue:)),
+            identity: hash ?? RecordIdentity(eventID: eventID ?? ""), eventID: eventID, version: text(HeaderName.version))
     }
 }
 

@@ -13,6 +13,8 @@ public enum Action: Sendable {
     /// Write the original to the dead-letter topic; answer with `stored`. Its result follows once this is acknowledged.
     case storeDeadLetter(StoreRequest, SourceRecord)
     case kafka(KafkaCommand)
+    /// The clock on the wall was set by so much since the last input: tell the operator.
+    case clockStepped(by: Duration)
     /// Tell the process's other shards that the story, by its order key, is recalled.
     case recall(story: String)
     /// The drain is done, or its deadline has passed: then something may still be without its result.

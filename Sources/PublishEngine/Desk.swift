@@ -26,11 +26,11 @@ public struct Reload: Sendable {
 }
 
 extension Engine {
-    mutating func reload(_ reload: Reload, at now: Instant) {
+    mutating func reload(_ reload: Reload, _ turn: Turn) {
         desk = reload.desk
         // A new bucket starts empty: an unchanged rate keeps the one it has.
         guard rate != reload.rate else { return }
         rate = reload.rate
-        resetBucket(at: now)
+        resetBucket(turn)
     }
 }

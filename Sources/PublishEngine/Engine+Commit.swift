@@ -1,17 +1,41 @@
+import KafkaModel
 import NewsModel
 
 /// Acknowledged results let the low watermark rise; commits follow it.
 extension Engine {
-    mutating func acknowledge(_ acknowledgement: Acknowledgement, at now: Instant) {
-        let (token, offset) = (acknowledgement.token, acknowledgement.offset)
-        let id = DeliveryID(token: token)
-        guard let (slot, index) = locate(id),
-            partitions[slot][delivery: index, Int(id.platform)].acknowledgements > 0
-        else { return }
-        if let offset, !DeliveryID.isDeadLetter(token: token) {
-            partitions[slot].noteResult(at: offset, entry: index)
+    mutating func acknowledge(_ record: StoredRecord, _ turn: inout Turn) {
+        let id = record.delivery
+        guard let (slot, index) = locate(id) else { return }
+        partitions[slot].storedAt = turn.now
+        switch (record.kind, partitions[slot][delivery: index, id.platform].phase) {
+        case (.deadLetter, .deadLettered):
+            guard let request = pendingResults.removeValue(forKey: id) else { return }
+            partitions[slot][delivery: index, id.platform].phase = .settled
+            turn.actions.append(.store(request))
+        case (.result, .settled):
+            noteResult(at: record.offset, slot: slot, index: index)
+            partitions[slot][delivery: index, id.platform].phase = .stored
+            partitions[slot].unstored -= 1
+            close(slot: slot, index: index)
+        default: break
         }
-        if partitions[slot].acknowledge(delivery: index, Int(id.platform)) { close(slot: slot, index: index) }
+    }
+
+    private mutating func noteResult(at offset: Int64, slot: Int, index: Int) {
+        if offset < partitions[slot][entry: index].firstResult { partitions[slot][entry: index].firstResult = offset }
+        let partition = partitions[slot].id.partition
+        if offset + 1 < resultsEnds[partition] ?? 0 {
+            // Acknowledgements come in the order of offsets: the results topic was made anew.
+            for slot in partitions.indices where partitions[slot].id.partition == partition {
+                partitions[slot].forgetResultOffsets()
+            }
+            partitions[slot][entry: index].firstResult = offset
+        }
+        resultsEnds[partition] = offset + 1
+        // Lanes that are idle move their L along, or a long ledger of another lane would delay them after a restart.
+        if offset % LaneCommit.ledgerStep == 0 {
+            for lane in lanes.indices where !lanes[lane].slots.isEmpty { lanes[lane].commit.isDirty = true }
+        }
     }
 
     /// One delivery less is open; the last one frees the record.
@@ -20,24 +44,37 @@ extension Engine {
         let lane = partitions[slot].lane
         lanes[lane].finished(bytes: bytes)
         partitions[slot].advance()
-        lanes[lane].isDirty = true
+        lanes[lane].commit.isDirty = true
     }
 
-    mutating func commit(at now: Instant, into actions: inout [Action]) {
-        for lane in lanes.indices where lanes[lane].isDirty && !lanes[lane].commitUnderWay {
-            lanes[lane].commitIsDue = !hasWorkToAwait(lane)
-            guard now >= lanes[lane].commitAt, lanes[lane].commitIsDue else { continue }
-            lanes[lane].commitIsDue = false
-            lanes[lane].isDirty = false
+    mutating func commit(_ turn: inout Turn) {
+        for lane in lanes.indices {
+            if turn.now >= lanes[lane].commit.renewAt { renew(lane, turn) }
+            guard lanes[lane].commit.isDirty, !lanes[lane].commit.isUnderWay else { continue }
+            lanes[lane].commit.isDue = !hasWorkToAwait(lane)
+            guard turn.now >= lanes[lane].commit.notBefore, lanes[lane].commit.isDue else { continue }
+            lanes[lane].commit.isDue = false
+            lanes[lane].commit.isDirty = false
             let offsets = commitOffsets(lane)
             guard !offsets.isEmpty else {
                 lanes[lane].draining?.committed = true
                 continue
             }
-            lanes[lane].commitUnderWay = true
-            lanes[lane].commitAt = now + settings.commitInterval
-            actions.append(.commit(lane: lane, generation: lanes[lane].generation, offsets: offsets))
+            lanes[lane].commit.begin(at: turn.now, interval: settings.commitInterval)
+            turn.actions.append(.kafka(.commit(LaneID(lane), lanes[lane].generation, offsets)))
         }
+    }
+
+    private mutating func renew(_ lane: Int, _ turn: Turn) {
+        lanes[lane].commit.renewAt = turn.now + LaneCommit.renewInterval
+        commitAnew(lane)
+    }
+
+    /// All offsets go out once more: a ledger offset must never go out without the watermark it was computed from.
+    private mutating func commitAnew(_ lane: Int) {
+        for slot in lanes[lane].slots { partitions[slot].committed = nil }
+        lanes[lane].commit.ledger = [:]
+        lanes[lane].commit.isDirty = true
     }
 
     /// Before a last commit, replies and acknowledgements are worth waiting for (the release has its own deadline).
@@ -49,52 +86,80 @@ extension Engine {
     }
 
     /// W of every source partition that moved, and L of its results partition: the least of all topics that share it.
-    private mutating func commitOffsets(_ lane: Int) -> [CommitOffset] {
-        var offsets: [CommitOffset] = []
+    private mutating func commitOffsets(_ lane: Int) -> [PartitionOffset] {
+        var offsets: [PartitionOffset] = []
         var ledger: [Int32: Int64] = [:]
-        var moved: [Int32] = []
+        var moved: Set<Int32> = []
         for slot in lanes[lane].slots {
-            guard partitions[slot].phase != .restoring else { continue }
-            partitions[slot].pruneRestored()
             let id = partitions[slot].id
-            ledger[id.partition] = min(ledger[id.partition] ?? .max, partitions[slot].ledgerStart)
-            guard let watermark = partitions[slot].lowWatermark, watermark != partitions[slot].committed else {
+            guard partitions[slot].isLedgerKnown else {
+                // Nobody knows yet where its results begin: L stays where it is.
+                ledger[id.partition] = .min
+                commitWatermark(of: slot, into: &offsets)
                 continue
             }
-            partitions[slot].committed = watermark
-            offsets.append(CommitOffset(partition: id, offset: watermark))
-            if !moved.contains(id.partition) { moved.append(id.partition) }
+            partitions[slot].pruneRestored()
+            let start = partitions[slot].ledgerStart(acknowledgedEnd: resultsEnds[id.partition] ?? 0)
+            ledger[id.partition] = min(ledger[id.partition] ?? .max, start)
+            if commitWatermark(of: slot, into: &offsets) { moved.insert(id.partition) }
         }
-        for partition in moved {
-            guard let start = ledger[partition] else { continue }
-            let results = TopicPartition(topic: settings.resultsTopic, partition: partition)
-            offsets.append(CommitOffset(partition: results, offset: start))
+        guard mayCommitLedger(lane) else { return offsets }
+        for (partition, start) in ledger.sorted(by: { $0.key < $1.key }) where start >= 0 {
+            let committed = lanes[lane].commit.ledger[partition]
+            guard moved.contains(partition) || start >= (committed ?? 0) + LaneCommit.ledgerStep || committed == nil
+            else { continue }
+            lanes[lane].commit.ledger[partition] = start
+            offsets.append(PartitionOffset(TopicPartition(topic: settings.resultsTopic, partition: partition), start))
         }
         return offsets
     }
 
-    mutating func finishCommit(lane: Int, succeeded: Bool, at now: Instant) {
-        lanes[lane].commitUnderWay = false
-        if !succeeded {
-            // Offsets are commanded anew from the current watermarks, all of them: a ledger offset must never go out
-            // without the watermark it was computed from.
-            for slot in lanes[lane].slots { partitions[slot].committed = nil }
+    /// - Returns: whether it moved.
+    @discardableResult
+    private mutating func commitWatermark(of slot: Int, into offsets: inout [PartitionOffset]) -> Bool {
+        guard partitions[slot].mayCommitWatermark, let watermark = partitions[slot].lowWatermark,
+            watermark != partitions[slot].committed
+        else { return false }
+        partitions[slot].committed = watermark
+        offsets.append(PartitionOffset(partitions[slot].id, watermark))
+        return true
+    }
+
+    /// While the topics of a lane differ in length, partition p of one may belong to another member than p of the other:
+    /// then nobody knows all that L must reach back to, and it stays.
+    private func mayCommitLedger(_ lane: Int) -> Bool {
+        lanes[lane].settings.topics.count == 1 || (lanes[lane].counts.isFresh && lanes[lane].counts.areEqual)
+    }
+
+    mutating func finishCommit(
+        _ lane: LaneID, _ generation: Generation, offsets: [PartitionOffset], failure: KafkaFailure?, _ turn: Turn
+    ) {
+        guard let failure else {
+            lanes[lane].commit.succeeded()
+            if !lanes[lane].commit.isDirty { lanes[lane].draining?.committed = true }
+            return
         }
-        if succeeded || lanes[lane].draining != nil {
+        lanes[lane].commit.failed(failure, at: turn.now, interval: settings.commitInterval)
+        if generation == lanes[lane].generation { commitAnew(lane.index) }
+        if lanes[lane].draining != nil || (draining != nil && lanes[lane].commit.failures >= 3) {
             // A last commit that fails (a broker may refuse one while it rebalances) costs the next owner only a
             // longer look at the ledger.
-            if !lanes[lane].isDirty { lanes[lane].draining?.committed = true }
-        } else {
-            lanes[lane].isDirty = true
-            lanes[lane].commitAt = now + settings.commitInterval
+            lanes[lane].commit.isDirty = false
+            lanes[lane].draining?.committed = true
         }
+    }
+
+    func id(slot: Int, index: Int, platform: Int) -> DeliveryID {
+        DeliveryID(
+            slot: slot, occupancy: partitions[slot].occupancy, sequence: partitions[slot].sequence(at: index),
+            platform: platform)
     }
 
     /// The delivery's place, unless its partition went or its record is done.
     func locate(_ id: DeliveryID) -> (slot: Int, index: Int)? {
-        let slot = Int(id.slot)
+        let slot = id.slot
         guard slot < partitions.count, partitions[slot].phase != .free,
-            partitions[slot].incarnation == id.incarnation, Int(id.platform) < settings.platforms.count,
+            partitions[slot].occupancy == id.occupancy, id.platform < settings.platforms.count,
             let index = partitions[slot].index(of: id.sequence)
         else { return nil }
         return (slot, index)
@@ -102,30 +167,10 @@ extension Engine {
 }
 
 extension Partition {
-    fileprivate mutating func noteResult(at offset: Int64, entry index: Int) {
-        if offset < self[entry: index].firstResult { self[entry: index].firstResult = offset }
-        resultsEnd = max(resultsEnd, offset + 1)
-    }
-
-    /// `true` when that was the last acknowledgement the delivery waited for.
-    fileprivate mutating func acknowledge(delivery index: Int, _ platform: Int) -> Bool {
-        self[delivery: index, platform].acknowledgements -= 1
-        guard self[delivery: index, platform].acknowledgements == 0 else { return false }
-        self[delivery: index, platform].phase = .stored
-        unstored -= 1
-        return true
-    }
-
     /// Closes one delivery of the record; the record's size when it was the last.
     fileprivate mutating func close(entry index: Int) -> Int? {
         self[entry: index].open -= 1
         guard self[entry: index].open == 0 else { return nil }
         return self[entry: index].byteCount
-    }
-
-    /// Records below the low watermark will not come again. (Those between it and the position may yet be examined.)
-    fileprivate mutating func pruneRestored() {
-        guard !restored.isEmpty, let lowWatermark else { return }
-        restored = restored.filter { $0.key >= lowWatermark }
     }
 }

@@ -1,31 +1,37 @@
 import DequeModule
 import HeapModule
+import KafkaModel
 import NewsModel
 import NotificationHub
 
 /// Which delivery leaves next, and when: lane by urgency, story by order, everyone by pace and concurrency.
 extension Engine {
-    mutating func dispatch(at now: Instant, into actions: inout [Action]) {
+    mutating func dispatch(_ turn: inout Turn) {
         paceAt = nil
         guard draining == nil else { return }
-        for lane in lanes.indices { unpark(lane, at: now) }
+        for lane in lanes.indices { wakeDelayed(lane, turn) }
         if halt != nil {
-            sendProbe(at: now, into: &actions)
+            sendProbe(&turn)
             return
         }
-        while flights.count < concurrency.limit, let lane = nextLane() {
-            guard let ready = nextReady(lane, at: now, into: &actions) else { continue }
-            guard now >= awayUntil else {
-                paceAt = awayUntil
-                return
-            }
-            if let bucket, case .notBefore(let earliest) = bucket.ask(at: now, reserve: reserve(for: lane)) {
+        for lane in lanes.indices where lanes[lane].flood != nil { sendFloodProbe(lane, &turn) }
+        while inFlight.count < concurrency.limit, let lane = nextLane() {
+            guard let ready = nextReady(lane, &turn) else { continue }
+            if let earliest = mayLeave(turn, reserve: reserve(for: lane)) {
                 paceAt = earliest
                 return
             }
             lanes[lane].ready.removeFirst()
-            depart(ready, lane: lane, at: now, into: &actions)
+            depart(ready, lane: lane, &turn)
         }
+    }
+
+    /// `nil` when a request may leave now; else when it may, as far as pace and hub are concerned.
+    private func mayLeave(_ turn: Turn, reserve: Int = 0) -> Instant? {
+        guard turn.now >= awayUntil else { return awayUntil }
+        guard knowsItsShare else { return .distantFuture }
+        if let bucket, case .notBefore(let earliest) = bucket.ask(at: turn.now, reserve: reserve) { return earliest }
+        return nil
     }
 
     /// Half the burst is kept for the most urgent lane, so that live news never queues behind a backfill's burst.
@@ -34,28 +40,28 @@ extension Engine {
     /// The most urgent lane with work, unless a lower one has its floor coming.
     private func nextLane() -> Int? {
         var chosen: Int?
-        for lane in lanes.indices where !lanes[lane].isPaused && !lanes[lane].ready.isEmpty {
+        for lane in lanes.indices where lanes[lane].maySend && !lanes[lane].ready.isEmpty {
             if chosen == nil { chosen = lane } else if lanes[lane].floorCredit >= 100 { return lane }
         }
         return chosen
     }
 
     /// The lane's first delivery that may still leave; what is gone or stale is taken off the queue.
-    private mutating func nextReady(_ lane: Int, at now: Instant, into actions: inout [Action]) -> Departure? {
+    private mutating func nextReady(_ lane: Int, _ turn: inout Turn) -> Departure? {
         guard let id = lanes[lane].ready.first else { return nil }
-        guard let (slot, index) = locate(id), partitions[slot].phase == .active,
-            partitions[slot][delivery: index, Int(id.platform)].phase == .ready,
+        guard let (slot, index) = locate(id), partitions[slot].isSending,
+            partitions[slot][delivery: index, id.platform].phase == .ready,
             let content = partitions[slot][entry: index].content
         else {
             lanes[lane].ready.removeFirst()
             return nil
         }
-        guard now < content.deadline else {
+        guard !content.isStale(turn) else {
             lanes[lane].ready.removeFirst()
             // An earlier request may have been accepted: then it is not certain that nobody saw it.
-            let isCertain = partitions[slot][delivery: index, Int(id.platform)].unknowns == 0
-            settle(id, as: isCertain ? .expired : .unknown, expiry(of: content), at: now, into: &actions)
-            moveLinesOn(at: now, into: &actions)
+            let isCertain = partitions[slot][delivery: index, id.platform].unknowns == 0
+            settle(id, as: isCertain ? .expired : .unknown, expiry(of: content), &turn)
+            advanceStories(&turn)
             return nil
         }
         return Departure(id: id, slot: slot, index: index, content: content)
@@ -68,37 +74,62 @@ extension Engine {
         var content: Content
     }
 
-    private mutating func depart(
-        _ departure: Departure, lane: Int, isProbe: Bool = false, at now: Instant, into actions: inout [Action]
-    ) {
+    @discardableResult
+    private mutating func depart(_ departure: Departure, lane: Int, _ turn: inout Turn) -> RequestID? {
         let (id, slot, index) = (departure.id, departure.slot, departure.index)
         let request = departure.content.news?.request(
-            on: settings.platforms[Int(id.platform)], lane: lane, since: partitions[slot][entry: index].readAt,
+            on: settings.platforms[id.platform], lane: lane, since: partitions[slot][entry: index].readAt,
             expiresAt: departure.content.expiresAt)
-        guard let request else { return }
-        bucket?.take(at: now)
+        guard let request else { return nil }
+        bucket?.take(at: turn.now)
         for lower in lanes.indices where lower > lane {
             lanes[lower].floorCredit = min(lanes[lower].floorCredit + lanes[lower].settings.floorPercent, 100)
         }
         lanes[lane].floorCredit = max(lanes[lane].floorCredit - 100, 0)
 
-        let token = flights.depart(id, at: now, tokenEpoch: tokenEpoch, isProbe: isProbe)
-        if isProbe { probe = token }
+        let requestID = inFlight.begin(id, at: turn.now, tokenEpoch: tokenEpoch)
         partitions[slot].inFlight += 1
-        partitions[slot].markDeparted(index, Int(id.platform), at: now)
-        actions.append(.send(token: token, request))
+        partitions[slot].markSent(index, id.platform, at: turn.wall)
+        turn.actions.append(.send(requestID, request))
+        return requestID
     }
 
     /// Deliveries whose time has come go to the front: they are the oldest.
-    private mutating func unpark(_ lane: Int, at now: Instant) {
-        while let next = lanes[lane].parked.min, next.until <= now {
-            lanes[lane].parked.removeMin()
+    private mutating func wakeDelayed(_ lane: Int, _ turn: Turn) {
+        while let next = lanes[lane].retries.min, next.until <= turn.now {
+            lanes[lane].retries.removeMin()
             guard let (slot, index) = locate(next.id),
-                partitions[slot][delivery: index, Int(next.id.platform)].phase == .parked
+                partitions[slot][delivery: index, next.id.platform].phase == .delayed
             else { continue }
-            partitions[slot][delivery: index, Int(next.id.platform)].phase = .ready
+            if next.notBefore > turn.now, let content = partitions[slot][entry: index].content, !content.isStale(turn) {
+                // Its deadline seemed to have come, but the clock was set back meanwhile.
+                delay(next.id, content, notBefore: next.notBefore, lane, turn)
+                continue
+            }
+            partitions[slot][delivery: index, next.id.platform].phase = .ready
             lanes[lane].ready.prepend(next.id)
         }
+        while let next = lanes[lane].embargoed.min, next.until <= turn.embargoClock {
+            lanes[lane].embargoed.removeMin()
+            guard let (slot, index) = locate(next.id),
+                partitions[slot][delivery: index, next.id.platform].phase == .delayed
+            else { continue }
+            partitions[slot][delivery: index, next.id.platform].phase = .ready
+            lanes[lane].ready.prepend(next.id)
+        }
+    }
+
+    /// Looks at a retry again when it may leave, or when it has become too old to leave.
+    func delayEnd(_ content: Content?, notBefore: Instant) -> Instant {
+        guard let content else { return notBefore }
+        return min(notBefore, content.staleAt, steady(of: content.deadline))
+    }
+
+    private mutating func delay(
+        _ id: DeliveryID, _ content: Content, notBefore: Instant, _ lane: Int, _ turn: Turn
+    ) {
+        let until = max(delayEnd(content, notBefore: notBefore), turn.now + .milliseconds(1))
+        lanes[lane].retry(id, notBefore: notBefore, until: until)
     }
 
     /// Superseded and recalled deliveries leave their places in the queues behind. Normally those come to the front and
@@ -110,74 +141,91 @@ extension Engine {
                 let live = lanes[lane].ready.filter { phase(of: $0) == .ready }
                 lanes[lane].ready = live
             }
-            if lanes[lane].parked.count > most {
-                let live = lanes[lane].parked.unordered.filter { phase(of: $0.id) == .parked }
-                lanes[lane].parked = Heap(live)
+            if lanes[lane].retries.count > most {
+                let live = lanes[lane].retries.unordered.filter { phase(of: $0.id) == .delayed }
+                lanes[lane].retries = Heap(live)
+            }
+            if lanes[lane].embargoed.count > most {
+                let live = lanes[lane].embargoed.unordered.filter { phase(of: $0.id) == .delayed }
+                lanes[lane].embargoed = Heap(live)
             }
         }
     }
 
     private func phase(of id: DeliveryID) -> DeliveryState.Phase? {
-        locate(id).map { partitions[$0.slot][delivery: $0.index, Int(id.platform)].phase }
+        locate(id).map { partitions[$0.slot][delivery: $0.index, id.platform].phase }
     }
 
     // MARK: Probes
 
     /// While halted, one request at a time finds out whether it is over.
-    private mutating func sendProbe(at now: Instant, into actions: inout [Action]) {
-        guard let halt, probe == nil, now >= halt.probeAt else { return }
-        // Every connection may still wait for the hub that stopped answering.
-        guard flights.count < settings.connections else {
-            self.halt?.probeAt = now + settings.probeFirst
+    private mutating func sendProbe(_ turn: inout Turn) {
+        guard let halt, probe == nil, turn.now >= halt.probeAt else { return }
+        if let later = probeMustWait(turn) {
+            self.halt?.probeAt = later
             return
         }
-        guard now >= awayUntil else {
-            self.halt?.probeAt = awayUntil
-            return
-        }
-        if let bucket, case .notBefore(let earliest) = bucket.ask(at: now) {
-            self.halt?.probeAt = earliest
-            return
-        }
-        if halt.reason == .flood, examineProbe(at: now, into: &actions) { return }
-        for lane in lanes.indices where !lanes[lane].isPaused {
+        for lane in lanes.indices where lanes[lane].maySend {
             while !lanes[lane].ready.isEmpty {
-                guard let departure = nextReady(lane, at: now, into: &actions) else { continue }
+                guard let departure = nextReady(lane, &turn) else { continue }
                 lanes[lane].ready.removeFirst()
-                if halt.reason == .keyRefused { renewToken(into: &actions) }
-                depart(departure, lane: lane, isProbe: true, at: now, into: &actions)
+                if halt.reason == .keyRefused { renewToken(&turn) }
+                probe = depart(departure, lane: lane, &turn)
                 return
             }
         }
         // Nothing waits: look again at the probe's own pace, or at once when something arrives behind this time.
-        self.halt?.probeAt = now + .seconds(1)
+        self.halt?.probeAt = turn.now + .seconds(1)
     }
 
-    /// In a flood one unexamined record is let through; `true` when it failed again.
-    private mutating func examineProbe(at now: Instant, into actions: inout [Action]) -> Bool {
-        for lane in lanes.indices where !lanes[lane].isPaused && lanes[lane].ready.isEmpty {
-            guard let next = lanes[lane].unexamined.popFirst() else { continue }
-            examine(next, lane: lane, at: now, into: &actions)
-            if lanes[lane].ready.isEmpty {
-                halt?.probeFailed(at: now, longest: settings.probeLongest)
-                return true
-            }
-            return false
+    /// When a probe that cannot leave now is due again.
+    private func probeMustWait(_ turn: Turn) -> Instant? {
+        // Every connection may still wait for the hub that stopped answering.
+        guard inFlight.count < settings.connections else { return turn.now + settings.probeFirst }
+        return mayLeave(turn).map { min($0, turn.now + settings.probeFirst) }
+    }
+
+    /// In a flood one event at a time is let through, to see whether the lane's events are well again.
+    private mutating func sendFloodProbe(_ lane: Int, _ turn: inout Turn) {
+        guard let flood = lanes[lane].flood, lanes[lane].floodProbe == nil, !lanes[lane].isPaused,
+            turn.now >= flood.probeAt
+        else { return }
+        if let later = probeMustWait(turn) {
+            lanes[lane].flood?.probeAt = later
+            return
         }
-        return false
+        if lanes[lane].ready.isEmpty {
+            guard let next = lanes[lane].unexamined.popFirst() else {
+                lanes[lane].flood?.probeAt = turn.now + .seconds(1)
+                return
+            }
+            examine(next, LaneID(lane), &turn)
+        }
+        while !lanes[lane].ready.isEmpty {
+            guard let departure = nextReady(lane, &turn) else { continue }
+            lanes[lane].ready.removeFirst()
+            lanes[lane].floodProbe = depart(departure, lane: lane, &turn)
+            return
+        }
+        lanes[lane].flood?.probeFailed(at: turn.now, longest: settings.probeLongest)
     }
 
-    mutating func renewToken(into actions: inout [Action]) {
+    mutating func renewToken(_ turn: inout Turn) {
         tokenEpoch += 1
         tokenIsProven = false
-        actions.append(.renewToken)
+        turn.actions.append(.renewToken)
     }
 }
 
+extension Lane {
+    /// Neither paused nor stopped by a flood.
+    var maySend: Bool { !isPaused && flood == nil }
+}
+
 extension Partition {
-    fileprivate mutating func markDeparted(_ index: Int, _ platform: Int, at now: Instant) {
-        self[delivery: index, platform].phase = .flying
+    fileprivate mutating func markSent(_ index: Int, _ platform: Int, at wall: Instant) {
+        self[delivery: index, platform].phase = .inFlight
         self[delivery: index, platform].attempts += 1
-        if self[delivery: index, platform].firstSentAt == nil { self[delivery: index, platform].firstSentAt = now }
+        if self[delivery: index, platform].firstSentAt == nil { self[delivery: index, platform].firstSentAt = wall }
     }
 }

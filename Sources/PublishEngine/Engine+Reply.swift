@@ -1,148 +1,173 @@
 import DequeModule
+import KafkaModel
 import NewsModel
 import NotificationHub
 
 /// A reply is judged where it arrives: settled, tried again, or a reason to stop.
 extension Engine {
-    mutating func receive(_ reply: Reply, token: UInt64, at now: Instant, into actions: inout [Action]) {
-        guard let flight = flights.land(token) else { return }
-        let wasProbe = probe == token
+    mutating func receive(_ reply: Reply, to id: RequestID, _ turn: inout Turn) {
+        guard let request = inFlight.end(id) else { return }
+        let wasProbe = probe == id
         if wasProbe { probe = nil }
         let verdict = Judge.verdict(on: reply)
-        let roundTrip = now - flight.sentAt
-        let place = locate(flight.delivery)
+        let roundTrip = turn.now - request.sentAt
+        let place = locate(request.delivery)
         if let (slot, index) = place {
+            let platform = request.delivery.platform
             partitions[slot].inFlight -= 1
-            partitions[slot][delivery: index, Int(flight.delivery.platform)].hubTime = roundTrip
+            if case .notSent = reply {
+                partitions[slot][delivery: index, platform].attempts -= 1
+            } else {
+                partitions[slot][delivery: index, platform].hubTime = roundTrip
+            }
+            judgeFloodProbe(verdict, id, lane: partitions[slot].lane, turn)
         }
-        noteForEveryone(verdict, flight, roundTrip: roundTrip, at: now, into: &actions)
-        if wasProbe { judgeProbe(verdict, at: now) }
+        updateHubState(verdict, request, roundTrip: roundTrip, &turn)
+        if wasProbe { judgeProbe(verdict, turn) }
         guard let (slot, index) = place else { return }
-        follow(verdict, reply, flight, slot: slot, index: index, wasProbe: wasProbe, at: now, into: &actions)
-        moveLinesOn(at: now, into: &actions)
+        applyToDelivery(verdict, reply, request.delivery, slot: slot, index: index, &turn)
+        advanceStories(&turn)
     }
 
     /// What a verdict says about the hub: concurrency, pace, token, outage.
-    private mutating func noteForEveryone(
-        _ verdict: Verdict, _ flight: Flights.Flight, roundTrip: Duration, at now: Instant, into actions: inout [Action]
+    private mutating func updateHubState(
+        _ verdict: Verdict, _ request: InFlightRequests.Request, roundTrip: Duration, _ turn: inout Turn
     ) {
         switch verdict {
         case .accepted, .rejected:
-            if flight.tokenEpoch == tokenEpoch { tokenIsProven = true }
+            if request.tokenEpoch == tokenEpoch { tokenIsProven = true }
             outage.accepted()
-            concurrency.accepted(roundTrip: roundTrip, inFlight: flights.count + 1, at: now)
-        case .notAccepted(let failure, let after, let isBusy):
-            if isBusy { concurrency.refused(at: now) }
-            if let after {
-                awayUntil = max(awayUntil, now + after)
-                bucket?.hold(until: now + after)
-            }
-            if outage.failed(flight.delivery) { stop(.outage, failure.detail, at: now) }
+            concurrency.accepted(roundTrip: roundTrip, inFlight: inFlight.count + 1, at: turn.now)
+        case .notAccepted(let failure, let after, let isBusy, _):
+            if isBusy { concurrency.refused(at: turn.now) }
+            if let after { stayAway(after, turn) }
+            if outage.failed(request.delivery) { stop(.outage, failure.detail, turn) }
         case .unknown(let failure, let hubIsAway):
-            concurrency.refused(at: now)
-            if hubIsAway, outage.failed(flight.delivery) { stop(.outage, failure.detail, at: now) }
+            concurrency.refused(at: turn.now)
+            if hubIsAway, outage.failed(request.delivery) { stop(.outage, failure.detail, turn) }
         case .unreachable(let failure):
-            stop(.outage, failure.detail, at: now)
+            stop(.outage, failure.detail, turn)
         case .tokenRefused(let failure):
-            if flight.tokenEpoch == tokenEpoch {
+            if request.tokenEpoch == tokenEpoch {
                 if halt == nil, tokenIsProven || tokenEpoch == 0 {
-                    renewToken(into: &actions)
+                    renewToken(&turn)
                 } else {
-                    stop(.keyRefused, failure.detail, at: now)
+                    stop(.keyRefused, failure.detail, turn)
                 }
             }
         case .halt(let reason, let failure):
-            stop(reason, failure.detail, at: now)
+            stop(reason, failure.detail, turn)
         }
     }
 
-    private mutating func stop(_ reason: Halt.Reason, _ detail: String, at now: Instant) {
+    /// The hub asked everyone to wait; nobody waits for ever because of one reply.
+    private mutating func stayAway(_ asked: Duration, _ turn: Turn) {
+        let until = turn.now + min(asked, settings.longestPause)
+        if turn.now >= awayUntil { awaySince = turn.now }
+        awayUntil = max(awayUntil, until)
+        bucket?.hold(until: until)
+    }
+
+    private mutating func stop(_ reason: Halt.Reason, _ detail: String, _ turn: Turn) {
         guard halt == nil else { return }
-        halt = Halt(reason: reason, detail: detail, at: now, probeAfter: settings.probeFirst)
+        halt = Halt(reason: reason, detail: detail, at: turn.now, probeAfter: settings.probeFirst)
     }
 
     /// Any answer that is about the one event, or an acceptance, ends a halt.
-    private mutating func judgeProbe(_ verdict: Verdict, at now: Instant) {
+    private mutating func judgeProbe(_ verdict: Verdict, _ turn: Turn) {
         switch verdict {
-        case .accepted:
-            clearHalt()
-        case .rejected:
-            if halt?.reason == .flood {
-                halt?.probeFailed(at: now, longest: settings.probeLongest)
-            } else {
-                clearHalt()
-            }
+        case .accepted, .rejected:
+            halt = nil
+            outage.accepted()
         case .notAccepted, .unreachable, .unknown, .tokenRefused:
-            halt?.probeFailed(at: now, longest: settings.probeLongest)
+            halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
         case .halt(let reason, let failure):
-            halt?.probeFailed(at: now, longest: settings.probeLongest)
-            if halt?.reason != .flood {
-                halt?.reason = reason
-                halt?.detail = failure.detail
-            }
+            halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
+            halt?.reason = reason
+            halt?.detail = failure.detail
         }
     }
 
-    private mutating func clearHalt() {
-        if halt?.reason == .flood { floodGuard.reset() }
-        halt = nil
-        outage.accepted()
+    private mutating func judgeFloodProbe(_ verdict: Verdict, _ id: RequestID, lane: LaneID, _ turn: Turn) {
+        guard lanes[lane].floodProbe == id else { return }
+        lanes[lane].floodProbe = nil
+        if case .accepted = verdict {
+            lanes[lane].flood = nil
+            lanes[lane].floodGuard.reset()
+        } else {
+            lanes[lane].flood?.probeFailed(at: turn.now, longest: settings.probeLongest)
+        }
     }
 
     /// What a verdict means for the delivery itself.
-    private mutating func follow(
-        _ verdict: Verdict, _ reply: Reply, _ flight: Flights.Flight, slot: Int, index: Int, wasProbe: Bool,
-        at now: Instant, into actions: inout [Action]
+    private mutating func applyToDelivery(
+        _ verdict: Verdict, _ reply: Reply, _ id: DeliveryID, slot: Int, index: Int, _ turn: inout Turn
     ) {
-        let id = flight.delivery
-        let platform = Int(id.platform)
         let answer: HubReply? = if case .replied(let answer) = reply { answer } else { nil }
+        let platform = id.platform
         switch verdict {
         case .accepted:
-            settle(id, as: .accepted, nil, reply: answer, at: now, into: &actions)
+            settle(id, as: .accepted, nil, reply: answer, &turn)
+            return
         case .rejected(let failure):
-            settle(id, as: .rejected, failure, reply: answer, at: now, into: &actions)
+            settle(id, as: .rejected, failure, reply: answer, &turn)
+            return
+        case .unknown: partitions[slot][delivery: index, platform].unknowns += 1
+        case .notAccepted, .unreachable, .tokenRefused, .halt: break
+        }
+        let state = partitions[slot][delivery: index, platform]
+        if let withdrawal = state.withdrawal {
+            endWithdrawn(id, for: withdrawal, reply: answer, &turn)
+            return
+        }
+        switch verdict {
+        case .accepted, .rejected: break
         case .tokenRefused, .halt, .unreachable:
             // Not the delivery's fault: it keeps its place and is not charged.
-            retry(id, slot: slot, index: index, at: now, not: now)
-        case .notAccepted(let failure, let after, _):
-            if !wasProbe { partitions[slot][delivery: index, platform].charged += 1 }
+            retry(id, slot: slot, index: index, notBefore: turn.now, turn)
+        case .notAccepted(let failure, let after, _, let isCharged):
+            if isCharged { partitions[slot][delivery: index, platform].charged += 1 }
             let charged = Int(partitions[slot][delivery: index, platform].charged)
-            if charged >= settings.retry.attempts {
-                let unknown = partitions[slot][delivery: index, platform].unknowns > 0
-                settle(id, as: unknown ? .unknown : .exhausted, failure, reply: answer, at: now, into: &actions)
+            if charged >= attemptsMax(slot: slot, index: index) {
+                settle(id, as: state.unknowns > 0 ? .unknown : .exhausted, failure, reply: answer, &turn)
             } else {
-                let delay = settings.retry.delay(afterAttempt: charged, using: &random)
-                retry(id, slot: slot, index: index, at: now, not: now + max(after ?? .zero, delay))
+                let delay = settings.retry.delay(afterAttempt: max(charged, 1), using: &random)
+                let asked = min(after ?? .zero, settings.longestPause)
+                retry(id, slot: slot, index: index, notBefore: turn.now + max(asked, delay), turn)
             }
         case .unknown(let failure, _):
-            partitions[slot][delivery: index, platform].unknowns += 1
-            if !wasProbe { partitions[slot][delivery: index, platform].charged += 1 }
-            let state = partitions[slot][delivery: index, platform]
-            let policy = lanes[partitions[slot].lane].settings.onUnknown
+            partitions[slot][delivery: index, platform].charged += 1
             let isOver =
-                state.unknowns >= settings.unknownAttempts || Int(state.charged) >= settings.retry.attempts
-            // A probe's failure is the hub's, so it uses nothing up.
-            if policy == .giveUp || (isOver && !wasProbe) {
-                settle(id, as: .unknown, failure, reply: answer, at: now, into: &actions)
+                Int(state.unknowns) >= settings.unknownAttempts
+                || Int(state.charged) + 1 >= attemptsMax(slot: slot, index: index)
+            if lanes[partitions[slot].lane].settings.onUnknown == .giveUp || isOver {
+                settle(id, as: .unknown, failure, reply: answer, &turn)
             } else {
-                let delay = settings.retry.delay(afterAttempt: Int(state.unknowns), using: &random)
-                retry(id, slot: slot, index: index, at: now, not: now + delay)
+                let gap = settings.retry.gap(
+                    afterUnknown: Int(state.unknowns), of: settings.unknownAttempts, using: &random)
+                retry(id, slot: slot, index: index, notBefore: turn.now + gap, turn)
             }
         }
     }
 
+    private func attemptsMax(slot: Int, index: Int) -> Int {
+        let hasDeadline = partitions[slot][entry: index].content?.hasDeadline ?? false
+        return settings.retry.attempts ?? (hasDeadline ? .max : RetrySchedule.attemptsWithoutDeadline)
+    }
+
     /// The delivery holds its story's line until it may leave again; past its deadline it ends instead.
-    private mutating func retry(_ id: DeliveryID, slot: Int, index: Int, at now: Instant, not before: Instant) {
+    private mutating func retry(_ id: DeliveryID, slot: Int, index: Int, notBefore: Instant, _ turn: Turn) {
         let lane = partitions[slot].lane
-        guard partitions[slot].phase == .active else { return }
-        if before <= now {
-            partitions[slot][delivery: index, Int(id.platform)].phase = .ready
+        guard partitions[slot].isSending else { return }
+        if notBefore <= turn.now {
+            partitions[slot][delivery: index, id.platform].phase = .ready
             lanes[lane].ready.prepend(id)
         } else {
-            partitions[slot][delivery: index, Int(id.platform)].phase = .parked
-            let deadline = partitions[slot][entry: index].content?.deadline ?? .distantFuture
-            lanes[lane].park(id, until: min(before, deadline))
+            partitions[slot][delivery: index, id.platform].phase = .delayed
+            let until = max(
+                delayEnd(partitions[slot][entry: index].content, notBefore: notBefore),
+                turn.now + .milliseconds(1))
+            lanes[lane].retry(id, notBefore: notBefore, until: until)
         }
     }
 }

@@ -1,89 +1,105 @@
+import KafkaModel
 import NewsModel
 import NotificationHub
 
-/// A delivery gets its one outcome, and the outcome goes to the results topic.
+/// A delivery gets its one outcome, and the outcome goes to the results topic, behind its dead letter if there is one.
 extension Engine {
     mutating func settleAll(
         _ platforms: UInt16, of first: DeliveryID, as outcome: Outcome, _ failure: ResultRecord.Failure,
-        at now: Instant, into actions: inout [Action]
+        _ turn: inout Turn
     ) {
         for platform in settings.platforms.indices where platforms & (1 << platform) != 0 {
-            var id = first
-            id.platform = UInt8(platform)
-            settle(id, as: outcome, failure, at: now, into: &actions)
+            settle(first.on(platform), as: outcome, failure, &turn)
+        }
+    }
+
+    /// Ends a delivery that must not leave any more. An unanswered attempt may have been accepted: then nobody can say that
+    /// it did not leave.
+    mutating func endWithdrawn(
+        _ id: DeliveryID, for reason: DeliveryState.Withdrawal, reply: HubReply?, _ turn: inout Turn
+    ) {
+        guard let (slot, index) = locate(id) else { return }
+        let isCertain = partitions[slot][delivery: index, id.platform].unknowns == 0
+        switch reason {
+        case .recalled: settle(id, as: isCertain ? .canceled : .unknown, .recalled, reply: reply, &turn)
+        case .superseded: settle(id, as: isCertain ? .superseded : .unknown, .superseded, reply: reply, &turn)
         }
     }
 
     mutating func settle(
         _ id: DeliveryID, as outcome: Outcome, _ failure: ResultRecord.Failure?, reply: HubReply? = nil,
-        at now: Instant, into actions: inout [Action]
+        _ turn: inout Turn
     ) {
         guard let (slot, index) = locate(id), let content = partitions[slot][entry: index].content else { return }
-        let platform = Int(id.platform)
+        let platform = id.platform
         let state = partitions[slot][delivery: index, platform]
         if state.line != 0 { linesToAdvance.append(state.line) }
-        partitions[slot][delivery: index, platform].phase = .settled
-        partitions[slot][delivery: index, platform].acknowledgements = outcome.isDeadLettered ? 2 : 1
+        partitions[slot][delivery: index, platform].phase = outcome.isDeadLettered ? .deadLettered : .settled
+        if partitions[slot].unstored == 0 { partitions[slot].storedAt = turn.now }
         partitions[slot].unstored += 1
         partitions[slot].letGo(of: index)
-        if state.line != 0, outcome != .accepted, outcome != .unknown, let event = content.news?.event {
+        if state.line != 0, outcome != .accepted, let event = content.news?.event {
+            // Another try, by an editor for example, is no duplicate.
             partitions[slot].recent.remove(
-                RecentDeliveries.delivery(id: event.id, version: event.version?.text, platform: id.platform))
+                RecentDeliveries.delivery(id: event.id, version: event.version?.text, platform: UInt8(platform)))
         }
-        noteEnding(outcome, at: now)
+        noteEnding(outcome, partitions[slot].lane, turn)
 
         let writtenAt = partitions[slot][entry: index].writtenAt
         let routing = content.news?.routing
-        actions.append(
-            .store(
-                StoreRequest(
-                    token: id.token(.result),
-                    result: ResultRecord(
-                        eventID: content.eventID, platform: settings.platforms[platform], outcome: outcome,
-                        categories: routing?.categories ?? [], tags: routing?.tags ?? [],
-                        lane: lanes[partitions[slot].lane].settings.name, attempts: Int(state.attempts),
-                        httpStatus: reply?.status, notificationID: reply?.notificationID,
-                        trackingID: reply?.trackingID,
-                        source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset),
-                        publishedAt: content.news?.event.publishedAt, settledAt: now,
-                        latency: .init(
-                            queue: state.firstSentAt.map { $0 - writtenAt }, hub: state.hubTime,
-                            total: now - writtenAt),
-                        error: failure),
-                    version: content.news?.event.version?.text,
-                    carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults,
-                    deadLetter: outcome.isDeadLettered
-                        ? .init(token: id.token(.deadLetter), record: content.record) : nil)))
+        let request = StoreRequest(
+            delivery: id,
+            result: ResultRecord(
+                eventID: content.eventID, platform: settings.platforms[platform], outcome: outcome,
+                categories: routing?.categories ?? [], tags: routing?.tags ?? [],
+                lane: lanes[partitions[slot].lane].settings.name, attempts: Int(state.attempts),
+                httpStatus: reply?.status, notificationID: reply?.notificationID,
+                trackingID: reply?.trackingID,
+                source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset),
+                publishedAt: content.news?.event.publishedAt, settledAt: turn.wall,
+                latency: .init(
+                    queue: state.firstSentAt.map { max(.zero, $0 - writtenAt) }, hub: state.hubTime,
+                    total: max(.zero, turn.wall - writtenAt)),
+                error: failure, afterRecall: outcome == .accepted && state.withdrawal == .recalled ? true : nil),
+            version: content.news?.event.version?.text,
+            identity: content.eventID == nil ? RecordIdentity(bytesOf: content.record) : nil,
+            carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults)
+        if outcome.isDeadLettered {
+            pendingResults[id] = request
+            turn.actions.append(.storeDeadLetter(request, content.record))
+        } else {
+            turn.actions.append(.store(request))
+        }
     }
 
-    private mutating func noteEnding(_ outcome: Outcome, at now: Instant) {
+    private mutating func noteEnding(_ outcome: Outcome, _ lane: LaneID, _ turn: Turn) {
         guard outcome.isDeadLettered || outcome == .accepted else { return }
-        floodGuard.note(failed: outcome.isDeadLettered)
-        if halt == nil, floodGuard.trips {
-            halt = Halt(
-                reason: .flood, detail: "most recent events ended as dead letters", at: now,
-                probeAfter: settings.probeFirst)
+        lanes[lane].floodGuard.note(failed: outcome.isDeadLettered)
+        if lanes[lane].flood == nil, lanes[lane].floodGuard.trips {
+            lanes[lane].flood = Halt(
+                reason: .flood, detail: "lane \(lanes[lane].settings.name): most recent events ended as dead letters",
+                at: turn.now, probeAfter: settings.probeFirst)
         }
     }
 
     /// Lets more be read as records leave the window.
-    mutating func grant(into actions: inout [Action]) {
+    mutating func grant(_ turn: inout Turn) {
         guard draining == nil else { return }
         for lane in lanes.indices where !lanes[lane].slots.isEmpty && lanes[lane].draining == nil {
             if let (records, bytes) = lanes[lane].grant() {
-                actions.append(.grant(lane: lane, records: records, bytes: bytes))
+                turn.actions.append(.kafka(.grant(LaneID(lane), records: records, bytes: bytes)))
             }
-            if lanes[lane].hasHeldPartitions { resumeHeld(lane, into: &actions) }
+            if lanes[lane].hasHeldPartitions { resumeHeld(lane, &turn) }
         }
     }
 
     /// Held partitions that have shrunk to half the bound are read again.
-    private mutating func resumeHeld(_ lane: Int, into actions: inout [Action]) {
+    private mutating func resumeHeld(_ lane: Int, _ turn: inout Turn) {
         lanes[lane].hasHeldPartitions = false
         for slot in lanes[lane].slots where partitions[slot].isHeld && partitions[slot].phase == .active {
             if partitions[slot].entries.count <= lanes[lane].spanMax / 2 {
                 partitions[slot].isHeld = false
-                actions.append(.resume(partitions[slot].id, lane: lane, generation: lanes[lane].generation))
+                turn.actions.append(.kafka(.resume(partitions[slot].id, LaneID(lane), lanes[lane].generation)))
             } else {
                 lanes[lane].hasHeldPartitions = true
             }

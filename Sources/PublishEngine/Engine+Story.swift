@@ -1,68 +1,82 @@
 import DequeModule
+import KafkaModel
 import NewsModel
 
-/// Deliveries of one story leave in order; the newest version wins.
+/// Deliveries of one story leave in order; the newest version wins, and a recalled story does not leave.
 extension Engine {
     mutating func join(
-        _ line: UInt64, _ id: DeliveryID, news: News, slot: Int, index: Int, lane: Int, at now: Instant,
-        into actions: inout [Action]
+        _ line: UInt64, _ id: DeliveryID, news: News, slot: Int, index: Int, _ lane: LaneID, _ turn: inout Turn
     ) {
         if StoryLine.begin(&lines[line], with: id) {
-            hold(id, until: news.event.embargoUntil, slot: slot, index: index, lane: lane, at: now)
+            head(id, until: news.event.embargoUntil, slot: slot, index: index, lane, turn)
             return
         }
-        partitions[slot][delivery: index, Int(id.platform)].phase = .waiting
+        partitions[slot][delivery: index, id.platform].phase = .waiting
         lines[line]?.waiting.append(id)
         guard news.event.version != nil else { return }
-        supersede(in: line, by: news.event, id, at: now, into: &actions)
+        supersede(in: line, by: news.event, id, &turn)
     }
 
     /// The delivery is the first of its story: it may leave, or waits for its embargo.
-    private mutating func hold(
-        _ id: DeliveryID, until embargo: Instant?, slot: Int, index: Int, lane: Int, at now: Instant
+    private mutating func head(
+        _ id: DeliveryID, until embargo: Instant?, slot: Int, index: Int, _ lane: LaneID, _ turn: Turn
     ) {
-        if let embargo, embargo > now {
-            partitions[slot][delivery: index, Int(id.platform)].phase = .parked
-            lanes[lane].park(id, until: embargo)
+        if let embargo, embargo > turn.embargoClock {
+            partitions[slot][delivery: index, id.platform].phase = .delayed
+            lanes[lane].embargo(id, until: embargo)
         } else {
-            partitions[slot][delivery: index, Int(id.platform)].phase = .ready
+            partitions[slot][delivery: index, id.platform].phase = .ready
             lanes[lane].ready.append(id)
         }
     }
 
-    /// Settles every queued older version of the story; what is on the wire is let be.
+    /// Settles every queued older version of the story. What is on the wire is awaited, and does not leave again.
     private mutating func supersede(
-        in line: UInt64, by newer: NewsEvent, _ newest: DeliveryID, at now: Instant, into actions: inout [Action]
+        in line: UInt64, by newer: NewsEvent, _ newest: DeliveryID, _ turn: inout Turn
     ) {
-        let failure = ResultRecord.Failure(code: "superseded", detail: "a newer version of the story was waiting")
-        for id in queued(in: line) where id != newest {
+        for id in deliveries(in: line) where id != newest {
             guard let event = event(of: id), event.orderKey == newer.orderKey, let version = event.version,
                 let newerVersion = newer.version, version < newerVersion
             else { continue }
-            settle(id, as: .superseded, failure, at: now, into: &actions)
+            withdraw(id, for: .superseded, &turn)
         }
     }
 
-    /// A recall: what has not left yet will not leave.
-    mutating func recall(
-        _ recalling: NewsEvent, lane: Int, platforms: UInt16, at now: Instant, into actions: inout [Action]
-    ) {
-        let failure = ResultRecord.Failure(code: "recalled", detail: "the story was canceled before this left")
-        for platform in settings.platforms.indices where platforms & (1 << platform) != 0 {
-            let story = RecentDeliveries.story(recalling.orderKey, platform: UInt8(platform))
-            for id in queued(in: story.value &+ UInt64(lane)) {
-                guard let event = event(of: id), event.orderKey == recalling.orderKey else { continue }
-                settle(id, as: .canceled, failure, at: now, into: &actions)
+    /// A recall: what has not left yet will not leave, in no lane, and neither will what comes later.
+    ///
+    /// - Returns: whether the story was not recalled before.
+    @discardableResult
+    mutating func recall(_ orderKey: String, _ turn: inout Turn) -> Bool {
+        let isNew = recalled.insert(orderKey)
+        for platform in settings.platforms.indices {
+            let story = RecentDeliveries.story(orderKey, platform: UInt8(platform))
+            for lane in lanes.indices {
+                for id in deliveries(in: story.value &+ UInt64(lane)) {
+                    guard let event = event(of: id), event.orderKey == orderKey else { continue }
+                    withdraw(id, for: .recalled, &turn)
+                }
             }
         }
-        moveLinesOn(at: now, into: &actions)
+        advanceStories(&turn)
+        return isNew
     }
 
-    /// The line's deliveries that are not on the wire, first to last.
-    private func queued(in line: UInt64) -> [DeliveryID] {
+    /// Ends a delivery that waits; one that is under way is awaited first, and not tried again.
+    private mutating func withdraw(_ id: DeliveryID, for reason: DeliveryState.Withdrawal, _ turn: inout Turn) {
+        guard let (slot, index) = locate(id) else { return }
+        let state = partitions[slot][delivery: index, id.platform]
+        if state.isQueued {
+            endWithdrawn(id, for: reason, reply: nil, &turn)
+        } else if state.phase == .inFlight, state.withdrawal != .recalled {
+            partitions[slot][delivery: index, id.platform].withdrawal = reason
+        }
+    }
+
+    /// The line's deliveries without an outcome, first to last.
+    private func deliveries(in line: UInt64) -> [DeliveryID] {
         guard let story = lines[line] else { return [] }
         return ([story.holder] + story.waiting).filter { id in
-            locate(id).map { partitions[$0.slot][delivery: $0.index, Int(id.platform)].isQueued } ?? false
+            locate(id).map { partitions[$0.slot][delivery: $0.index, id.platform].isOpen } ?? false
         }
     }
 
@@ -71,29 +85,25 @@ extension Engine {
     }
 
     /// Lets the next of each line step up whose holder is done or gone.
-    mutating func moveLinesOn(at now: Instant, into actions: inout [Action]) {
+    mutating func advanceStories(_ turn: inout Turn) {
         while let line = linesToAdvance.popLast() {
-            guard let place = lines.index(forKey: line), !isHeld(lines.values[place].holder) else { continue }
-            if lines.values[place].waiting.isEmpty { lines.remove(at: place) } else { advance(line, at: now) }
+            guard let place = lines.index(forKey: line), !isOpen(lines.values[place].holder) else { continue }
+            if lines.values[place].waiting.isEmpty { lines.remove(at: place) } else { advance(line, turn) }
         }
     }
 
-    private func isHeld(_ holder: DeliveryID) -> Bool {
-        guard let (slot, index) = locate(holder) else { return false }
-        switch partitions[slot][delivery: index, Int(holder.platform)].phase {
-        case .ready, .parked, .flying, .waiting: return true
-        case .unread, .settled, .stored: return false
-        }
+    private func isOpen(_ holder: DeliveryID) -> Bool {
+        locate(holder).map { partitions[$0.slot][delivery: $0.index, holder.platform].isOpen } ?? false
     }
 
-    private mutating func advance(_ line: UInt64, at now: Instant) {
+    private mutating func advance(_ line: UInt64, _ turn: Turn) {
         while let next = lines[line]?.waiting.popFirst() {
             guard let (slot, index) = locate(next),
-                partitions[slot][delivery: index, Int(next.platform)].phase == .waiting
+                partitions[slot][delivery: index, next.platform].phase == .waiting
             else { continue }
             lines[line]?.holder = next
             let embargo = partitions[slot][entry: index].content?.news?.event.embargoUntil
-            hold(next, until: embargo, slot: slot, index: index, lane: partitions[slot].lane, at: now)
+            head(next, until: embargo, slot: slot, index: index, partitions[slot].lane, turn)
             return
         }
         lines[line] = nil

@@ -12,8 +12,12 @@ public struct EngineSettings: Sendable {
     public var connections: Int = 64
     public var retry = RetrySchedule()
     public var floodGuard = FloodGuard.Settings()
-    /// Requests per delivery whose acceptance stays unknown before it ends as `unknown`, at most `retry.attempts`.
-    public var unknownAttempts: Int = 3
+    /// Requests per delivery whose acceptance stays unknown before it ends as `unknown`.
+    public var unknownAttempts: Int = 5
+    /// A longer Retry-After counts as this.
+    public var longestPause: Duration = .seconds(300)
+    /// Without a committed ledger offset, results of so long a time are read back.
+    public var ledgerAge: Duration = .seconds(24 * 3600)
     /// Deliveries remembered per partition to recognise a second record with the same id and version.
     public var duplicateWindow: Int = 4096
     /// Least time between two commits of a lane.
@@ -21,7 +25,7 @@ public struct EngineSettings: Sendable {
     /// How long a revoke waits for replies and results; well under the session timeout.
     public var revokeDeadline: Duration = .seconds(4)
     /// How long a shutdown waits for the same.
-    public var drainDeadline: Duration = .seconds(20)
+    public var drainDeadline: Duration = .seconds(35)
     /// While the hub is halted, the first probe waits this long; each failed one doubles it up to `probeLongest`.
     public var probeFirst: Duration = .seconds(2)
     public var probeLongest: Duration = .seconds(60)

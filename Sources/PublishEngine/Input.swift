@@ -1,5 +1,5 @@
 public import KafkaModel
-public import NewsModel
+import NewsModel
 public import NotificationHub
 
 /// What happened. A list of inputs with their times replays an engine's whole life.

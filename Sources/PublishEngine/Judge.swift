@@ -6,8 +6,9 @@ public enum Verdict: Sendable, Hashable {
     case accepted
     /// This one is refused for its own fault; another try changes nothing.
     case rejected(ResultRecord.Failure)
-    /// Certainly not taken. `after` is what the hub asked of everyone; `isBusy` when the hub is short of breath.
-    case notAccepted(ResultRecord.Failure, after: Duration?, isBusy: Bool)
+    /// Certainly not taken. `after` is what the hub asked of everyone; `isBusy` when the hub reports overload; `isCharged`
+    /// when it was on the wire.
+    case notAccepted(ResultRecord.Failure, after: Duration?, isBusy: Bool, isCharged: Bool)
     /// Never reached the hub: no attempt is charged.
     case unreachable(ResultRecord.Failure)
     /// May have been taken. `hubIsAway` when nobody, or only a gateway, was there to answer.
@@ -25,7 +26,7 @@ public enum Judge {
         case .replied(let reply): verdict(on: reply)
         case .unanswered(let detail): .unknown(.init(code: "no-reply", detail: detail), hubIsAway: true)
         case .notSent(.connectionLost, let detail):
-            .notAccepted(.init(code: "connection-lost", detail: detail), after: nil, isBusy: false)
+            .notAccepted(.init(code: "connection-lost", detail: detail), after: nil, isBusy: false, isCharged: false)
         case .notSent(.unreachable, let detail): .unreachable(.init(code: "unreachable", detail: detail))
         case .notSent(.certificate, let detail): .halt(.certificate, .init(code: "certificate", detail: detail))
         case .notSent(.invalid, let detail): .rejected(.init(code: "invalid-request", detail: detail))
@@ -42,8 +43,8 @@ public enum Judge {
         case .tokenRefused: .tokenRefused(failure)
         case .forbidden: .halt(.rightMissing, failure)
         case .missingHub: .halt(.hubMissing, failure)
-        case .throttled(let after): .notAccepted(failure, after: after, isBusy: true)
-        case .busy(let after): .notAccepted(failure, after: after, isBusy: true)
+        case .throttled(let after): .notAccepted(failure, after: after, isBusy: true, isCharged: true)
+        case .busy(let after): .notAccepted(failure, after: after, isBusy: true, isCharged: true)
         case .unknownAcceptance: .unknown(failure, hubIsAway: reply.status == 502 || reply.status == 504)
         }
     }

@@ -20,22 +20,23 @@ public enum Limiter: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Engine {
-    public func limiter(at now: Instant) -> Limiter {
+    public func limiter(at moment: Moment) -> Limiter {
         if halt != nil { return .halt }
         let waiting = lanes.filter { !$0.ready.isEmpty || !$0.unexamined.isEmpty }
         guard !waiting.isEmpty else {
             let isFull = lanes.contains { $0.heldRecords >= $0.settings.window.records / 2 }
             let unstored = partitions.reduce(0) { $0 + $1.unstored }
-            return isFull && unstored > flights.count ? .broker : .nothing
+            return isFull && unstored > inFlight.count ? .broker : .nothing
         }
         if waiting.allSatisfy(\.isPaused) { return .pause }
-        if now < awayUntil { return .hubPause }
-        if flights.count >= concurrency.limit { return .concurrency }
-        return paceAt == nil ? .nothing : .rate
+        if waiting.allSatisfy({ $0.flood != nil || $0.isPaused }) { return .halt }
+        if moment.steady < awayUntil { return .hubPause }
+        if inFlight.count >= concurrency.limit { return .concurrency }
+        return paceAt == nil && knowsItsShare ? .nothing : .rate
     }
 
     /// Requests that the pace would let out at once; `nil` without a rate.
-    public func tokens(at now: Instant) -> Int? { bucket?.available(at: now) }
+    public func tokens(at moment: Moment) -> Int? { bucket?.available(at: moment.steady) }
 
     /// When the oldest record that is held was written to its topic, by lane; `nil` for a lane that holds none.
     public var oldestHeld: [Instant?] {

@@ -1,3 +1,5 @@
+import KafkaModel
+
 /// Tells a hub that fails for everyone from a request that fails alone: only different deliveries count.
 struct OutageDetector: Sendable {
     /// Different deliveries that must fail in a row, with no acceptance between.

@@ -1,13 +1,15 @@
 import DequeModule
+import KafkaModel
 import NewsModel
 import NotificationHub
 
 /// One source partition that is ours: its records from the low watermark up, and what is known of each delivery.
 struct Partition: Sendable {
     let id: TopicPartition
-    let lane: Int
-    let generation: Int
-    let incarnation: UInt8
+    let lane: LaneID
+    let generation: Generation
+    /// How often its slot was used before, modulo 128.
+    let occupancy: UInt8
     /// Deliveries a record has: one per platform of the settings.
     private let platformCount: Int
 
@@ -21,15 +23,22 @@ struct Partition: Sendable {
     private(set) var position: Int64?
     /// The low watermark last given to be committed.
     var committed: Int64?
-    /// One past the highest result offset known in our results partition.
-    var resultsEnd: Int64 = 0
     /// Requests under way.
     var inFlight = 0
     /// Deliveries settled whose results are not acknowledged.
     var unstored = 0
+    /// When the last of them was acknowledged, or the first of them settled.
+    var storedAt = Instant.distantPast
     var isHeld = true
+    /// The end of its results partition as its own reading of the ledger saw it; `nil` before.
+    private(set) var restoredEnd: Int64?
+    /// Since when its ledger is being read, and why it could not be read at the last try.
+    var restoringSince = Instant.distantPast
+    var restoreFailure: KafkaFailure?
     /// What the ledger says of records not read again yet.
-    var restored: [Int64: Restored] = [:]
+    private(set) var restored: [RestoredRecord: Restored] = [:]
+    /// Its offsets name records of the incarnation that is there now.
+    var isCommitting = true
     var recent: RecentDeliveries
 
     enum Phase: Sendable, Hashable {
@@ -38,8 +47,17 @@ struct Partition: Sendable {
         /// The ledger is being read; nothing may be sent.
         case restoring
         case active
-        /// Being given up: nothing new is sent, what is under way is awaited.
+        /// Its offsets start again. What was read of the former incarnation is finished, and nothing is committed; then
+        /// `restoring` follows.
+        case finishing
+        /// Being given up: nothing new is sent, what is under way is awaited. Next is `free`.
         case draining
+    }
+
+    /// A record that the ledger knows. Offsets alone come again when a topic is made anew.
+    struct RestoredRecord: Sendable, Hashable {
+        var offset: Int64
+        var identity: RecordIdentity
     }
 
     /// Deliveries of one record that the ledger knows as settled.
@@ -54,8 +72,9 @@ struct Partition: Sendable {
         /// `nil` before it was examined, and again once every delivery has its outcome.
         var content: Content?
         let byteCount: Int
+        /// By the clock on the wall.
         let readAt: Instant
-        /// When the record was written to its topic: ages and latencies count from here.
+        /// When the record was written to its topic, by its own account but not in the future: latencies count from here.
         let writtenAt: Instant
         /// Deliveries without an outcome.
         var unsettled: UInt8
@@ -65,19 +84,22 @@ struct Partition: Sendable {
         var firstResult = Int64.max
     }
 
-    init(id: TopicPartition, lane: Int, generation: Int, incarnation: UInt8, platformCount: Int, duplicateWindow: Int) {
+    init(
+        id: TopicPartition, lane: LaneID, generation: Generation, occupancy: UInt8, platformCount: Int,
+        duplicateWindow: Int
+    ) {
         self.id = id
         self.lane = lane
         self.generation = generation
-        self.incarnation = incarnation
+        self.occupancy = occupancy
         self.platformCount = platformCount
         recent = RecentDeliveries(capacity: duplicateWindow)
     }
 
-    /// An empty slot that remembers its last incarnation.
-    static func free(after incarnation: UInt8) -> Partition {
+    /// An empty slot that remembers its last occupancy.
+    static func free(after occupancy: UInt8) -> Partition {
         var slot = Partition(
-            id: TopicPartition(topic: "", partition: -1), lane: 0, generation: -1, incarnation: incarnation,
+            id: TopicPartition(topic: "", partition: -1), lane: LaneID(0), generation: .none, occupancy: occupancy,
             platformCount: 1, duplicateWindow: 0)
         slot.phase = .free
         return slot
@@ -86,17 +108,28 @@ struct Partition: Sendable {
     /// Nothing is under way: no reply and no acknowledgement is awaited.
     var isQuiet: Bool { inFlight == 0 && unstored == 0 }
 
+    /// Whether all results of its records are known, so that L may pass them.
+    var isLedgerKnown: Bool { restoredEnd != nil }
+
+    /// A former incarnation's offsets would hide records of the one that is there now.
+    var mayCommitWatermark: Bool { phase != .finishing && isCommitting }
+
+    /// Whether deliveries may leave.
+    var isSending: Bool { phase == .active || phase == .finishing }
+
     // MARK: Records
 
     /// Takes in a record; `nil` when it was read before (offsets only rise).
-    mutating func append(_ record: SourceRecord, at now: Instant) -> UInt32? {
+    ///
+    /// - Parameter wall: the clock on the wall.
+    mutating func append(_ record: SourceRecord, at wall: Instant) -> UInt32? {
         guard record.offset >= position ?? .min, record.offset < .max else { return nil }
         position = record.offset + 1
         let sequence = base &+ UInt32(truncatingIfNeeded: entries.count)
         entries.append(
             Entry(
-                offset: record.offset, content: nil, byteCount: record.byteCount, readAt: now,
-                writtenAt: record.timestamp.map { min($0, now) } ?? now, unsettled: UInt8(platformCount),
+                offset: record.offset, content: nil, byteCount: record.byteCount, readAt: wall,
+                writtenAt: record.timestamp.map { min($0, wall) } ?? wall, unsettled: UInt8(platformCount),
                 open: UInt8(platformCount)))
         for _ in 0..<platformCount { deliveries.append(DeliveryState()) }
         return sequence
@@ -104,7 +137,12 @@ struct Partition: Sendable {
 
     mutating func reachedEnd(_ offset: Int64) {
         position = max(position ?? .min, offset)
+        // No record stands there: such results are about a former incarnation.
+        if !restored.isEmpty { restored = restored.filter { $0.key.offset < offset } }
     }
+
+    /// Reads from the beginning, whatever offset that is: the first record decides.
+    mutating func startFromBeginning() { position = 0 }
 
     /// The index of a sequence, unless its record is done and gone.
     func index(of sequence: UInt32) -> Int? {
@@ -134,17 +172,68 @@ struct Partition: Sendable {
         }
     }
 
+    // MARK: The ledger
+
+    /// Notes what the ledger says of a delivery.
+    mutating func learn(_ entry: LedgerEntry, platform: Int) {
+        if entry.outcome == .accepted, let eventID = entry.eventID {
+            _ = recent.insert(RecentDeliveries.delivery(id: eventID, version: entry.version, platform: UInt8(platform)))
+        }
+        guard entry.isOpen else { return }
+        let record = RestoredRecord(offset: entry.source.offset, identity: entry.identity)
+        restored[record, default: Restored(platforms: 0, firstResult: .max)].note(platform, at: entry.offset)
+    }
+
+    /// What the ledger knows of a record that is read again. Other records that stood at its offset are history.
+    mutating func takeRestored(_ offset: Int64, identity: () -> RecordIdentity) -> Restored? {
+        guard !restored.isEmpty else { return nil }
+        let found = restored.removeValue(forKey: RestoredRecord(offset: offset, identity: identity()))
+        return found
+    }
+
+    /// The ledger was read to its end.
+    mutating func finishRestore(end: Int64) {
+        restoredEnd = end
+        restoreFailure = nil
+        phase = .active
+        isHeld = false
+    }
+
+    /// The results topic was made anew: its offsets start again.
+    mutating func forgetResultOffsets() {
+        if restoredEnd != nil { restoredEnd = 0 }
+        for index in entries.indices { entries[index].firstResult = .max }
+        restored = restored.mapValues { Restored(platforms: $0.platforms, firstResult: .max) }
+    }
+
+    var restoredCount: Int { restored.count }
+
+    /// Records below the low watermark will not come again. (Those between it and the position may yet be examined.)
+    mutating func pruneRestored() {
+        guard !restored.isEmpty, let lowWatermark else { return }
+        restored = restored.filter { $0.key.offset >= lowWatermark }
+    }
+
     // MARK: Commits
 
     /// W: every record below has all its results acknowledged. `nil` before anything was read.
     var lowWatermark: Int64? { entries.first?.offset ?? position }
 
     /// L for this partition: no result for a record at or above W stands below it.
-    var ledgerStart: Int64 {
-        var start = resultsEnd
+    ///
+    /// - Parameter acknowledgedEnd: one past the highest offset in its results partition that was acknowledged to us.
+    func ledgerStart(acknowledgedEnd: Int64) -> Int64 {
+        var start = max(acknowledgedEnd, restoredEnd ?? 0)
         for entry in entries where entry.firstResult < start { start = entry.firstResult }
         for settled in restored.values where settled.firstResult < start { start = settled.firstResult }
         return start
+    }
+}
+
+extension Partition.Restored {
+    fileprivate mutating func note(_ platform: Int, at offset: Int64) {
+        platforms |= 1 << platform
+        firstResult = min(firstResult, offset)
     }
 }
 
@@ -157,8 +246,8 @@ struct DeliveryState: Sendable {
     var charged: UInt16 = 0
     /// Attempts whose acceptance is unknown.
     var unknowns: UInt16 = 0
-    /// Acknowledgements its result still waits for: result and dead letter.
-    var acknowledgements: UInt8 = 0
+    /// Why it must not leave again, though it was under way when that was decided.
+    var withdrawal: Withdrawal?
     /// Its story's line.
     var line: UInt64 = 0
     var firstSentAt: Instant?
@@ -172,60 +261,25 @@ struct DeliveryState: Sendable {
         /// In the lane's queue.
         case ready
         /// Holds its story's line until a time: a retry, or an embargo.
-        case parked
-        case flying
+        case delayed
+        case inFlight
+        /// Has its outcome; its dead letter is not acknowledged, so its result is not written yet.
+        case deadLettered
         /// Has its outcome; the result is not acknowledged.
         case settled
         /// Done, or not asked for.
         case stored
     }
 
-    var isQueued: Bool { phase == .waiting || phase == .ready || phase == .parked }
-}
-
-/// What a record says, once examined. Immutable, so copies of the engine may share it.
-final class Content: Sendable {
-    let record: SourceRecord
-    /// `nil` when the record could not be read far enough.
-    let eventID: String?
-    /// `nil` when the record holds no event.
-    let news: News?
-    /// Past this it is not sent.
-    let deadline: Instant
-    /// What phones are told: the event's own expiry, or its lane's.
-    let expiresAt: Instant?
-
-    init(
-        record: SourceRecord, eventID: String?, news: News? = nil, deadline: Instant = .distantFuture,
-        expiresAt: Instant? = nil
-    ) {
-        self.record = record
-        self.eventID = eventID
-        self.news = news
-        self.deadline = deadline
-        self.expiresAt = expiresAt
-    }
-}
-
-/// An event and where it goes. An object, because handing on the event itself would count references for each of its
-/// texts, and that on every step of its way.
-final class News: Sendable {
-    let event: NewsEvent
-    /// `nil` when it belongs to no category.
-    let routing: Routing.Tagged?
-    /// Who read it, and builds its requests.
-    let desk: Desk
-
-    init(_ event: consuming NewsEvent, _ routing: Routing, read desk: Desk) {
-        self.event = event
-        self.desk = desk
-        self.routing = if case .tagged(let tagged) = routing { tagged } else { nil }
+    enum Withdrawal: UInt8, Sendable {
+        /// An editor recalled the story.
+        case recalled
+        /// A newer version of the story waits behind it.
+        case superseded
     }
 
-    /// `nil` when it belongs to no category.
-    func request(on platform: Platform, lane: Int, since: Instant, expiresAt: Instant?) -> SendRequest? {
-        guard let routing else { return nil }
-        return desk.builder.build(
-            event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt)
-    }
+    var isQueued: Bool { phase == .waiting || phase == .ready || phase == .delayed }
+    /// Holds its story's line, or waits in it.
+    var isOpen: Bool { isQueued || phase == .inFlight }
 }
+

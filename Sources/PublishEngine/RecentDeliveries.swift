@@ -1,4 +1,5 @@
 import DequeModule
+import KafkaModel
 import NewsModel
 
 /// Which deliveries were made lately: a bounded window that recognises a second record with the same id and version,
@@ -56,40 +57,5 @@ struct RecentDeliveries: Sendable {
         }
         newest[story] = version
         return false
-    }
-}
-
-/// 64 bits that tell texts apart (multiply and fold): a news item meets one of 4,096 others by chance once in 10¹⁵ times.
-/// Not `Hasher`, whose seed differs per process, so that replays are the same everywhere.
-struct Fingerprint: Sendable, Hashable {
-    private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
-
-    mutating func mix(_ byte: UInt8) {
-        step(UInt64(byte) | 0x100)
-    }
-
-    /// Mixes the text and its length, so that ("ab", "c") differs from ("a", "bc").
-    mutating func mix(_ text: String) {
-        text.withBytes { bytes in
-            var index = 0
-            while index + 8 <= bytes.count {
-                step(
-                    UnsafeRawPointer(bytes.baseAddress.unsafelyUnwrapped).loadUnaligned(
-                        fromByteOffset: index, as: UInt64.self))
-                index += 8
-            }
-            var tail: UInt64 = 0
-            while index < bytes.count {
-                tail = tail << 8 | UInt64(bytes[index])
-                index += 1
-            }
-            step(tail)
-            step(UInt64(bytes.count) << 1 | 1)
-        }
-    }
-
-    private mutating func step(_ word: UInt64) {
-        let product = (value ^ word).multipliedFullWidth(by: 0xA076_1D64_78BD_642F)
-        value = product.high ^ product.low &+ 0x9E37_79B9
     }
 }

@@ -2,15 +2,33 @@ import NewsModel
 
 /// When to try again: exponential from `first` to `longest`, half of it drawn by chance so that retries spread out.
 public struct RetrySchedule: Sendable, Hashable {
-    /// Requests on the wire per delivery, retries included.
-    public var attempts: Int
+    /// Requests per delivery, the first included; `nil`: until its deadline, or `attemptsWithoutDeadline`.
+    public var attempts: Int?
     public var first: Duration
     public var longest: Duration
 
-    public init(attempts: Int = 8, first: Duration = .milliseconds(500), longest: Duration = .seconds(10)) {
+    public static let attemptsWithoutDeadline = 20
+    /// Over how long the requests of one delivery are spread that may have been accepted: they outlive a bad minute of the
+    /// hub, though there are few of them.
+    public static let unknownSpread = Duration.seconds(120)
+
+    public init(attempts: Int? = nil, first: Duration = .milliseconds(500), longest: Duration = .seconds(30)) {
         self.attempts = attempts
         self.first = first
         self.longest = longest
+    }
+
+    /// How long to wait after the given request whose acceptance is unknown, 1 being the first, when at most `total` may be
+    /// made: each gap is four times the one before, all of them together at least `unknownSpread`.
+    public func gap(
+        afterUnknown number: Int, of total: Int, using random: inout some RandomNumberGenerator
+    ) -> Duration {
+        let gaps = min(max(total - 1, 1), 20)
+        var sum: Int64 = 0
+        for gap in 0..<gaps { sum += 1 << (2 * Int64(gap)) }
+        let part = Self.unknownSpread.nanoseconds / sum + 1
+        let full = part * (1 << (2 * Int64(min(max(number, 1), gaps) - 1)))
+        return .nanoseconds(full + Int64.random(in: 0...(full / 4), using: &random))
     }
 
     /// How long to wait after the given attempt, 1 being the first.

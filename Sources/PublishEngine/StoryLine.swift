@@ -1,4 +1,5 @@
 import DequeModule
+import KafkaModel
 
 /// The deliveries of one story on one platform: one holds the line, the others wait behind it in order.
 struct StoryLine: Sendable {

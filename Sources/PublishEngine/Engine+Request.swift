@@ -1,9 +1,9 @@
+public import KafkaModel
 public import NewsModel
 
 /// What a request under way is about.
 public struct DepartedRequest: Sendable {
-    /// The token that its delivery's result will have.
-    public var result: UInt64
+    public var delivery: DeliveryID
     public var source: ResultRecord.Source
     public var headers: [RecordHeader]
     public var eventID: String?
@@ -14,14 +14,14 @@ public struct DepartedRequest: Sendable {
 }
 
 extension Engine {
-    /// - Parameter token: of a `send` that has had no reply yet.
-    public func departed(_ token: UInt64) -> DepartedRequest? {
-        guard let flight = flights[token], let (slot, index) = locate(flight.delivery),
+    /// - Parameter id: of a `send` that has had no reply yet.
+    public func departed(_ id: RequestID) -> DepartedRequest? {
+        guard let request = inFlight[id], let (slot, index) = locate(request.delivery),
             let content = partitions[slot][entry: index].content
         else { return nil }
-        let platform = Int(flight.delivery.platform)
+        let platform = request.delivery.platform
         return DepartedRequest(
-            result: flight.delivery.token(.result),
+            delivery: request.delivery,
             source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset),
             headers: content.record.headers, eventID: content.eventID,
             lane: lanes[partitions[slot].lane].settings.name, platform: settings.platforms[platform],

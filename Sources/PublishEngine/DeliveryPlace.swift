@@ -1,0 +1,30 @@
+import KafkaModel
+
+/// What the engine reads in a delivery's id: the partition's slot, the record's place in it, the platform.
+///
+/// A slot that is used again has another occupancy, so what comes back late is recognised.
+extension DeliveryID {
+    /// Slots that can be told apart.
+    static let slotsMax = 4096
+
+    /// - Parameters:
+    ///   - slot: index into the engine's partitions, below `slotsMax`.
+    ///   - occupancy: how often the slot was used before, modulo 128.
+    ///   - sequence: counts the partition's records from its assignment, wrapping.
+    ///   - platform: index into the settings' platforms, below 16.
+    init(slot: Int, occupancy: UInt8, sequence: UInt32, platform: Int) {
+        self.init(
+            rawValue: UInt64(truncatingIfNeeded: slot & 0xfff) << 43 | UInt64(occupancy & 0x7f) << 36
+                | UInt64(sequence) << 4 | UInt64(truncatingIfNeeded: platform & 0xf))
+    }
+
+    var slot: Int { Int(truncatingIfNeeded: rawValue >> 43) & 0xfff }
+    var occupancy: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 36) & 0x7f }
+    var sequence: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 4) }
+    var platform: Int { Int(truncatingIfNeeded: rawValue) & 0xf }
+
+    /// The same record's delivery on another platform.
+    func on(_ platform: Int) -> DeliveryID {
+        DeliveryID(slot: slot, occupancy: occupancy, sequence: sequence, platform: platform)
+    }
+}

@@ -1,0 +1,54 @@
+import KafkaModel
+import NewsModel
+
+/// The requests under way. As many places as ever were needed at once, reused.
+struct InFlightRequests: Sendable {
+    private var places: [Request?] = []
+    private var free: [Int] = []
+    private var serial: UInt64 = 0
+    private(set) var count = 0
+
+    struct Request: Sendable {
+        var id: RequestID
+        var delivery: DeliveryID
+        /// By the monotonic clock.
+        var sentAt: Instant
+        var tokenEpoch: Int
+    }
+
+    /// Notes a request; its id names it until its end.
+    mutating func begin(_ delivery: DeliveryID, at now: Instant, tokenEpoch: Int) -> RequestID {
+        let place: Int
+        if let reused = free.popLast() {
+            place = reused
+        } else {
+            place = places.count
+            places.append(nil)
+        }
+        serial &+= 1
+        let id = RequestID(rawValue: serial << 20 | UInt64(place))
+        places[place] = Request(id: id, delivery: delivery, sentAt: now, tokenEpoch: tokenEpoch)
+        count += 1
+        return id
+    }
+
+    /// `nil` for one that is not under way.
+    subscript(id: RequestID) -> Request? {
+        let place = Int(id.rawValue & 0xf_ffff)
+        guard place < places.count, let request = places[place], request.id == id else { return nil }
+        return request
+    }
+
+    /// Takes a request out; `nil` for one that is not under way.
+    mutating func end(_ id: RequestID) -> Request? {
+        guard let request = self[id] else { return nil }
+        let place = Int(id.rawValue & 0xf_ffff)
+        places[place] = nil
+        free.append(place)
+        count -= 1
+        return request
+    }
+
+    /// All of them, in no order.
+    var all: [Request] { places.compactMap(\.self) }
+}

@@ -1,0 +1,158 @@
+import HeapModule
+public import KafkaModel
+public import NewsModel
+
+/// Why something of a lane does not move. Whatever waits longer than a few seconds has one: for `/readyz`, metrics and people.
+public struct Wait: Sendable, Hashable {
+    /// `nil` for all lanes.
+    public var lane: LaneID?
+    public var reason: Reason
+    /// By the monotonic clock.
+    public var since: Instant
+    /// A sentence for people; never a headline.
+    public var detail: String
+    /// What a person should do; empty when nothing.
+    public var remedy: String
+
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// The ledger of a partition is being read, or cannot be read.
+        case ledger
+        /// The partition counts were not read since the assignment, so our share of the rate is unknown.
+        case partitionCounts = "partition-counts"
+        /// Topics of one lane differ in length.
+        case unequalTopics = "unequal-topics"
+        /// Sending has stopped for the hub or the key.
+        case halt
+        /// Most recent events of the lane failed for their own fault.
+        case flood
+        case paused
+        /// The hub asked everyone to stay away.
+        case hubPause = "hub-pause"
+        case rate
+        case concurrency
+        /// Requests wait for the hub's answers.
+        case reply
+        case retry
+        case embargo
+        /// The broker has not acknowledged dead letters.
+        case deadLetters = "dead-letters"
+        /// The broker has not acknowledged results.
+        case results
+        /// The broker refuses commits.
+        case commit
+        /// Partitions are being given up.
+        case revoke
+        /// A topic was made anew: what was read of the former one is finished first.
+        case newIncarnation = "new-incarnation"
+        case shutdown
+    }
+
+    /// Whether a promise is not kept for the moment, so that the service is not ready.
+    public var isAlarming: Bool {
+        switch reason {
+        case .ledger, .partitionCounts, .unequalTopics, .halt, .flood, .hubPause, .deadLetters, .results, .commit: true
+        case .paused, .rate, .concurrency, .reply, .retry, .embargo, .revoke, .newIncarnation, .shutdown: false
+        }
+    }
+}
+
+extension Engine {
+    /// Everything that keeps work waiting, lane by lane.
+    public func waits(at moment: Moment) -> [Wait] {
+        var waits: [Wait] = []
+        for index in lanes.indices {
+            let lane = LaneID(index)
+            func add(_ reason: Wait.Reason, _ since: Instant, _ detail: String, _ remedy: String = "") {
+                waits.append(Wait(lane: lane, reason: reason, since: since, detail: detail, remedy: remedy))
+            }
+            addKafkaWaits(index, moment, add)
+            if lanes[index].isPaused { add(.paused, moment.steady, "an operator paused it") }
+            if let flood = lanes[index].flood { add(.flood, flood.since, flood.detail, flood.reason.remedy) }
+            if let draining = lanes[index].draining {
+                add(.revoke, draining.until - settings.revokeDeadline, "partitions are being given up")
+            }
+            if let next = lanes[index].retries.min {
+                add(.retry, moment.steady, "the next retry is due in \((next.until - moment.steady).seconds) s")
+            }
+            if !lanes[index].embargoed.isEmpty { add(.embargo, moment.steady, "events are under embargo") }
+            addSendingWaits(index, moment, add)
+        }
+        if draining != nil {
+            waits.append(Wait(lane: nil, reason: .shutdown, since: moment.steady, detail: "shutting down", remedy: ""))
+        }
+        return waits
+    }
+
+    private typealias Add = (_ reason: Wait.Reason, _ since: Instant, _ detail: String, _ remedy: String) -> Void
+
+    private func addKafkaWaits(
+        _ lane: Int, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
+    ) {
+        var restoring: (since: Instant, failure: KafkaFailure?, partitions: [TopicPartition])?
+        var unstored: Instant?
+        for slot in lanes[lane].slots {
+            switch partitions[slot].phase {
+            case .restoring:
+                var all = restoring ?? (partitions[slot].restoringSince, nil, [])
+                all.since = min(all.since, partitions[slot].restoringSince)
+                all.failure = all.failure ?? partitions[slot].restoreFailure
+                all.partitions.append(partitions[slot].id)
+                restoring = all
+            case .finishing: add(.newIncarnation, moment.steady, "\(partitions[slot].id) was made anew", "")
+            case .free, .active, .draining: break
+            }
+            if partitions[slot].unstored > 0 { unstored = min(unstored ?? .distantFuture, partitions[slot].storedAt) }
+        }
+        if let restoring {
+            let names = restoring.partitions.prefix(8).map(\.description).joined(separator: ", ")
+            let more = restoring.partitions.count > 8 ? " and \(restoring.partitions.count - 8) more" : ""
+            let reason = restoring.failure.map { ": \($0.detail)" } ?? ""
+            add(.ledger, restoring.since, "the results for \(names)\(more) are being read\(reason)",
+                restoring.failure?.remedy ?? "")
+        }
+        let name = lanes[lane].settings.name
+        if !knowsItsShare, !lanes[lane].slots.isEmpty {
+            add(.partitionCounts, moment.steady, "the partition counts of lane \(name) are not known yet",
+                "check that the brokers answer")
+        }
+        if lanes[lane].settings.topics.count > 1, !lanes[lane].counts.areEqual {
+            add(.unequalTopics, moment.steady, "the topics of lane \(name) differ in length",
+                "give all topics of the lane the same number of partitions: newswire topics --config FILE --create")
+        }
+        if let unstored {
+            let letters = pendingResults.keys.contains { partitions[$0.slot].lane.index == lane }
+            add(letters ? .deadLetters : .results, unstored,
+                "the broker has not acknowledged \(letters ? "dead letters" : "results")",
+                "look at the brokers and at the topic")
+        }
+        if let since = lanes[lane].commit.failingSince, let failure = lanes[lane].commit.failure {
+            add(.commit, since, "offsets cannot be committed: \(failure.detail)", failure.remedy)
+        }
+    }
+
+    private func addSendingWaits(
+        _ lane: Int, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
+    ) {
+        if let halt, halt.reason != .flood {
+            add(.halt, halt.since, "\(halt.reason.rawValue): \(halt.detail)", halt.reason.remedy)
+        }
+        if moment.steady < awayUntil {
+            add(.hubPause, awaySince,
+                "the hub asked to wait; it goes on in \((awayUntil - moment.steady).seconds) s", "")
+        }
+        let requests = inFlight.all.filter { locate($0.delivery).map { partitions[$0.slot].lane.index == lane } ?? false }
+        if let oldest = requests.map(\.sentAt).min() {
+            add(.reply, oldest, "\(requests.count) requests wait for the hub's answer", "")
+        }
+        guard !lanes[lane].ready.isEmpty else { return }
+        if inFlight.count >= concurrency.limit {
+            add(.concurrency, moment.steady, "as many requests are under way as the hub can bear", "")
+        } else if paceAt != nil {
+            add(.rate, moment.steady, "the configured rate is used up, or belongs to more urgent lanes", "")
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var seconds: Int64 { max(0, nanoseconds / 1_000_000_000) }
+}
