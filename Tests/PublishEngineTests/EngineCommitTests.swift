@@ -1,6 +1,9 @@
+import KafkaModel
 import NewsModel
 import PublishEngine
 import Testing
+
+let refusedCommit = KafkaFailure(code: "REBALANCE_IN_PROGRESS", isRetriable: true, detail: "the group rebalances")
 
 struct EngineCommitTests {
     @Test func `an event is sent once, reported once, and committed behind its stored result`() throws {
@@ -17,8 +20,8 @@ struct EngineCommitTests {
         #expect(
             stored.commits == [
                 [
-                    CommitOffset(partition: TestShell.source, offset: 1),
-                    CommitOffset(partition: TestShell.results, offset: 1),
+                    PartitionOffset(TestShell.source, 1),
+                    PartitionOffset(TestShell.results, 1),
                 ]
             ])
     }
@@ -31,7 +34,7 @@ struct EngineCommitTests {
         #expect((shell.store(second) + shell.wait(.seconds(1))).commits.flatMap { $0 }.allSatisfy { $0.offset == 0 })
         let first = shell.reply(201, to: sends[0])
         let commits = (shell.store(first) + shell.wait(.seconds(1))).commits
-        #expect(commits.last?.first == CommitOffset(partition: TestShell.source, offset: 2))
+        #expect(commits.last?.first == PartitionOffset(TestShell.source, 2))
     }
 
     @Test func `L is the first result that a restart still needs`() throws {
@@ -43,30 +46,29 @@ struct EngineCommitTests {
         let commits = (shell.store(shell.reply(201, to: sends[0])) + shell.wait(.seconds(1))).commits
         #expect(
             commits.last == [
-                CommitOffset(partition: TestShell.source, offset: 2),
-                CommitOffset(partition: TestShell.results, offset: 2),
+                PartitionOffset(TestShell.source, 2),
+                PartitionOffset(TestShell.results, 2),
             ])
     }
 
     @Test func `what the ledger knows is not sent again`() throws {
         var shell = try TestShell()
-        let settled = RestoredResult(
-            source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .accepted,
-            eventID: "a",
-            version: nil, offset: 7)
+        let settled = LedgerEntry(
+            offset: 7, source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .accepted,
+            identity: RecordIdentity(eventID: "a"), eventID: "a")
         _ = shell.assign(ledger: [settled], end: 8)
         let actions = shell.publish(news("a"), news("b"))
         #expect(actions.sends.map(\.text).allSatisfy { $0.contains("headline of b") })
         #expect(actions.outcomes.isEmpty)
         let after = shell.store(shell.reply(201, to: actions.sends[0])) + shell.wait(.seconds(1))
-        #expect(after.commits.last?.first == CommitOffset(partition: TestShell.source, offset: 2))
+        #expect(after.commits.last?.first == PartitionOffset(TestShell.source, 2))
     }
 
     @Test func `a gap at the end is committed over`() throws {
         var shell = try TestShell()
         _ = shell.assign()
-        let commits = shell.take(.endReached(lane: 0, generation: 1, partition: TestShell.source, offset: 5)).commits
-        #expect(commits.last?.first == CommitOffset(partition: TestShell.source, offset: 5))
+        let commits = shell.take(.endReached(TestShell.live, TestShell.first, TestShell.source, offset: 5)).commits
+        #expect(commits.last?.first == PartitionOffset(TestShell.source, 5))
     }
 
     @Test func `a failed commit is tried again`() throws {
@@ -75,14 +77,14 @@ struct EngineCommitTests {
         _ = shell.assign()
         let stored = shell.store(shell.reply(201, to: shell.publish(news("a")).sends[0]))
         #expect(stored.commits.count == 1)
-        _ = shell.take(.committed(lane: 0, succeeded: false))
+        _ = shell.take(.committed(TestShell.live, TestShell.first, offsets: [], failure: refusedCommit))
         let again = shell.wait(.seconds(1)).commits
         #expect(again == stored.commits)
     }
 
     @Test func `nothing is sent before the ledger is restored`() throws {
         var shell = try TestShell()
-        _ = shell.take(.assigned(lane: 0, generation: 1, partitions: [TestShell.source]))
+        _ = shell.take(.assigned(TestShell.live, TestShell.first, [TestShell.source]))
         #expect(shell.publish(news("a")).sends.isEmpty)
     }
 
@@ -93,7 +95,7 @@ struct EngineCommitTests {
         let sent = shell.publish(news("a"), news("b", story: "s"), news("c", story: "s"))
         #expect(sent.sends.count == 2)
         #expect(
-            shell.take(.revoked(lane: 0, generation: 1, partitions: [TestShell.source], lost: false)).releases == 0)
+            shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: false)).releases == 0)
         let first = shell.reply(201, to: sent.sends[0])
         let second = shell.reply(201, to: sent.sends[1])
         #expect((first + second).sends.isEmpty, "nothing new leaves while draining")
@@ -101,15 +103,15 @@ struct EngineCommitTests {
         let stored = shell.store(second) + shell.wait(.milliseconds(300))
         #expect(stored.commits.last?.first?.offset == 2)
         #expect(stored.releases == 0)
-        #expect(shell.take(.committed(lane: 0, succeeded: true)).releases == 1)
-        #expect(shell.engine.vitals.lanes[0].held == 0)
+        #expect(shell.take(.committed(TestShell.live, TestShell.first)).releases == 1)
+        #expect(shell.engine.status(at: Moment(steady: shell.now, wall: shell.wall)).lanes[0].held == 0)
     }
 
     @Test func `a revoke does not wait for ever`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         _ = shell.publish(news("a"))
-        _ = shell.take(.revoked(lane: 0, generation: 1, partitions: [TestShell.source], lost: false))
+        _ = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: false))
         #expect(shell.wait(.seconds(11)).releases == 1)
     }
 
@@ -117,10 +119,10 @@ struct EngineCommitTests {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("a")).sends[0]
-        _ = shell.take(.revoked(lane: 0, generation: 1, partitions: [TestShell.source], lost: true))
-        _ = shell.assign(generation: 2)
+        _ = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: true))
+        _ = shell.assign(generation: Generation(2))
         let late = shell.reply(201, to: sent)
-        #expect(late.stores.isEmpty)
+        #expect(late.endings.isEmpty)
         #expect(late.commits.isEmpty)
     }
 
@@ -130,12 +132,12 @@ struct EngineCommitTests {
         _ = shell.assign()
         let sent = shell.publish(news("a"), news("b"))
         #expect(sent.sends.count == 1)
-        #expect(!shell.take(.drain).contains { if case .finish = $0 { true } else { false } })
+        #expect(!shell.take(.drain).hasFinish)
         let settled = shell.reply(201, to: sent.sends[0])
         #expect(settled.sends.isEmpty)
         _ = shell.store(settled)
         _ = shell.wait(.milliseconds(300))
         #expect(
-            shell.take(.committed(lane: 0, succeeded: true)).contains { if case .finish = $0 { true } else { false } })
+            shell.take(.committed(TestShell.live, TestShell.first)).hasFinish)
     }
 }

@@ -1,8 +1,10 @@
+import KafkaModel
 import NewsModel
 import PublishEngine
 import Testing
 
 struct EngineLaneTests {
+    static let backfill = LaneID(1)
     static let archive = TopicPartition(topic: "archive", partition: 0)
 
     private func shell(floor: Int = 0, connections: Int = 1) throws -> TestShell {
@@ -12,13 +14,13 @@ struct EngineLaneTests {
             settings.connections = connections
         }
         _ = shell.assign()
-        _ = shell.assign([Self.archive], lane: 1)
+        _ = shell.assign([Self.archive], lane: Self.backfill)
         return shell
     }
 
     @Test func `a live event is sent next, whatever the backfill`() throws {
         var shell = try shell()
-        let first = shell.publish(news("b0"), news("b1"), news("b2"), lane: 1, partition: Self.archive)
+        let first = shell.publish(news("b0"), news("b1"), news("b2"), lane: Self.backfill, partition: Self.archive)
         _ = shell.publish(news("live"))
         let next = shell.reply(201, to: first.sends[0])
         #expect(next.sends.map { $0.text.contains("live") } == [true])
@@ -28,8 +30,8 @@ struct EngineLaneTests {
         var shell = try shell(floor: 10)
         let live = (0..<100).map { shell.record(news("l\($0)")) }
         let backfill = (0..<100).map { shell.record(news("b\($0)")) }
-        var sends = shell.take(.records(lane: 0, generation: 1, partition: TestShell.source, records: live)).sends
-        _ = shell.take(.records(lane: 1, generation: 1, partition: Self.archive, records: backfill))
+        var sends = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, live)).sends
+        _ = shell.take(.records(Self.backfill, TestShell.first, Self.archive, backfill))
         var fromBackfill = 0
         for _ in 0..<50 {
             let send = try #require(sends.first)
@@ -41,22 +43,22 @@ struct EngineLaneTests {
 
     @Test func `a paused lane waits, the other goes on`() throws {
         var shell = try shell(connections: 8)
-        _ = shell.take(.pause(lane: 1, true))
-        #expect(shell.publish(news("b"), lane: 1, partition: Self.archive).sends.isEmpty)
+        _ = shell.take(.pause(Self.backfill))
+        #expect(shell.publish(news("b"), lane: Self.backfill, partition: Self.archive).sends.isEmpty)
         #expect(shell.publish(news("a")).sends.count == 1)
-        #expect(shell.take(.pause(lane: 1, false)).sends.count == 1)
+        #expect(shell.take(.resume(Self.backfill)).sends.count == 1)
     }
 
     @Test func `no more is read than the window holds`() throws {
         var shell = try TestShell { $0.lanes[0].window = .init(records: 100, bytes: 1 << 20) }
         var granted = 0
         func count(_ actions: [Action]) {
-            for case .grant(_, let records, _) in actions { granted += records }
+            for case .kafka(.grant(_, let records, _)) in actions { granted += records }
         }
         count(shell.assign())
         #expect(granted == 100)
         let records = (0..<100).map { shell.record(news("e\($0)")) }
-        let sent = shell.take(.records(lane: 0, generation: 1, partition: TestShell.source, records: records))
+        let sent = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, records))
         count(sent)
         #expect(granted == 100, "the window is full")
         for send in sent.sends { count(shell.store(shell.reply(201, to: send))) }

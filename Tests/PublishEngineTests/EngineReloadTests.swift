@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -39,10 +40,10 @@ struct EngineReloadTests {
     @Test func `a paused lane's unread records go wholly by the new settings`() throws {
         var shell = try TestShell()
         _ = shell.assign()
-        _ = shell.take(.pause(lane: 0, true))
+        _ = shell.take(.pause(TestShell.live))
         _ = shell.publish(news("1"))
         _ = shell.take(.reload(Reload(rate: nil, desk: try desk(tag: "NewWorld", message: "new {{headline}}"))))
-        let sent = try #require(shell.take(.pause(lane: 0, false)).sends.first)
+        let sent = try #require(shell.take(.resume(TestShell.live)).sends.first)
         #expect(sent.request.tags == "NewWorld")
         #expect(sent.text.contains("new headline of 1"))
     }
@@ -51,7 +52,7 @@ struct EngineReloadTests {
         let rate = EngineSettings.Rate(perSecond: 10, burst: 4)
         var shell = try TestShell { $0.rate = rate }
         _ = shell.assign()
-        _ = shell.take(.partitionCount(lane: 0, 1))
+        _ = shell.take(.partitionCounts(["news": 1], readIn: [TestShell.first]))
         _ = shell.wait(.seconds(10))
         let same = try desk(tag: "World", message: "{{headline}}")
         _ = shell.take(.reload(Reload(rate: rate, desk: same)))

@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -14,45 +15,120 @@ struct EngineReplyTests {
         let sent = shell.publish(news("a"))
         let settled = shell.reply(status, to: sent.sends[0])
         #expect(settled.outcomes == [outcome])
-        #expect(settled.stores[0].result.httpStatus == status)
-        #expect((settled.stores[0].deadLetter != nil) == outcome.isDeadLettered)
+        #expect(settled.endings[0].result.httpStatus == status)
+        #expect(settled.deadLetters.isEmpty == !outcome.isDeadLettered)
     }
 
     @Test(arguments: [500, 502, 504, 408])
-    func `an unknown acceptance is tried a few times, then ends as unknown`(status: Int) throws {
+    func `what may have been accepted is tried five times over at least two minutes, then ends as unknown`(
+        status: Int
+    ) throws {
         var shell = try TestShell()
         _ = shell.assign()
+        let start = shell.now
         var sends = shell.publish(news("a")).sends
         var settled: [Action] = []
-        for _ in 0..<10 {
-            guard let send = sends.first else { break }
+        while let send = sends.first {
             settled = shell.reply(status, to: send)
-            sends = shell.wait(.seconds(30)).sends
+            sends = []
+            while sends.isEmpty, settled.outcomes.isEmpty { sends = shell.wait(.seconds(1)).sends }
         }
         #expect(settled.outcomes == [.unknown])
-        #expect(settled.stores[0].result.attempts == 3)
+        #expect(settled.endings[0].result.attempts == 5)
+        #expect((.seconds(120) ... .seconds(160)).contains(shell.now - start))
     }
 
-    @Test func `a lane that gives up tries an unknown acceptance once`() throws {
+    @Test func `a lane that gives up tries what may have been accepted once`() throws {
         var shell = try TestShell { $0.lanes[0].onUnknown = .giveUp }
         _ = shell.assign()
         let sent = shell.publish(news("a"))
-        #expect(shell.take(.reply(token: sent.sends[0].token, .unanswered(detail: "timeout"))).outcomes == [.unknown])
+        #expect(shell.take(.reply(.unanswered(detail: "timeout"), to: sent.sends[0].id)).outcomes == [.unknown])
     }
 
-    @Test func `a delivery the hub is always too busy for ends as exhausted`() throws {
-        var shell = try TestShell()
+    @Test(arguments: [nil, 3])
+    func `a delivery without a deadline that the hub is always too busy for ends as exhausted`(bound: Int?) throws {
+        var shell = try TestShell { $0.retry.attempts = bound }
         _ = shell.assign()
         var sends = shell.publish(news("a")).sends
         var settled: [Action] = []
         var attempts = 0
-        while let send = sends.first, attempts < 20 {
+        while let send = sends.first, attempts < 50 {
             attempts += 1
             settled = shell.reply(503, to: send)
-            sends = shell.wait(.seconds(30)).sends
+            sends = shell.wait(.seconds(60)).sends
         }
         #expect(settled.outcomes == [.exhausted])
-        #expect(attempts == 8)
+        #expect(attempts == bound ?? 20)
+    }
+
+    @Test func `an alert outlives a bad minute of the hub, and more, until its deadline`() throws {
+        var shell = try TestShell { $0.lanes[0].maxAge = .seconds(900) }
+        _ = shell.assign()
+        let start = shell.now
+        var sends = shell.publish(news("a")).sends
+        var pauses: [Duration] = []
+        while shell.now - start < .seconds(840), let send = sends.first {
+            let at = shell.now
+            #expect(shell.reply(503, to: send).outcomes.isEmpty)
+            sends = []
+            while sends.isEmpty { sends = shell.wait(.seconds(1)).sends }
+            pauses.append(shell.now - at)
+        }
+        #expect(pauses.max() ?? .zero <= .seconds(31))
+        #expect(shell.reply(201, to: sends[0]).outcomes == [.accepted])
+    }
+
+    @Test func `an alert the hub never took ends at its deadline as expired`() throws {
+        var shell = try TestShell { $0.lanes[0].maxAge = .seconds(60) }
+        _ = shell.assign()
+        let sent = shell.publish(news("a"))
+        #expect(shell.reply(503, to: sent.sends[0]).outcomes.isEmpty)
+        var outcomes: [Outcome] = []
+        for _ in 0..<61 {
+            let actions = shell.wait(.seconds(1))
+            outcomes += actions.outcomes
+            for send in actions.sends { outcomes += shell.reply(503, to: send).outcomes }
+        }
+        #expect(outcomes == [.expired])
+    }
+
+    @Test func `an alert with an unanswered attempt ends at its deadline as unknown`() throws {
+        var shell = try TestShell { $0.lanes[0].maxAge = .seconds(60) }
+        _ = shell.assign()
+        let sent = shell.publish(news("a"))
+        _ = shell.take(.reply(.unanswered(detail: "timeout"), to: sent.sends[0].id))
+        var endings: [StoreRequest] = []
+        for _ in 0..<61 {
+            let actions = shell.wait(.seconds(1))
+            endings += actions.endings
+            for send in actions.sends { endings += shell.reply(503, to: send).endings }
+        }
+        #expect(endings.map(\.result.outcome) == [.unknown])
+        #expect(endings.first?.result.error?.code == "too-old")
+    }
+
+    @Test func `a Retry-After of an hour counts as the longest pause, and is told`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("a"))
+        _ = shell.reply(503, retryAfter: .seconds(3600), to: sent.sends[0])
+        #expect(shell.status.waits.contains { $0.reason == .hubPause && $0.isAlarming })
+        #expect(shell.wait(.seconds(299)).sends.isEmpty)
+        #expect(shell.wait(.seconds(2)).sends.count == 1)
+    }
+
+    @Test func `a connection that ends before the request was written costs no attempt`() throws {
+        var shell = try TestShell { $0.retry.attempts = 2 }
+        _ = shell.assign()
+        var sends = shell.publish(news("a")).sends
+        for _ in 0..<5 {
+            let send = try #require(sends.first)
+            let cut = shell.take(.reply(.notSent(.connectionLost, detail: "cut in the handshake"), to: send.id))
+            #expect(cut.outcomes.isEmpty)
+            sends = shell.wait(.seconds(30)).sends
+        }
+        let accepted = shell.reply(201, to: try #require(sends.first))
+        #expect(accepted.endings.first?.result.attempts == 1)
     }
 
     @Test func `Retry-After keeps everyone away, as long as it says`() throws {
@@ -75,7 +151,7 @@ struct EngineReplyTests {
         #expect(retried.count == 1)
         let stale = shell.reply(401, to: first.sends[1])
         #expect(stale.sends.count == 1, "a reply to the old token says nothing of the new one")
-        #expect(shell.reply(401, to: retried[0]).stores.isEmpty)
+        #expect(shell.reply(401, to: retried[0]).endings.isEmpty)
         #expect(shell.engine.halt?.reason == .keyRefused)
         _ = shell.reply(401, to: stale.sends[0])
         #expect(shell.publish(news("c")).sends.isEmpty)
@@ -92,13 +168,13 @@ struct EngineReplyTests {
         _ = shell.assign()
         let sent = shell.publish(news("a"))
         let halted = shell.reply(status, to: sent.sends[0])
-        #expect(halted.stores.isEmpty)
+        #expect(halted.endings.isEmpty)
         #expect(shell.engine.halt?.reason == reason)
         var probes = 0
         for _ in 0..<20 {
             for probe in shell.wait(.seconds(60)).sends {
                 probes += 1
-                #expect(shell.reply(status, to: probe).stores.isEmpty)
+                #expect(shell.reply(status, to: probe).endings.isEmpty)
             }
         }
         #expect((10...25).contains(probes), "probes back off to one a minute, not \(probes) in 20 minutes")
@@ -110,7 +186,7 @@ struct EngineReplyTests {
         var sends = shell.publish(news("a")).sends
         for _ in 0..<30 {
             let send = try #require(sends.first)
-            #expect(shell.take(.reply(token: send.token, .notSent(.unreachable, detail: "refused"))).stores.isEmpty)
+            #expect(shell.take(.reply(.notSent(.unreachable, detail: "refused"), to: send.id)).endings.isEmpty)
             sends = shell.wait(.seconds(61)).sends
         }
         #expect(shell.reply(201, to: sends[0]).outcomes == [.accepted])
@@ -121,8 +197,8 @@ struct EngineReplyTests {
         _ = shell.assign()
         let events = (0..<16).map { news("e\($0)") }
         let records = events.map { shell.record($0) }
-        let sent = shell.take(.records(lane: 0, generation: 1, partition: TestShell.source, records: records))
-        for send in sent.sends { #expect(shell.reply(503, to: send).stores.isEmpty) }
+        let sent = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, records))
+        for send in sent.sends { #expect(shell.reply(503, to: send).endings.isEmpty) }
         #expect(shell.engine.halt?.reason == .outage)
     }
 
@@ -131,26 +207,46 @@ struct EngineReplyTests {
         var shell = try TestShell()
         _ = shell.assign()
         let records = (0..<16).map { shell.record(news("e\($0)")) }
-        let sent = shell.take(.records(lane: 0, generation: 1, partition: TestShell.source, records: records))
+        let sent = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, records))
         for send in sent.sends {
             let reply: Reply = status.map { .replied(HubReply(status: $0)) } ?? .unanswered(detail: "timeout")
-            #expect(shell.take(.reply(token: send.token, reply)).stores.isEmpty)
+            #expect(shell.take(.reply(reply, to: send.id)).endings.isEmpty)
         }
         #expect(shell.engine.halt?.reason == .outage)
         for _ in 0..<10 {
             for probe in shell.wait(.seconds(60)).sends {
-                #expect(shell.take(.reply(token: probe.token, .unanswered(detail: "timeout"))).stores.isEmpty)
+                #expect(shell.take(.reply(.unanswered(detail: "timeout"), to: probe.id)).endings.isEmpty)
             }
         }
     }
 
-    @Test func `a flood of bad events stops the line`() throws {
+    @Test func `a flood of bad events stops its lane, and no other`() throws {
+        let backfill = LaneID(1)
+        let archive = TopicPartition(topic: "archive", partition: 0)
+        var shell = try TestShell {
+            $0.floodGuard = .init(sharePercent: 50, events: 20)
+            $0.lanes.append(LaneSettings(name: "backfill", topics: ["archive"]))
+        }
+        _ = shell.assign()
+        _ = shell.assign([archive], lane: backfill)
+        let bad = (0..<40).map { _ in shell.record("no news") }
+        let stopped = shell.take(.records(backfill, TestShell.first, archive, bad))
+        #expect(stopped.outcomes.count == 10)
+        #expect(shell.status.lanes[1].flood != nil)
+        #expect(shell.status.waits.contains { $0.lane == backfill && $0.reason == .flood })
+        #expect(shell.publish(news("live")).sends.count == 1)
+        #expect(shell.wait(.seconds(10)).outcomes.count < 5, "then one at a time, ever more slowly")
+    }
+
+    @Test func `a flood ends when an event of the lane is accepted`() throws {
         var shell = try TestShell { $0.floodGuard = .init(sharePercent: 50, events: 20) }
         _ = shell.assign()
-        let bad = (0..<40).map { _ in shell.record("no news") }
-        let stopped = shell.take(.records(lane: 0, generation: 1, partition: TestShell.source, records: bad))
-        #expect(stopped.outcomes.count == 10)
-        #expect(shell.engine.halt?.reason == .flood)
-        #expect(shell.wait(.seconds(10)).outcomes.count < 5, "then one at a time, ever more slowly")
+        let bad = (0..<10).map { _ in shell.record("no news") }
+        _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, bad))
+        #expect(shell.publish(news("a"), news("b")).sends.isEmpty)
+        let probe = shell.wait(.seconds(3)).sends
+        #expect(probe.count == 1)
+        #expect(shell.reply(201, to: probe[0]).sends.count == 1)
+        #expect(shell.status.lanes[0].flood == nil)
     }
 }

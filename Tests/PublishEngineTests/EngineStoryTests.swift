@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import PublishEngine
 import Testing
@@ -31,7 +32,7 @@ struct EngineStoryTests {
             news("x"), news("s1", story: "s", version: 1), news("s2", story: "s", version: 2),
             news("s3", story: "s", version: 3))
         #expect(sent.outcomes == [.superseded, .superseded])
-        #expect(sent.stores.map(\.result.eventID) == ["s1", "s2"])
+        #expect(sent.endings.map(\.result.eventID) == ["s1", "s2"])
         #expect(shell.reply(201, to: sent.sends[0]).sends.map { $0.text.contains("s3") } == [true])
     }
 
@@ -68,7 +69,7 @@ struct EngineStoryTests {
         _ = shell.assign()
         let sent = shell.publish(
             news("x"), news("s1", story: "s"), news("s2", story: "s", status: "canceled"), news("y"))
-        #expect(sent.stores.map(\.result.eventID) == ["s1", "s2"])
+        #expect(sent.endings.map(\.result.eventID) == ["s1", "s2"])
         #expect(sent.outcomes == [.canceled, .canceled])
         #expect(shell.reply(201, to: sent.sends[0]).sends.map { $0.text.contains("\"id\":\"y\"") } == [true])
     }
@@ -84,7 +85,7 @@ struct EngineStoryTests {
     @Test func `an embargo is waited for`() throws {
         var shell = try TestShell()
         _ = shell.assign()
-        let embargo = shell.now + .seconds(60)
+        let embargo = shell.wall + .seconds(60)
         #expect(shell.publish(news("a", #","embargoUntil":"\#(embargo)""#)).sends.isEmpty)
         #expect(shell.wait(.seconds(59)).sends.isEmpty)
         #expect(shell.wait(.seconds(1)).sends.count == 1)
@@ -96,7 +97,7 @@ struct EngineStoryTests {
         #expect(shell.publish(news("a", #","expiresAt":"2020-01-01T00:00:00Z""#)).outcomes == [.expired])
         let old = shell.record(news("b"), writtenAt: shell.now - .seconds(901))
         #expect(
-            shell.take(.records(lane: 0, generation: 1, partition: TestShell.source, records: [old])).outcomes
+            shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [old])).outcomes
                 == [.expired])
         #expect(shell.publish(news("c")).sends.count == 1)
     }

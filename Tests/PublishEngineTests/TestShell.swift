@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -5,10 +6,16 @@ import PublishEngine
 /// An engine and a shell without Kafka, hub or clock: tests say what happens and look at what is to be done.
 struct TestShell {
     static let source = TopicPartition(topic: "news", partition: 0)
+    static let live = LaneID(0)
+    static let first = Generation(1)
     static let results = TopicPartition(topic: "results", partition: 0)
 
     var engine: Engine
+    /// The monotonic clock.
     var now = Instant(nanoseconds: 1_800_000_000_000_000_000)
+    /// How far the clock on the wall is ahead of it.
+    var wallOffset: Duration = .zero
+    var wall: Instant { now + wallOffset }
     /// Whether every commit succeeds at once; else the test answers.
     var answersCommits = true
     private var nextOffset: Int64 = 0
@@ -26,11 +33,17 @@ struct TestShell {
 
     mutating func take(_ input: Input) -> [Action] {
         var actions: [Action] = []
-        engine.handle(input, at: now, into: &actions)
+        engine.handle(input, at: Moment(steady: now, wall: wall), into: &actions)
         guard answersCommits else { return actions }
-        for case .commit(let lane, _, _) in actions { actions += take(.committed(lane: lane, succeeded: true)) }
+        for case .kafka(.commit(let lane, let generation, let offsets)) in actions {
+            actions += take(.committed(lane, generation, offsets))
+        }
         return actions
     }
+
+    mutating func take(_ event: KafkaEvent) -> [Action] { take(.kafka(event)) }
+
+    var status: EngineStatus { engine.status(at: Moment(steady: now, wall: wall)) }
 
     /// Lets time pass to the given moment, alarm by alarm.
     mutating func wait(_ duration: Duration) -> [Action] {
@@ -48,54 +61,61 @@ struct TestShell {
 
     /// Assigns one partition with an empty ledger.
     mutating func assign(
-        _ partitions: [TopicPartition] = [source], lane: Int = 0, generation: Int = 1,
-        ledger: [RestoredResult] = [], end: Int64 = 0
+        _ partitions: [TopicPartition] = [source], lane: LaneID = live, generation: Generation = first,
+        ledger: [LedgerEntry] = [], end: Int64 = 0
     ) -> [Action] {
         nextResult = max(nextResult, end)
-        var actions = take(.assigned(lane: lane, generation: generation, partitions: partitions))
-        for case .restore(let lane, let generation, let results) in actions {
-            actions += take(
-                .restored(lane: lane, generation: generation, results: results, entries: ledger, end: end))
-        }
+        var actions = take(.assigned(lane, generation, partitions))
+        actions += restore(actions, ledger: ledger, end: end)
         return actions
+    }
+
+    /// Answers every request for a ledger among the actions.
+    mutating func restore(_ actions: [Action], ledger: [LedgerEntry] = [], end: Int64 = 0) -> [Action] {
+        var more: [Action] = []
+        for case .kafka(.restore(let lane, let generation, let results, _, _)) in actions {
+            let end = RestoreEnd(offset: end, start: 0, basis: .committed)
+            more += take(.restored(lane, generation, results: results, entries: ledger, end: end))
+        }
+        return more
     }
 
     mutating func record(_ json: String, headers: [RecordHeader] = [], writtenAt: Instant? = nil) -> SourceRecord {
         defer { nextOffset += 1 }
         return SourceRecord(
-            offset: nextOffset, timestamp: writtenAt ?? now, key: nil, value: Array(json.utf8), headers: headers)
+            offset: nextOffset, timestamp: writtenAt ?? wall, key: nil, value: Array(json.utf8), headers: headers)
     }
 
     mutating func publish(
-        _ json: String..., lane: Int = 0, partition: TopicPartition = source, generation: Int = 1
+        _ json: String..., lane: LaneID = live, partition: TopicPartition = source,
+        generation: Generation = first
     ) -> [Action] {
         let records = json.map { record($0) }
-        return take(.records(lane: lane, generation: generation, partition: partition, records: records))
+        return take(.records(lane, generation, partition, records))
     }
 
     mutating func reply(
         _ status: Int, retryAfter: Duration? = nil, to send: Sent
     ) -> [Action] {
-        take(.reply(token: send.token, .replied(HubReply(status: status, retryAfter: retryAfter))))
+        take(.reply(.replied(HubReply(status: status, retryAfter: retryAfter)), to: send.id))
     }
 
-    /// Acknowledges every result and dead letter among the actions.
+    /// Acknowledges every result and dead letter among the actions, and the results that follow their dead letters.
     mutating func store(_ actions: [Action]) -> [Action] {
-        var acknowledgements: [Acknowledgement] = []
-        for case .store(let request) in actions {
-            acknowledgements.append(Acknowledgement(token: request.token, offset: nextResult))
+        let letters = actions.deadLetters.map { StoredRecord(delivery: $0.delivery, kind: .deadLetter, offset: 0) }
+        let afterLetters = letters.isEmpty ? [] : take(.stored(letters))
+        var stored: [StoredRecord] = []
+        for request in actions.results + afterLetters.results {
+            stored.append(StoredRecord(delivery: request.delivery, kind: .result, offset: nextResult))
             nextResult += 1
-            if let letter = request.deadLetter {
-                acknowledgements.append(Acknowledgement(token: letter.token, offset: 0))
-            }
         }
-        return take(.stored(acknowledgements))
+        return afterLetters + take(.stored(stored))
     }
 }
 
 /// A request that was to be sent.
 struct Sent {
-    var token: UInt64
+    var id: RequestID
     var request: SendRequest
 
     /// The message it carries.
@@ -104,18 +124,43 @@ struct Sent {
 
 extension [Action] {
     var sends: [Sent] {
-        compactMap { if case .send(let token, let request) = $0 { Sent(token: token, request: request) } else { nil } }
+        compactMap { if case .send(let id, let request) = $0 { Sent(id: id, request: request) } else { nil } }
     }
 
-    var outcomes: [Outcome] { stores.map(\.result.outcome) }
+    /// How deliveries ended, in the order of their endings.
+    var outcomes: [Outcome] { endings.map(\.result.outcome) }
 
-    var stores: [StoreRequest] { compactMap { if case .store(let request) = $0 { request } else { nil } } }
-
-    var commits: [[CommitOffset]] {
-        compactMap { if case .commit(_, _, let offsets) = $0 { offsets } else { nil } }
+    /// Results to be written now, and those that wait for their dead letters.
+    var endings: [StoreRequest] {
+        compactMap { action in
+            switch action {
+            case .storeDeadLetter(let request, _): request
+            case .store(let request): request.result.outcome.isDeadLettered ? nil : request
+            default: nil
+            }
+        }
     }
 
-    var releases: Int { count { if case .release = $0 { true } else { false } } }
+    var results: [StoreRequest] { compactMap { if case .store(let request) = $0 { request } else { nil } } }
+
+    var deadLetters: [StoreRequest] {
+        compactMap { if case .storeDeadLetter(let request, _) = $0 { request } else { nil } }
+    }
+
+    var commits: [[PartitionOffset]] {
+        compactMap { if case .kafka(.commit(_, _, let offsets)) = $0 { offsets } else { nil } }
+    }
+
+    var releases: Int { count { if case .kafka(.release) = $0 { true } else { false } } }
+
+    var hasFinish: Bool { contains { if case .finish = $0 { true } else { false } } }
+}
+
+extension KafkaEvent {
+    /// A commit that the broker took whole.
+    static func committed(_ lane: LaneID, _ generation: Generation, _ offsets: [PartitionOffset] = []) -> KafkaEvent {
+        .committed(lane, generation, offsets: offsets, failure: nil)
+    }
 }
 
 /// A small event.

@@ -1,0 +1,71 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+import Testing
+
+struct EngineClockTests {
+    @Test(arguments: [Duration.seconds(3600), .seconds(-3600)])
+    func `a clock that was wrong at start is right once it is corrected`(error: Duration) throws {
+        var shell = try TestShell { $0.lanes[0].maxAge = .seconds(900) }
+        let truth = shell.now
+        shell.wallOffset = error
+        _ = shell.assign()
+        _ = shell.take(.alarm)
+        shell.wallOffset = .zero
+        let step = shell.take(.alarm)
+        #expect(step.contains { if case .clockStepped = $0 { true } else { false } })
+        let fresh = shell.record(news("fresh"), writtenAt: truth)
+        #expect(shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [fresh])).sends.count == 1)
+        let stale = shell.record(news("stale"), writtenAt: truth - .seconds(901))
+        let expired = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [stale]))
+        #expect(expired.outcomes == [.expired])
+    }
+
+    @Test func `an embargo holds for a minute after a step of the clock, whatever the new time says`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let embargo = shell.wall + .seconds(600)
+        #expect(shell.publish(news("a", #","embargoUntil":"\#(embargo)""#)).sends.isEmpty)
+        shell.wallOffset = .seconds(3600)
+        #expect(shell.wait(.seconds(30)).sends.isEmpty)
+        shell.wallOffset = .zero
+        #expect(shell.wait(.seconds(500)).sends.isEmpty, "the step was a mistake")
+        #expect(shell.wait(.seconds(75)).sends.count == 1)
+    }
+
+    @Test func `a step that stays is believed after a minute`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        _ = shell.publish(news("a", #","embargoUntil":"\#(shell.wall + .seconds(600))""#))
+        shell.wallOffset = .seconds(3600)
+        #expect(shell.wait(.seconds(59)).sends.isEmpty)
+        #expect(shell.wait(.seconds(2)).sends.count == 1)
+    }
+
+    @Test func `a record of the future grows old from when it was read`() throws {
+        var shell = try TestShell {
+            $0.lanes[0].maxAge = .seconds(900)
+            $0.connections = 1
+        }
+        _ = shell.assign()
+        let first = shell.publish(news("x"))
+        let future = shell.record(news("a"), writtenAt: shell.wall + .seconds(86_400))
+        _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [future]))
+        _ = shell.wait(.seconds(901))
+        #expect(shell.reply(201, to: first.sends[0]).outcomes == [.accepted, .expired])
+    }
+
+    @Test(arguments: [-10_000_000_000_000, .min, .max] as [Int64])
+    func `a record time far outside any calendar ends as something`(milliseconds: Int64) throws {
+        var shell = try TestShell { $0.lanes[0].maxAge = .seconds(900) }
+        _ = shell.assign()
+        let odd = shell.record(news("a"), writtenAt: Instant(milliseconds: milliseconds))
+        let actions = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [odd]))
+        #expect(actions.outcomes.count + actions.sends.count == 1)
+        for ending in actions.endings {
+            var bytes: [UInt8] = []
+            ending.result.encode(into: &bytes)
+            #expect(!bytes.isEmpty)
+        }
+    }
+}

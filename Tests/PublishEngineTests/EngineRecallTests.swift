@@ -1,0 +1,109 @@
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+import Testing
+
+struct EngineRecallTests {
+    @Test func `a recalled delivery under way is never tried again`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("s1", story: "s"))
+        _ = shell.publish(news("s2", story: "s", status: "canceled"))
+        let refused = shell.reply(503, to: sent.sends[0])
+        #expect(refused.outcomes == [.canceled])
+        #expect(refused.sends.isEmpty)
+        #expect(shell.wait(.seconds(300)).sends.isEmpty)
+    }
+
+    @Test func `one that the hub took meanwhile is accepted, and says that the recall came before`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("s1", story: "s"))
+        _ = shell.publish(news("s2", story: "s", status: "canceled"))
+        let result = try #require(shell.reply(201, to: sent.sends[0]).endings.first?.result)
+        #expect(result.outcome == .accepted)
+        #expect(result.afterRecall == true)
+    }
+
+    @Test(arguments: [true, false])
+    func `what may be on phones is not called canceled`(isUnderWay: Bool) throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("s1", story: "s"))
+        let unanswered = Input.reply(.replied(HubReply(status: 504)), to: sent.sends[0].id)
+        var actions: [Action] = []
+        if !isUnderWay { actions += shell.take(unanswered) }
+        actions += shell.publish(news("s2", story: "s", status: "canceled"))
+        if isUnderWay { actions += shell.take(unanswered) }
+        let result = try #require(actions.endings.first { $0.result.eventID == "s1" }?.result)
+        #expect(result.outcome == .unknown)
+        #expect(result.error?.code == "recalled")
+    }
+
+    @Test func `what may be on phones is not called superseded`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("s1", story: "s", version: 1))
+        _ = shell.reply(500, to: sent.sends[0])
+        let result = try #require(shell.publish(news("s2", story: "s", version: 2)).endings.first?.result)
+        #expect(result.outcome == .unknown)
+        #expect(result.error?.code == "superseded")
+    }
+
+    @Test func `a newer version ends the retries of an older one that was under way`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("s1", story: "s", version: 1))
+        _ = shell.publish(news("s2", story: "s", version: 2))
+        let refused = shell.reply(503, to: sent.sends[0])
+        #expect(refused.outcomes == [.superseded])
+        #expect(refused.sends.map { $0.text.contains("headline of s2") } == [true])
+    }
+
+    @Test func `a recall holds in every lane, and for what comes later`() throws {
+        let backfill = LaneID(1)
+        let archive = TopicPartition(topic: "archive", partition: 0)
+        var shell = try TestShell {
+            $0.connections = 1
+            $0.lanes.append(LaneSettings(name: "backfill", topics: ["archive"]))
+        }
+        _ = shell.assign()
+        _ = shell.assign([archive], lane: backfill)
+        let first = shell.publish(news("x"))
+        _ = shell.publish(news("s1", story: "s"), lane: backfill, partition: archive)
+        let recall = shell.publish(news("s2", story: "s", status: "canceled"))
+        #expect(recall.endings.map(\.result.eventID) == ["s1", "s2"])
+        #expect(recall.contains { if case .recall(story: "s") = $0 { true } else { false } })
+        #expect(shell.publish(news("s3", story: "s"), lane: backfill, partition: archive).outcomes == [.canceled])
+        #expect(shell.reply(201, to: first.sends[0]).sends.isEmpty)
+    }
+
+    @Test func `a recall on another shard holds here`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        _ = shell.take(.recalled(story: "s"))
+        #expect(shell.publish(news("s1", story: "s")).outcomes == [.canceled])
+    }
+
+    @Test(arguments: [500, 503, 400])
+    func `an editor's second try after an ending without acceptance is sent`(status: Int) throws {
+        var shell = try TestShell {
+            $0.lanes[0].onUnknown = .giveUp
+            $0.retry.attempts = 1
+        }
+        _ = shell.assign()
+        let first = shell.publish(news("a", version: 1))
+        #expect(shell.reply(status, to: first.sends[0]).outcomes != [.accepted])
+        #expect(shell.publish(news("a", version: 1)).sends.count == 1)
+    }
+
+    @Test func `a redriven record is sent although its id is known`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let first = shell.publish(news("a"))
+        _ = shell.store(shell.reply(201, to: first.sends[0]))
+        let redriven = shell.record(news("a"), headers: [RecordHeader(HeaderName.redrive, "1")])
+        #expect(shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [redriven])).sends.count == 1)
+    }
+}
