@@ -1,4 +1,4 @@
-import KafkaIO
+import KafkaModel
 import NewsModel
 import Synchronization
 

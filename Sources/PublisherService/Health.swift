@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import PublishEngine
 
@@ -19,10 +20,10 @@ struct Health {
             return "event loop \(shard) has been blocked for \((now - report.at).components.seconds) s"
         }
         let unexplained = reports.map(\.report).filter { report in
-            now - report.progressAt > patience && !Self.hasReason(report, troubleAt: troubleAt)
+            now - report.progressAt > patience && !hasReason(report, troubleAt: troubleAt, at: now)
         }
         for report in unexplained {
-            let held = report.vitals.lanes.reduce(0) { $0 + $1.held }
+            let held = report.status.lanes.reduce(0) { $0 + $1.held }
             guard held > 0 else { continue }
             let idle = (now - report.progressAt).components.seconds
             return "\(held) records wait and nothing has moved for \(idle) s, without a known reason"
@@ -35,17 +36,17 @@ struct Health {
         return nil
     }
 
-    private static func hasReason(_ report: ShardReport, troubleAt: Instant?) -> Bool {
-        let vitals = report.vitals
-        if vitals.halt != nil { return true }
+    private func hasReason(_ report: ShardReport, troubleAt: Instant?, at now: Instant) -> Bool {
         if let troubleAt, troubleAt >= report.progressAt { return true }
-        switch report.limiter {
-        case .halt, .hubPause, .rate, .pause: return true
-        case .nothing, .concurrency, .broker: break
+        return report.status.waits.contains { wait in
+            switch wait.reason {
+            case .halt, .flood, .paused, .hubPause, .rate, .retry, .embargo, .ledger, .partitionCounts, .unequalTopics,
+                .commit, .shutdown:
+                true
+            // A hub or a broker that answers nothing for so long, and no error: that explains nothing.
+            case .concurrency, .reply, .deadLetters, .results, .revoke, .newIncarnation:
+                now - wait.since <= patience
+            }
         }
-        let waitsForTimes =
-            vitals.inFlight == 0 && vitals.lanes.allSatisfy { $0.ready == 0 || $0.isPaused }
-            && vitals.lanes.contains { $0.parked > 0 }
-        return waitsForTimes || vitals.lanes.allSatisfy(\.isPaused)
     }
 }

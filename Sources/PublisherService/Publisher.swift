@@ -1,5 +1,6 @@
 import HubIO
 import KafkaIO
+import KafkaModel
 public import Logging
 import NIOCore
 import NIOPosix
@@ -29,11 +30,13 @@ public final class Publisher: Sendable {
 
     private enum Event: Sendable {
         case drain
-        case pause(lane: Int, Bool)
+        case pause(LaneID)
+        case resume(LaneID)
         case reload(Reload, categories: [String])
-        case finished(shard: Int)
+        case shard(ShardID, Shard.Event)
         case failed(PublisherFailure)
-        case closed(shard: Int)
+        /// Kafka's side has ended; so many records that were handed to the producer are not stored.
+        case closed(unstored: Int)
     }
 
     /// Checks the settings that only show their faults when used; connects to nothing.
@@ -61,17 +64,24 @@ public final class Publisher: Sendable {
         events.yield(.drain)
     }
 
-    /// Stops a lane, or lets it go on; what is in flight is finished. It lasts as long as the process, and holds for no other.
+    /// Stops a lane; what is in flight is finished. It lasts as long as the process, and holds for no other.
     ///
     /// - Returns: `false` when there is no such lane.
-    public func pause(lane name: String, _ isPaused: Bool) -> Bool {
+    public func pause(lane name: String) -> Bool { tell(name, Event.pause) }
+
+    /// Lets a paused lane go on.
+    ///
+    /// - Returns: `false` when there is no such lane.
+    public func resume(lane name: String) -> Bool { tell(name, Event.resume) }
+
+    private func tell(_ name: String, _ event: (LaneID) -> Event) -> Bool {
         guard let lane = settings.engine.lanes.firstIndex(where: { $0.name == name }) else { return false }
-        events.yield(.pause(lane: lane, isPaused))
+        events.yield(event(LaneID(lane)))
         return true
     }
 
-    /// Puts rate, categories, `unroutable` and the message in force; everything else stays as it was. Each event goes wholly
-    /// by the old settings or wholly by the new. From any thread, also before `run`; reloads take effect in turn.
+    /// Puts rate, categories, `unroutable` and the message in force; everything else stays as it was. Each event uses
+    /// either the old settings or the new ones, never a mix. From any thread, also before `run`; reloads take effect in turn.
     ///
     /// - Throws: what is wrong with the new settings; then nothing changes.
     public func reload(_ new: PublisherSettings) throws(PublisherFailure) {
@@ -124,49 +134,40 @@ public final class Publisher: Sendable {
         on group: MultiThreadedEventLoopGroup, _ preflight: Preflight, _ catchUp: CatchUp?
     ) async -> PublisherFailure? {
         let loops = (0..<settings.shards).map { _ in group.next() }
-        let shards = Mailboxes(loops.map { _ in Mailbox() })
+        let shards = ShardSlots(loops.map { _ in ShardSlot() })
         let subscriptions = zip(settings.engine.lanes, preflight.lanePartitions).map {
             LaneSubscription(name: $0.name, topics: $0.topics, partitionCount: $1)
         }
-        let bridge: KafkaBridge
+        let kafka: KafkaDriver
         do {
-            bridge = try KafkaBridge(
+            kafka = try KafkaDriver(
                 settings: settings.kafka, lanes: subscriptions, resultsTopic: settings.engine.resultsTopic,
-                shards: settings.shards,
-                deliver: { [events] shard, batch in
-                    loops[shard].execute { shards[shard].shard?.value.take(batch) }
-                    if batch.contains(where: { if case .closed = $0 { true } else { false } }) {
-                        events.yield(.closed(shard: shard))
-                    }
-                })
+                deadLetterTopic: settings.deadLetterTopic, shards: settings.shards,
+                deliver: { shard, batch in
+                    loops[shard.index].execute { shards[shard.index].shard?.value.take(batch) }
+                },
+                notify: { [self] notice in note(notice) })
         } catch {
             return .kafka(error)
         }
         for (index, loop) in loops.enumerated() {
-            let finish: @Sendable (Result<Void, PublisherFailure>) -> Void = { [events] result in
-                switch result {
-                case .success: events.yield(.finished(shard: index))
-                case .failure(let failure): events.yield(.failed(failure))
-                }
+            let onEvent: @Sendable (Shard.Event) -> Void = { [events] event in
+                events.yield(.shard(ShardID(index), event))
             }
             try? await loop.submit { [self] in
                 let shard = Shard(
-                    index: index, eventLoop: loop, settings: settings, router: router, builder: builder, tls: tls,
-                    bridge: bridge, telemetry: telemetry, clock: telemetry.clock, log: log, tracer: tracer,
-                    onFinish: finish)
-                for (lane, count) in preflight.lanePartitions.enumerated() {
-                    shard.take(.partitionCount(lane: lane, count))
-                }
+                    id: ShardID(index), eventLoop: loop, settings: settings, router: router, builder: builder,
+                    tls: tls, kafka: kafka, telemetry: telemetry, log: log, tracer: tracer, onEvent: onEvent)
                 shards[index].shard = NIOLoopBound(shard, eventLoop: loop)
             }.get()
         }
-        bridge.start()
-        let rounds = Rounds(
+        kafka.start()
+        let monitor = LagMonitor(
             settings: settings, telemetry: telemetry, log: log, catchUp: catchUp,
             onCaughtUp: { [events] in events.yield(.drain) })
-        rounds.start()
-        let failure = await watch(loops, shards, bridge)
-        rounds.stop()
+        monitor.start()
+        let failure = await watch(loops, shards, kafka)
+        monitor.stop()
         for (index, loop) in loops.enumerated() {
             try? await loop.submit {
                 shards[index].shard?.value.close()
@@ -176,11 +177,37 @@ public final class Publisher: Sendable {
         return failure
     }
 
-    /// Follows the events of a life to its end: drain → every shard finished → bridge closed.
-    private func watch(_ loops: [any EventLoop], _ shards: Mailboxes, _ bridge: KafkaBridge) async -> PublisherFailure?
-    {
-        var unfinished = Set(loops.indices)
-        var open = Set(loops.indices)
+    private func note(_ notice: KafkaNotice) {
+        switch notice {
+        case .error(let failure):
+            telemetry.troubled(failure)
+            log.error("kafka error", metadata: ["failure": "\(failure)"])
+            if failure.isFatal { events.yield(.failed(.kafka(failure))) }
+        case .log(let severity, let text):
+            log.log(level: severity <= 3 ? .warning : .debug, "librdkafka", metadata: ["line": "\(text)"])
+        case .statistics(let lane, let statistics): telemetry.counted(statistics, lane: lane)
+        case .refused(let reasons):
+            for reason in reasons {
+                log.error(
+                    "the broker refuses records; they are tried again",
+                    metadata: [
+                        "topic": "\(reason.topic)", "records": "\(reason.records)", "failure": "\(reason.failure)",
+                    ])
+            }
+            telemetry.refused(reasons)
+        case .closed(let unstored): events.yield(.closed(unstored: unstored))
+        }
+    }
+
+    /// Follows the events of a life to its end: drain → every shard finished → Kafka's side closed.
+    private func watch(_ loops: [any EventLoop], _ shards: ShardSlots, _ kafka: KafkaDriver) async -> PublisherFailure? {
+        func tell(_ input: Input, but origin: ShardID? = nil) {
+            for (index, loop) in loops.enumerated() where index != origin?.index {
+                loop.execute { shards[index].shard?.value.take(input) }
+            }
+        }
+        var unfinished = Set(loops.indices.map(ShardID.init))
+        var leftovers = Leftovers()
         var failure: PublisherFailure?
         var isDraining = false
         for await event in life {
@@ -190,26 +217,30 @@ public final class Publisher: Sendable {
                 isDraining = true
                 telemetry.isDraining()
                 log.info("draining: no new sends; replies are awaited, results stored, offsets committed")
-                for (index, loop) in loops.enumerated() {
-                    loop.execute { shards[index].shard?.value.take(.drain) }
-                }
-            case .pause(let lane, let isPaused):
-                for (index, loop) in loops.enumerated() {
-                    loop.execute { shards[index].shard?.value.take(.pause(lane: lane, isPaused)) }
-                }
+                tell(.drain)
+            case .pause(let lane): tell(.pause(lane))
+            case .resume(let lane): tell(.resume(lane))
             case .reload(let reload, let categories):
                 for (index, loop) in loops.enumerated() {
                     loop.execute { shards[index].shard?.value.reload(reload, categories: categories) }
                 }
-            case .finished(let shard):
+            case .shard(let origin, .recalled(let story)): tell(.recalled(story: story), but: origin)
+            case .shard(let shard, .finished(let left)):
+                leftovers.unanswered += left.unanswered
+                leftovers.unstored += left.unstored
                 unfinished.remove(shard)
-                if unfinished.isEmpty { bridge.close() }
+                if unfinished.isEmpty { kafka.close() }
             case .failed(let reason):
                 failure = failure ?? reason
-                bridge.close()
-            case .closed(let shard):
-                open.remove(shard)
-                if open.isEmpty { return failure }
+                kafka.close()
+            case .closed(let lost):
+                if leftovers.unanswered > 0 {
+                    log.warning(
+                        "requests without an answer at the end; the next start sends them again",
+                        metadata: ["requests": "\(leftovers.unanswered)"])
+                }
+                let unstored = max(lost, leftovers.unstored)
+                return failure ?? (unstored > 0 ? .unstored(unstored) : nil)
             }
         }
         return failure
@@ -217,12 +248,12 @@ public final class Publisher: Sendable {
 }
 
 /// Where a shard stands once its loop has made it. Touched only on that loop.
-private final class Mailbox: @unchecked Sendable {
+private final class ShardSlot: @unchecked Sendable {
     var shard: NIOLoopBound<Shard>?
 }
 
-private struct Mailboxes: Sendable {
-    private let mailboxes: [Mailbox]
-    init(_ mailboxes: [Mailbox]) { self.mailboxes = mailboxes }
-    subscript(index: Int) -> Mailbox { mailboxes[index] }
+private struct ShardSlots: Sendable {
+    private let slots: [ShardSlot]
+    init(_ slots: [ShardSlot]) { self.slots = slots }
+    subscript(index: Int) -> ShardSlot { slots[index] }
 }

@@ -1,4 +1,4 @@
-public import KafkaIO
+public import KafkaModel
 
 /// Why a publisher did not start, or had to stop.
 public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
@@ -6,15 +6,18 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
     /// Topics that are missing, or whose partition counts do not fit each other.
     case topics([String])
     case settings(String)
-    /// A result or dead letter cannot be stored; nothing that depends on it was committed.
-    case recordsRefused(KafkaFailure)
+    /// The shutdown's deadline passed before the broker had acknowledged so many results and dead letters. Nothing that
+    /// depends on them was committed: the next process does it again.
+    case unstored(Int)
 
     public var description: String {
         switch self {
         case .kafka(let failure): failure.description
         case .topics(let problems): problems.joined(separator: "\n")
         case .settings(let problem): problem
-        case .recordsRefused(let failure): "a result or dead letter cannot be stored: \(failure)"
+        case .unstored(let count):
+            "the broker did not acknowledge \(count) results or dead letters in time; nothing that depends on them is "
+                + "committed, the next start does it again. Look at the brokers, the results and the dead-letter topic"
         }
     }
 }

@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -10,18 +11,20 @@ final class RequestTraces {
     private let tracer: any Tracer
     private let attributes: SpanAttributes
     private let name: String
-    /// By the request's token: as many as requests are in flight.
-    private var open: [UInt64: Open] = [:]
-    /// The requests whose replies are being carried out, by the result's token.
-    private var landed: [UInt64: Open] = [:]
-    /// By the result's token: traces that began here and whose delivery is to be tried again.
-    private var begun: [UInt64: InstrumentationContext] = [:]
+    /// As many as requests are in flight.
+    private var open: [RequestID: Open] = [:]
+    /// The requests whose replies are being carried out.
+    private var arrived: [DeliveryID: Open] = [:]
+    /// What results carry on that wait for their dead letters.
+    private var kept: [DeliveryID: [RecordHeader]] = [:]
+    /// Traces that began here and whose delivery is to be tried again.
+    private var begun: [DeliveryID: InstrumentationContext] = [:]
     /// Deliveries given up in a rebalance never settle here: beyond it all are forgotten.
     private static let begunMax = 4096
 
     private struct Open {
         var span: any Tracing.Span
-        var result: UInt64
+        var delivery: DeliveryID
         /// Nobody before us traces the event.
         var isFirst: Bool
     }
@@ -36,12 +39,12 @@ final class RequestTraces {
         ]
     }
 
-    func departed(_ token: UInt64, _ request: DepartedRequest, at now: Instant) {
-        var context = begun.removeValue(forKey: request.result) ?? .topLevel
+    func departed(_ id: RequestID, _ request: DepartedRequest, at now: Instant) {
+        var context = begun.removeValue(forKey: request.delivery) ?? .topLevel
         let isFirst = RecordHeaders().extract(key: HeaderName.traceParent, from: request.headers) == nil
         if !isFirst { tracer.extract(request.headers, into: &context, using: RecordHeaders()) }
         let span = tracer.startSpan(name, context: context, ofKind: .client, at: SpanTime(now))
-        open[token] = Open(span: span, result: request.result, isFirst: isFirst)
+        open[id] = Open(span: span, delivery: request.delivery, isFirst: isFirst)
         guard span.isRecording else { return }
         var attributes = attributes
         attributes["newswire.event.id"] = request.eventID
@@ -55,16 +58,16 @@ final class RequestTraces {
     }
 
     /// Until the next replies, results of these deliveries go on from here.
-    func landed(_ landings: [Landing], at now: Instant) {
-        landed.removeAll(keepingCapacity: true)
-        for landing in landings {
-            guard let request = open.removeValue(forKey: landing.token) else { continue }
-            landed[request.result] = request
+    func arrived(_ arrivals: [Arrival], at now: Instant) {
+        arrived.removeAll(keepingCapacity: true)
+        for arrival in arrivals {
+            guard let request = open.removeValue(forKey: arrival.request) else { continue }
+            arrived[request.delivery] = request
             if request.isFirst {
                 if begun.count >= Self.begunMax { begun.removeAll() }
-                begun[request.result] = request.span.context
+                begun[request.delivery] = request.span.context
             }
-            end(request.span, landing.reply, at: now)
+            end(request.span, arrival.reply, at: now)
         }
     }
 
@@ -88,10 +91,17 @@ final class RequestTraces {
         span.end(at: SpanTime(now))
     }
 
+    /// The result is written later, behind its dead letter.
+    func keep(_ request: StoreRequest) {
+        if kept.count >= Self.begunMax { kept.removeAll() }
+        kept[request.delivery] = carried(request)
+    }
+
     /// The headers that a result carries on, from the request that settled it where there was one.
     func carried(_ request: StoreRequest) -> [RecordHeader] {
-        if !begun.isEmpty { begun[request.token] = nil }
-        guard let span = landed[request.token]?.span, span.isRecording else { return request.carried }
+        if let headers = kept.removeValue(forKey: request.delivery) { return headers }
+        if !begun.isEmpty { begun[request.delivery] = nil }
+        guard let span = arrived[request.delivery]?.span, span.isRecording else { return request.carried }
         var headers = request.carried
         tracer.inject(span.context, into: &headers, using: RecordHeaders())
         return headers

@@ -1,29 +1,30 @@
 import Foundation
 import NIOCore
-import NewsModel
+package import NewsModel
 
-/// The time of one process: the wall clock at start plus the monotonic time since, so that it never runs backwards.
-struct ServiceClock: Sendable {
-    private let wallAtStart: Instant
-    private let monotonicAtStart: NIODeadline
+/// The two clocks of the process.
+package struct ServiceClock: Sendable {
+    package init() {}
 
-    init() {
-        wallAtStart = Self.wall
-        monotonicAtStart = .now()
+    package var now: Moment { Moment(steady: Self.steady, wall: Self.wall) }
+
+    /// When a monotonic instant comes on the event loop's clock.
+    func deadline(of steady: Instant) -> NIODeadline {
+        .uptimeNanoseconds(UInt64(clamping: steady.nanoseconds))
     }
 
-    var now: Instant { wallAtStart + .nanoseconds((NIODeadline.now() - monotonicAtStart).nanoseconds) }
+    /// The event loops' own clock.
+    static var steady: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 
-    /// When an instant comes on the event loop's clock.
-    func deadline(of instant: Instant) -> NIODeadline {
-        let distance = (instant - wallAtStart).nanoseconds
-        return monotonicAtStart + .nanoseconds(max(distance, 0))
-    }
-
-    /// The system's own clock, for access tokens: the hub compares their expiry with its own.
+    /// The system's own clock, as it is now.
     static var wall: Instant {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
+}
+
+extension Moment {
+    /// What the clock on the wall would have shown, had it been right then as it is now.
+    func wall(at steady: Instant) -> Instant { wall + (steady - self.steady) }
 }

@@ -1,4 +1,5 @@
 public import KafkaIO
+public import KafkaModel
 public import NewsModel
 public import PublishEngine
 
@@ -28,7 +29,11 @@ public struct ServiceStatus: Sendable {
     /// Errors that Kafka clients told of, and the last of them.
     public var kafkaErrors: UInt64
     public var lastKafkaError: KafkaFailure?
-    /// Why no news can be sent now; empty when ready.
+    /// Partitions whose offsets started again: a topic was made anew, or cut back.
+    public var restarts: UInt64
+    /// Why something does not move, by lane, over all shards: also what is in order, as a retry that waits.
+    public var waits: [Waiting]
+    /// Why some news cannot be sent now; empty when ready.
     public var notReady: [NotReady]
     /// Why the process should be restarted; `nil` when it is healthy.
     public var stuck: String?
@@ -43,7 +48,7 @@ public struct ServiceStatus: Sendable {
         public var heldBytes: Int
         public var window: LaneSettings.Window
         public var ready: Int
-        public var parked: Int
+        public var delayed: Int
         /// Records of our partitions that are not committed, by the last look; `nil` before the first.
         public var lag: Int64?
         /// What librdkafka counts about the lane's consumer; `nil` before it first did.
@@ -52,11 +57,21 @@ public struct ServiceStatus: Sendable {
         public var lagAge: Duration?
     }
 
+    public struct Waiting: Sendable, Hashable {
+        /// `nil` for all lanes.
+        public var lane: String?
+        public var reason: Wait.Reason
+        public var duration: Duration
+        public var detail: String
+    }
+
     public struct NotReady: Sendable, Hashable {
         /// A stable word for programs, e.g. `hub-key-refused`.
         public var code: String
         public var detail: String
         /// What a person should do.
         public var remedy: String
+        /// The lane it is about; `nil` for all.
+        public var lane: String?
     }
 }

@@ -1,6 +1,7 @@
 import DequeModule
 import HubIO
 import KafkaIO
+import KafkaModel
 import Logging
 import NIOCore
 import NIOSSL
@@ -13,16 +14,16 @@ import Tracing
 ///
 /// Confined to its event loop.
 final class Shard {
-    private let index: Int
+    private let id: ShardID
     private let eventLoop: any EventLoop
     private let settings: PublisherSettings
     /// The service's group, as results carry it.
     private let group: [UInt8]
-    private let bridge: KafkaBridge
+    private let kafka: KafkaDriver
     private let telemetry: Telemetry
     private let clock: ServiceClock
     private let log: Logger
-    private let onFinish: (Result<Void, PublisherFailure>) -> Void
+    private let onEvent: (Event) -> Void
 
     private var engine: Engine
     private var pool: SenderPool?
@@ -34,45 +35,61 @@ final class Shard {
     private var isCarryingOut = false
     private var actions: [Action] = []
     /// Replies that came since the event loop last looked at its sockets.
-    private var landings: [Landing] = []
+    private var arrivals: [Arrival] = []
     /// An empty list whose memory the next replies use.
-    private var spareLandings: [Landing] = []
-    /// Empty between calls; its memory is used again.
-    private var acknowledgements: [Acknowledgement] = []
+    private var spareArrivals: [Arrival] = []
     private var resultBuffer: [UInt8] = []
     /// Records the producer had no room for; bounded by the window, whose records they belong to.
-    private var unproduced: Deque<(record: ProducedRecord, token: UInt64)> = []
+    private var unproduced: Deque<Unproduced> = []
     private var alarm: (at: Instant, task: Scheduled<Void>)?
     private var hasFinished = false
     private let meter: ShardMeter
     private let traces: RequestTraces?
     private let onResult: (@Sendable (ResultRecord) -> Void)?
-    private var reportedHalt: Halt?
+    private var reportedHalts: [Halt.Reason] = []
+    private var commitFailure: String?
     private var nextReport: Scheduled<Void>?
+    /// Wall minus monotonic at the last report: a step must be noticed although nothing happens.
+    private var clockOffset: Duration?
+
+    /// What concerns more than this shard.
+    enum Event: Sendable {
+        /// Its drain is done.
+        case finished(Leftovers)
+        /// An event recalled a story.
+        case recalled(story: String)
+    }
+
+    private struct Unproduced {
+        var record: ProducedRecord
+        var delivery: DeliveryID
+        var kind: StoredRecord.Kind
+    }
 
     init(
-        index: Int, eventLoop: any EventLoop, settings: PublisherSettings, router: Router, builder: PayloadBuilder,
-        tls: NIOSSLContext?, bridge: KafkaBridge, telemetry: Telemetry, clock: ServiceClock, log: Logger,
-        tracer: (any Tracer)?, onFinish: @escaping (Result<Void, PublisherFailure>) -> Void
+        id: ShardID, eventLoop: any EventLoop, settings: PublisherSettings, router: Router, builder: PayloadBuilder,
+        tls: NIOSSLContext?, kafka: KafkaDriver, telemetry: Telemetry, log: Logger, tracer: (any Tracer)?,
+        onEvent: @escaping (Event) -> Void
     ) {
-        self.index = index
+        self.id = id
         self.eventLoop = eventLoop
         self.settings = settings
         group = Array(settings.kafka.group.utf8)
-        self.bridge = bridge
+        self.kafka = kafka
         self.telemetry = telemetry
-        self.clock = clock
+        self.clock = telemetry.clock
         self.log = log
-        self.onFinish = onFinish
+        self.onEvent = onEvent
         meter = ShardMeter(
-            lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name), at: clock.now)
+            lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name),
+            at: clock.now.steady)
         onResult = telemetry.resultObserver
         traces = tracer.map { RequestTraces($0, connection: settings.connection, hub: settings.hub) }
         var ours = settings.engine
         ours.connections = max(1, settings.engine.connections / settings.shards)
         engine = Engine(
             settings: ours, decoder: NewsDecoder(), router: router, builder: builder,
-            seed: settings.seed &+ UInt64(index))
+            seed: settings.seed &+ UInt64(id.index))
         accessToken = AccessToken(settings.connection)
         var limits = settings.limits
         limits.connections = ours.connections
@@ -80,95 +97,66 @@ final class Shard {
         pool = SenderPool(
             eventLoop: eventLoop, target: HubTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
             limits: limits, tls: tls,
-            onResult: { [unowned self] token, result in land(token, Reply(result)) })
+            // A request may be answered after the shard has gone: the hub decides when.
+            onResult: { [weak self] request, result in
+                self?.arrived(RequestID(rawValue: request), Reply(result))
+            })
         reportRegularly()
     }
 
     // MARK: Inputs
 
     func take(_ events: [KafkaEvent]) {
-        for event in events { translate(event) }
+        for event in events {
+            note(event)
+            take(.kafka(event))
+        }
     }
 
-    private func translate(_ event: KafkaEvent) {
+    private func note(_ event: KafkaEvent) {
         switch event {
-        case .assigned(let lane, let generation, let partitions):
+        case .assigned(let lane, _, let partitions):
             log.info(
-                "partitions assigned", metadata: ["lane": "\(laneName(lane))", "partitions": "\(partitions.count)"])
-            telemetry.assigned(lane: lane, shard: index, partitions: partitions)
-            take(.assigned(lane: lane, generation: generation, partitions: partitions))
-        case .records(let lane, let generation, let partition, let records):
-            take(.records(lane: lane, generation: generation, partition: partition, records: records))
-        case .endReached(let lane, let generation, let partition, let offset):
-            take(.endReached(lane: lane, generation: generation, partition: partition, offset: offset))
-        case .revoked(let lane, let generation, let partitions, let lost):
-            log.info("partitions revoked", metadata: ["lane": "\(laneName(lane))", "lost": "\(lost)"])
-            telemetry.assigned(lane: lane, shard: index, partitions: [])
-            take(.revoked(lane: lane, generation: generation, partitions: partitions, lost: lost))
-        case .stored(let records):
-            acknowledge(records)
-        case .committed(let lane, let offsets, let failure):
-            if let failure {
-                log.warning("commit failed", metadata: ["lane": "\(laneName(lane))", "failure": "\(failure)"])
-            } else {
-                telemetry.committed(offsets)
+                "partitions assigned", metadata: ["lane": "\(name(lane))", "partitions": "\(partitions.count)"])
+            telemetry.assigned(lane: lane, shard: id, partitions: partitions)
+        case .revoked(let lane, _, _, let lost):
+            log.info("partitions revoked", metadata: ["lane": "\(name(lane))", "lost": "\(lost)"])
+            telemetry.assigned(lane: lane, shard: id, partitions: [])
+        case .beganAnew(let lane, _, let partition):
+            log.warning(
+                "a topic was made anew, or cut back: what was read of it is finished, then it is read from its beginning",
+                metadata: ["lane": "\(name(lane))", "partition": "\(partition)"])
+            telemetry.restarted(partition)
+        case .stored: produceWaiting()
+        case .committed(let lane, _, let offsets, let failure):
+            telemetry.committed(offsets)
+            if let failure, failure.code != commitFailure {
+                log.warning("commit failed", metadata: ["lane": "\(name(lane))", "failure": "\(failure)"])
             }
-            take(.committed(lane: lane, succeeded: failure == nil))
-        case .restored(let lane, let generation, let results, let entries, let end):
-            if let end, end.basis == .nothing, end.offset > end.start {
+            commitFailure = failure?.code
+        case .restored(let lane, _, let results, _, let end):
+            if let end, end.basis == .newest, end.start > 0 {
                 log.warning(
-                    "no ledger offset is committed; earlier results are not read",
-                    metadata: ["lane": "\(laneName(lane))", "results": "\(results)"])
+                    "no ledger offset is committed; only the newest results are read",
+                    metadata: ["lane": "\(name(lane))", "results": "\(results)"])
             }
-            take(
-                .restored(
-                    lane: lane, generation: generation, results: results,
-                    entries: entries.compactMap(RestoredResult.init),
-                    end: end?.offset))
-        case .trouble(let failure):
-            telemetry.troubled(failure)
-            log.error("kafka trouble", metadata: ["failure": "\(failure)"])
-            if failure.isFatal { finish(.failure(.kafka(failure))) }
-        case .log(let severity, let text):
-            log.log(level: severity <= 3 ? .warning : .debug, "librdkafka", metadata: ["line": "\(text)"])
-        case .statistics(let lane, let statistics):
-            telemetry.counted(statistics, lane: lane)
-        case .closed:
-            break
+        case .records, .endReached, .restoreFailed, .partitionCounts: break
         }
     }
 
     /// Replies are taken together once all sockets that were readable are read: the engine looks at its queues once
     /// for all of them, and requests that leave in a row find a hub that is awake.
-    private func land(_ token: UInt64, _ reply: Reply) {
-        landings.append(Landing(token: token, reply: reply))
-        guard landings.count == 1 else { return }
+    private func arrived(_ request: RequestID, _ reply: Reply) {
+        arrivals.append(Arrival(request: request, reply: reply))
+        guard arrivals.count == 1 else { return }
         eventLoop.assumeIsolated().execute { [self] in
-            swap(&landings, &spareLandings)
-            take(.replies(spareLandings))
-            spareLandings.removeAll(keepingCapacity: true)
+            swap(&arrivals, &spareArrivals)
+            take(.replies(spareArrivals))
+            spareArrivals.removeAll(keepingCapacity: true)
         }
     }
 
-    private func laneName(_ lane: Int) -> String { settings.engine.lanes[lane].name }
-
-    private func acknowledge(_ records: [StoredRecord]) {
-        acknowledgements.removeAll(keepingCapacity: true)
-        for record in records {
-            if let failure = record.failure {
-                guard StoreRequest.isDeadLetter(token: record.token), failure.code == "MSG_SIZE_TOO_LARGE" else {
-                    finish(.failure(.recordsRefused(failure)))
-                    return
-                }
-                // With its headers it is larger than the topic takes; the result says where the original stands.
-                log.error("dead letter is too large to be stored", metadata: ["failure": "\(failure)"])
-            }
-            acknowledgements.append(
-                Acknowledgement(token: record.token, offset: record.failure == nil ? record.offset : nil))
-        }
-        produceWaiting()
-        take(.stored(acknowledgements))
-    }
+    private func name(_ lane: LaneID) -> String { settings.engine.lanes[lane.index].name }
 
     /// Takes an input; one that comes from within another's actions waits its turn.
     func take(_ input: Input) {
@@ -179,13 +167,12 @@ final class Shard {
         while let next = inbox.popFirst() {
             actions.removeAll(keepingCapacity: true)
             let now = clock.now
-            if next.isProgress { meter.progressAt = now }
-            if let traces, case .replies(let landings) = next { traces.landed(landings, at: now) }
+            if next.isProgress { meter.progressAt = now.steady }
+            if let traces, case .replies(let arrivals) = next { traces.arrived(arrivals, at: now.wall) }
             engine.handle(next, at: now, into: &actions)
             for action in actions { carryOut(action) }
         }
         isCarryingOut = false
-        if engine.halt != reportedHalt { reportHalt() }
         armAlarm()
     }
 
@@ -207,59 +194,56 @@ final class Shard {
     }
 
     private func report() {
+        let now = clock.now
+        let offset = now.wall - now.steady
+        if let clockOffset, abs((offset - clockOffset).nanoseconds) > 1_000_000_000 { take(.alarm) }
+        clockOffset = offset
+        let status = engine.status(at: now)
         telemetry.report(
-            meter.report(on: engine, openConnections: pool?.openConnections ?? 0, at: clock.now), shard: index)
+            meter.report(on: engine, status, openConnections: pool?.openConnections ?? 0, at: now), shard: id)
+        logHalts(status)
     }
 
-    /// Health must show a halt at once.
-    private func reportHalt() {
-        if engine.halt?.reason != reportedHalt?.reason { log.halt(engine.halt) }
-        reportedHalt = engine.halt
-        report()
+    private func logHalts(_ status: EngineStatus) {
+        let halts = ([status.halt] + status.lanes.map(\.flood)).compactMap(\.self)
+        for halt in halts where !reportedHalts.contains(halt.reason) { log.halt(halt) }
+        if halts.isEmpty, !reportedHalts.isEmpty { log.halt(nil) }
+        reportedHalts = halts.map(\.reason)
     }
 
     // MARK: Actions
 
     private func carryOut(_ action: Action) {
         switch action {
-        case .send(let token, let request):
+        case .send(let id, let request):
             authorize()
             meter.tally.requests += 1
-            if let traces, let request = engine.departed(token) { traces.departed(token, request, at: clock.now) }
-            pool?.send(request, token: token)
+            if let traces, let request = engine.departed(id) { traces.departed(id, request, at: clock.now.wall) }
+            pool?.send(request, token: id.rawValue)
         case .renewToken:
             accessToken.discard()
             tokenCheckedAt = .distantPast
-        case .store(let request):
-            store(request)
-        case .commit(let lane, let generation, let offsets):
-            bridge.commit(
-                lane: lane, generation: generation, shard: index,
-                offsets: offsets.map { PartitionOffset($0.partition, $0.offset) })
-        case .restore(let lane, let generation, let results):
-            bridge.restore(
-                lane: lane, shard: index, results: results, generation: generation,
-                from: RestoreStart(
-                    window: Int64(settings.engine.duplicateWindow), since: clock.now - Self.usefulResults))
-        case .grant(let lane, let records, let bytes):
-            bridge.grant(lane: lane, shard: index, records: records, bytes: bytes)
-        case .hold(let partition, let lane, let generation):
-            bridge.hold(partition, lane: lane, generation: generation)
-        case .resume(let partition, let lane, let generation):
-            bridge.resume(partition, lane: lane, generation: generation)
-        case .release(let lane, let generation):
-            bridge.release(lane: lane, generation: generation, shard: index)
-        case .finish:
-            finish(.success(()))
+        case .store(let request): store(request)
+        case .storeDeadLetter(let request, let record):
+            note(request)
+            traces?.keep(request)
+            let letter = request.deadLetterRecord(record, topic: settings.deadLetterTopic)
+            produce(Unproduced(record: letter, delivery: request.delivery, kind: .deadLetter))
+        case .kafka(let command): kafka.carryOut(command, from: id)
+        case .recall(let story): onEvent(.recalled(story: story))
+        case .clockStepped(let step):
+            guard id.index == 0 else { return }
+            log.warning("the clock was set", metadata: ["seconds": "\(Double(step.nanoseconds) / 1e9)"])
+        case .finish(let leftovers):
+            guard !hasFinished else { return }
+            hasFinished = true
+            onEvent(.finished(leftovers))
         }
     }
 
-    /// Without a committed ledger offset, results of the last day are read back.
-    private static let usefulResults = Duration.seconds(24 * 3600)
-
     /// A token is minted once per lifetime and looked at once a second.
     private func authorize() {
-        let now = clock.now
+        let now = clock.now.steady
         guard now >= tokenCheckedAt + .seconds(1) else { return }
         tokenCheckedAt = now
         let value = accessToken.headerValue(at: ServiceClock.wall.milliseconds / 1000)
@@ -267,16 +251,12 @@ final class Shard {
     }
 
     private func store(_ request: StoreRequest) {
-        note(request)
-        produce(
-            request.resultRecord(
-                topic: settings.engine.resultsTopic, group: group,
-                carrying: traces?.carried(request) ?? request.carried,
-                buffer: &resultBuffer),
-            token: request.token)
-        if let deadLetter = request.deadLetter {
-            produce(request.deadLetterRecord(deadLetter, topic: settings.deadLetterTopic), token: deadLetter.token)
-        }
+        // Endings that have a dead letter were noted when that was written.
+        if !request.result.outcome.isDeadLettered { note(request) }
+        let record = request.resultRecord(
+            topic: settings.engine.resultsTopic, group: group, carrying: traces?.carried(request) ?? request.carried,
+            buffer: &resultBuffer)
+        produce(Unproduced(record: record, delivery: request.delivery, kind: .result))
     }
 
     private func note(_ request: StoreRequest) {
@@ -285,23 +265,19 @@ final class Shard {
         log.settled(request.result)
     }
 
-    private func produce(_ record: ProducedRecord, token: UInt64) {
-        guard unproduced.isEmpty, bridge.produce(record, token: token, shard: index) else {
-            unproduced.append((record, token))
+    private func produce(_ next: Unproduced) {
+        guard unproduced.isEmpty, hand(next) else {
+            unproduced.append(next)
             return
         }
     }
 
-    private func produceWaiting() {
-        while let next = unproduced.first, bridge.produce(next.record, token: next.token, shard: index) {
-            unproduced.removeFirst()
-        }
+    private func hand(_ next: Unproduced) -> Bool {
+        kafka.produce(next.record, delivery: next.delivery, kind: next.kind, shard: id)
     }
 
-    private func finish(_ result: Result<Void, PublisherFailure>) {
-        guard !hasFinished else { return }
-        hasFinished = true
-        onFinish(result)
+    private func produceWaiting() {
+        while let next = unproduced.first, hand(next) { unproduced.removeFirst() }
     }
 
     // MARK: Time
@@ -310,7 +286,7 @@ final class Shard {
     private func armAlarm() {
         guard let wakeAt = engine.wakeAt else { return }
         // At least a millisecond ahead: should the engine ever ask for the past, the loop must not spin.
-        let at = max(wakeAt, clock.now + .milliseconds(1))
+        let at = max(wakeAt, clock.now.steady + .milliseconds(1))
         if let alarm {
             guard at < alarm.at else { return }
             alarm.task.cancel()

@@ -1,12 +1,14 @@
+import KafkaModel
 import NewsModel
 import PublishEngine
 
 /// What a shard tells the rest of the process, ten times a second.
 struct ShardReport: Sendable {
+    /// By the monotonic clock, as is `progressAt`.
     var at: Instant
     var tally: Tally
     var recent: RecentResults
-    var vitals: Vitals
+    var status: EngineStatus
     var limiter: Limiter
     /// How long each limiter held so far, in nanoseconds, in the order of `Limiter.allCases`.
     var limitedFor: [Int64]
@@ -52,14 +54,16 @@ final class ShardMeter {
     }
 
     /// What held until now is counted as having held since the last report.
-    func report(on engine: Engine, openConnections: Int, at now: Instant) -> ShardReport {
+    func report(
+        on engine: Engine, _ status: EngineStatus, openConnections: Int, at now: Moment
+    ) -> ShardReport {
         if let index = Limiter.allCases.firstIndex(of: limiter) {
-            limitedFor[index] += max(0, (now - reportedAt).nanoseconds)
+            limitedFor[index] += max(0, (now.steady - reportedAt).nanoseconds)
         }
         limiter = engine.limiter(at: now)
-        reportedAt = now
+        reportedAt = now.steady
         return ShardReport(
-            at: now, tally: tally, recent: recent, vitals: engine.vitals, limiter: limiter, limitedFor: limitedFor,
+            at: now.steady, tally: tally, recent: recent, status: status, limiter: limiter, limitedFor: limitedFor,
             tokens: engine.tokens(at: now), openConnections: openConnections, oldestHeld: engine.oldestHeld,
             progressAt: progressAt)
     }
@@ -69,9 +73,19 @@ extension Input {
     /// Whether it shows that the pipeline moves.
     var isProgress: Bool {
         switch self {
-        case .records, .replies, .stored, .restored: true
-        case .committed(_, let succeeded): succeeded
-        case .assigned, .endReached, .revoked, .partitionCount, .pause, .reload, .alarm, .drain: false
+        case .replies: true
+        case .kafka(let event): event.isProgress
+        case .recalled, .pause, .resume, .reload, .alarm, .drain: false
+        }
+    }
+}
+
+extension KafkaEvent {
+    fileprivate var isProgress: Bool {
+        switch self {
+        case .records, .stored, .restored: true
+        case .committed(_, _, _, let failure): failure == nil
+        case .assigned, .restoreFailed, .endReached, .beganAnew, .revoked, .partitionCounts: false
         }
     }
 }

@@ -1,5 +1,6 @@
 import HubIO
-import KafkaIO
+public import KafkaIO
+public import KafkaModel
 public import NewsModel
 public import PublishEngine
 import Synchronization
@@ -9,6 +10,7 @@ import Synchronization
 /// Shards count for themselves and report ten times a second, so that nothing here is touched for each event.
 public final class Telemetry: Sendable {
     let clock = ServiceClock()
+    /// By the monotonic clock, as are all instants here.
     private let startedAt: Instant
     private let settings: EngineSettings
     private let health: Health
@@ -22,20 +24,24 @@ public final class Telemetry: Sendable {
         var assigned: [LaneShard: [TopicPartition]] = [:]
         var committed: [TopicPartition: Int64] = [:]
         /// By lane; absent before the first look.
-        var lags: [Int: Lag] = [:]
+        var lags: [LaneID: Lag] = [:]
         var producer: KafkaStatistics?
         /// By lane.
-        var consumers: [Int: KafkaStatistics] = [:]
+        var consumers: [LaneID: KafkaStatistics] = [:]
         var trouble: Trouble?
         var troubles: UInt64 = 0
+        /// Topics that do not take what we write.
+        var refused: [RefusedRecords.Reason] = []
+        /// Partitions whose offsets started again.
+        var restarts: UInt64 = 0
         var isDraining = false
         var onCommit: (@Sendable ([PartitionOffset]) -> Void)?
         var onResult: (@Sendable (ResultRecord) -> Void)?
     }
 
     private struct LaneShard: Hashable {
-        var lane: Int
-        var shard: Int
+        var lane: LaneID
+        var shard: ShardID
     }
 
     private struct Lag {
@@ -52,7 +58,7 @@ public final class Telemetry: Sendable {
     init(settings: PublisherSettings) {
         self.settings = settings.engine
         health = Health(patience: max(.seconds(60), settings.limits.requestTimeout * 2))
-        startedAt = clock.now
+        startedAt = clock.now.steady
         state = Mutex(
             State(
                 reports: Array(repeating: nil, count: settings.shards),
@@ -61,8 +67,8 @@ public final class Telemetry: Sendable {
 
     // MARK: What happened
 
-    func report(_ report: ShardReport, shard: Int) {
-        state.withLock { $0.reports[shard] = report }
+    func report(_ report: ShardReport, shard: ShardID) {
+        state.withLock { $0.reports[shard.index] = report }
     }
 
     func committed(_ offsets: [PartitionOffset]) {
@@ -74,7 +80,7 @@ public final class Telemetry: Sendable {
     }
 
     /// What others committed meanwhile is not known to us.
-    func assigned(lane: Int, shard: Int, partitions: [TopicPartition]) {
+    func assigned(lane: LaneID, shard: ShardID, partitions: [TopicPartition]) {
         state.withLock { state in
             for partition in state.assigned[LaneShard(lane: lane, shard: shard)] ?? [] {
                 state.committed[partition] = nil
@@ -84,8 +90,20 @@ public final class Telemetry: Sendable {
         }
     }
 
-    func measured(lane: Int, lag records: Int64) {
-        let now = clock.now
+    /// What was committed of the partition is an offset of its former incarnation.
+    func restarted(_ partition: TopicPartition) {
+        state.withLock { state in
+            state.committed[partition] = nil
+            state.restarts += 1
+        }
+    }
+
+    func refused(_ reasons: [RefusedRecords.Reason]) {
+        state.withLock { $0.refused = reasons }
+    }
+
+    func measured(lane: LaneID, lag records: Int64) {
+        let now = clock.now.steady
         state.withLock { state in
             let since = records > 0 ? state.lags[lane]?.since ?? now : nil
             state.lags[lane] = Lag(records: records, since: since)
@@ -93,14 +111,14 @@ public final class Telemetry: Sendable {
     }
 
     /// - Parameter lane: `nil` for the producer.
-    func counted(_ statistics: KafkaStatistics, lane: Int?) {
+    func counted(_ statistics: KafkaStatistics, lane: LaneID?) {
         state.withLock { state in
             if let lane { state.consumers[lane] = statistics } else { state.producer = statistics }
         }
     }
 
     func troubled(_ failure: KafkaFailure) {
-        let now = clock.now
+        let now = clock.now.steady
         state.withLock { state in
             state.trouble = Trouble(failure: failure, at: now)
             state.troubles += 1
@@ -121,7 +139,7 @@ public final class Telemetry: Sendable {
     }
 
     /// The lane's partitions that are ours, and how far each is committed, as far as we know.
-    func positions(lane: Int) -> [(partition: TopicPartition, committed: Int64?)] {
+    func positions(lane: LaneID) -> [(partition: TopicPartition, committed: Int64?)] {
         state.withLock { state in
             state.assigned.filter { $0.key.lane == lane }.values.joined().sorted().map { ($0, state.committed[$0]) }
         }
@@ -161,9 +179,9 @@ public final class Telemetry: Sendable {
         return outcomes
     }
 
-    /// The vitals of every shard, in their order.
-    public var vitals: [Vitals] {
-        state.withLock { $0.reports.compactMap { $0?.vitals } }
+    /// The engine of every shard, in their order.
+    public var engines: [EngineStatus] {
+        state.withLock { $0.reports.compactMap { $0?.status } }
     }
 
     /// Why no news can be sent now; empty when the publisher is ready.
@@ -188,51 +206,73 @@ public final class Telemetry: Sendable {
         var tally = Tally(lanes: settings.lanes.count, categories: state.categories.count)
         for report in reports { tally.add(report.tally) }
         let lanes = settings.lanes.indices.map { lane($0, reports, state, at: now) }
+        let waits = waits(reports, at: now)
         let tokens = reports.compactMap(\.tokens)
         return ServiceStatus(
-            at: now, startedAt: startedAt, lanes: lanes, categories: state.categories, tally: tally,
+            at: now.wall, startedAt: now.wall(at: startedAt), lanes: lanes, categories: state.categories, tally: tally,
             halts: Self.halts(reports),
             limiters: reports.map(\.limiter),
             limitedFor: Limiter.allCases.enumerated().map { index, limiter in
                 (limiter, Double(reports.reduce(0) { $0 + $1.limitedFor[index] }) / 1e9)
             },
-            inFlight: reports.reduce(0) { $0 + $1.vitals.inFlight },
-            concurrencyLimit: reports.reduce(0) { $0 + $1.vitals.concurrencyLimit },
+            inFlight: reports.reduce(0) { $0 + $1.status.inFlight },
+            concurrencyLimit: reports.reduce(0) { $0 + $1.status.concurrencyLimit },
             openConnections: reports.reduce(0) { $0 + $1.openConnections },
             tokens: tokens.isEmpty ? nil : tokens.reduce(0, +), rate: state.rate, producer: state.producer,
             kafkaErrors: state.troubles,
-            lastKafkaError: state.trouble?.failure, notReady: notReady(lanes, reports, state),
+            lastKafkaError: state.trouble?.failure, restarts: state.restarts, waits: waits,
+            notReady: notReady(lanes, reports, waits, state, at: now),
             stuck: state.isDraining ? nil : stuck(lanes, state, at: now))
     }
 
-    private func lane(_ index: Int, _ reports: [ShardReport], _ state: State, at now: Instant) -> ServiceStatus.Lane {
-        let assigned = state.assigned.filter { $0.key.lane == index }
-        let vitals = reports.map { $0.vitals.lanes[index] }
-        let lag = state.lags[index]
-        let oldest = reports.compactMap { $0.oldestHeld[index] }.min()
+    private func lane(_ index: Int, _ reports: [ShardReport], _ state: State, at now: Moment) -> ServiceStatus.Lane {
+        let id = LaneID(index)
+        let assigned = state.assigned.filter { $0.key.lane == id }
+        let statuses = reports.map { $0.status.lanes[index] }
+        let lag = state.lags[id]
+        let oldest = reports.compactMap { $0.oldestHeld[index] }.min().map { now.wall - $0 }
         // What is not read yet is at least as old as the time we have been waiting for it.
-        let since = oldest ?? lag?.since
+        let age = oldest ?? lag?.since.map { now.steady - $0 }
         return ServiceStatus.Lane(
             name: settings.lanes[index].name, topics: settings.lanes[index].topics,
             partitions: assigned.isEmpty ? nil : assigned.values.reduce(0) { $0 + $1.count },
-            isPaused: vitals.contains { $0.isPaused }, held: vitals.reduce(0) { $0 + $1.held },
-            heldBytes: vitals.reduce(0) { $0 + $1.heldBytes }, window: settings.lanes[index].window,
-            ready: vitals.reduce(0) { $0 + $1.ready }, parked: vitals.reduce(0) { $0 + $1.parked }, lag: lag?.records,
-            consumer: state.consumers[index],
-            lagAge: lag.map { _ in since.map { max(.zero, now - $0) } ?? .zero })
+            isPaused: statuses.contains { $0.isPaused }, held: statuses.reduce(0) { $0 + $1.held },
+            heldBytes: statuses.reduce(0) { $0 + $1.heldBytes }, window: settings.lanes[index].window,
+            ready: statuses.reduce(0) { $0 + $1.ready }, delayed: statuses.reduce(0) { $0 + $1.delayed },
+            lag: lag?.records, consumer: state.consumers[id], lagAge: lag.map { _ in max(.zero, age ?? .zero) })
+    }
+
+    /// Those that have the same reason in several shards are one, which lasts as long as the longest.
+    private func waits(_ reports: [ShardReport], at now: Moment) -> [ServiceStatus.Waiting] {
+        var waits: [ServiceStatus.Waiting] = []
+        for wait in reports.flatMap(\.status.waits) {
+            let lane = wait.lane.map { settings.lanes[$0.index].name }
+            let duration = max(.zero, now.steady - wait.since)
+            if let known = waits.firstIndex(where: { $0.lane == lane && $0.reason == wait.reason }) {
+                waits[known].duration = max(waits[known].duration, duration)
+            } else {
+                waits.append(.init(lane: lane, reason: wait.reason, duration: duration, detail: wait.detail))
+            }
+        }
+        return waits
     }
 
     private static func halts(_ reports: [ShardReport]) -> [Halt] {
         var halts: [Halt] = []
-        for halt in reports.compactMap(\.vitals.halt).sorted(by: { $0.since < $1.since })
-        where !halts.contains(where: { $0.reason == halt.reason }) {
+        let all = reports.flatMap { report in ([report.status.halt] + report.status.lanes.map(\.flood)).compactMap(\.self) }
+        for halt in all.sorted(by: { $0.since < $1.since })
+        where !halts.contains(where: { $0.reason == halt.reason && $0.detail == halt.detail }) {
             halts.append(halt)
         }
         return halts
     }
 
+    /// What waits for longer keeps a promise from being kept.
+    private static let patience = Duration.seconds(5)
+
     private func notReady(
-        _ lanes: [ServiceStatus.Lane], _ reports: [ShardReport], _ state: State
+        _ lanes: [ServiceStatus.Lane], _ reports: [ShardReport], _ waits: [ServiceStatus.Waiting], _ state: State,
+        at now: Moment
     ) -> [ServiceStatus.NotReady] {
         var reasons: [ServiceStatus.NotReady] = []
         if state.isDraining { reasons.append(.init(code: "shutting-down", detail: "shutting down", remedy: "")) }
@@ -241,22 +281,37 @@ public final class Telemetry: Sendable {
                 .init(
                     code: "not-assigned", detail: "lane \(lane.name): no partitions assigned yet",
                     remedy:
-                        "joining takes some seconds; should it last, check the brokers and this machine's way to them"))
+                        "joining takes some seconds; should it last, check the brokers and this machine's way to them",
+                    lane: lane.name))
         }
         for halt in Self.halts(reports) {
+            let subject = halt.reason == .flood ? halt.detail : "hub: \(halt.reason.rawValue): \(halt.detail)"
+            reasons.append(
+                .init(code: "hub-\(halt.reason.rawValue)", detail: subject, remedy: halt.reason.remedy))
+        }
+        for reason in state.refused {
             reasons.append(
                 .init(
-                    code: "hub-\(halt.reason.rawValue)", detail: "hub: \(halt.reason.rawValue): \(halt.detail)",
-                    remedy: halt.reason.remedy))
+                    code: "records-refused",
+                    detail: "topic \(reason.topic) does not take \(reason.records) records: \(reason.failure.detail)",
+                    remedy: reason.failure.remedy))
+        }
+        for wait in reports.flatMap(\.status.waits)
+        where wait.isAlarming && wait.reason != .halt && wait.reason != .flood && now.steady - wait.since > Self.patience {
+            let lane = wait.lane.map { settings.lanes[$0.index].name }
+            let found = ServiceStatus.NotReady(
+                code: wait.reason.rawValue, detail: lane.map { "lane \($0): \(wait.detail)" } ?? wait.detail,
+                remedy: wait.remedy, lane: lane)
+            if !reasons.contains(where: { $0.code == found.code && $0.lane == lane }) { reasons.append(found) }
         }
         return reasons
     }
 
-    private func stuck(_ lanes: [ServiceStatus.Lane], _ state: State, at now: Instant) -> String? {
+    private func stuck(_ lanes: [ServiceStatus.Lane], _ state: State, at now: Moment) -> String? {
         let reports = state.reports.enumerated().compactMap { shard, report in report.map { (shard, $0) } }
         let waiting = lanes.enumerated().compactMap { index, lane in
-            lane.held == 0 && !lane.isPaused && (lane.partitions ?? 0) > 0 ? state.lags[index]?.since : nil
+            lane.held == 0 && !lane.isPaused && (lane.partitions ?? 0) > 0 ? state.lags[LaneID(index)]?.since : nil
         }
-        return health.stuck(reports, troubleAt: state.trouble?.at, waitingSince: waiting.min(), at: now)
+        return health.stuck(reports, troubleAt: state.trouble?.at, waitingSince: waiting.min(), at: now.steady)
     }
 }

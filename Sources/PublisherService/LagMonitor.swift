@@ -1,13 +1,15 @@
 import Dispatch
 import Foundation
 import KafkaIO
+import KafkaModel
 import Logging
 import NewsModel
 import PublishEngine
 import Synchronization
 
-/// Goes round every few seconds on a thread that may wait: how far behind are we, and what has been done?
-final class Rounds: Sendable {
+/// Looks every few seconds, on a thread that may wait, how far behind the lanes are, logs what was done, and logs what keeps
+/// the service from being ready.
+final class LagMonitor: Sendable {
     private static let interval = Duration.seconds(5)
     /// A summary of what was done is logged no more often.
     private static let summaryInterval = Duration.seconds(60)
@@ -33,7 +35,7 @@ final class Rounds: Sendable {
 
     func start() {
         let thread = Thread { self.run() }
-        thread.name = "rounds"
+        thread.name = "lag-monitor"
         thread.start()
     }
 
@@ -43,13 +45,16 @@ final class Rounds: Sendable {
     private func run() {
         // A broker that does not answer must not keep the other lanes from being looked at for long.
         let admin = try? KafkaAdmin(settings: settings.kafka, timeout: .seconds(3))
-        var summary = Summary(at: telemetry.clock.now)
+        var summary = Summary(at: telemetry.clock.now.wall)
+        var reasons = ReadinessLog()
         repeat {
             if let admin {
                 measure(admin)
                 if let catchUp { follow(catchUp, admin) }
             }
-            summary.log(telemetry.status, every: Self.summaryInterval, to: log)
+            let status = telemetry.status
+            reasons.log(status.notReady, to: log)
+            summary.log(status, every: Self.summaryInterval, to: log)
         } while stopped.wait(timeout: .now() + .nanoseconds(Int(Self.interval.nanoseconds))) == .timedOut
     }
 
@@ -68,7 +73,7 @@ final class Rounds: Sendable {
     private func measure(_ admin: KafkaAdmin) {
         for (index, lane) in settings.engine.lanes.enumerated() {
             do throws(KafkaFailure) {
-                let unknown = telemetry.positions(lane: index).filter { $0.committed == nil }.map(\.partition)
+                let unknown = telemetry.positions(lane: LaneID(index)).filter { $0.committed == nil }.map(\.partition)
                 if !unknown.isEmpty {
                     // It takes a client of its own: once per assignment, not with every look.
                     let stored = try admin.committed(
@@ -76,16 +81,31 @@ final class Rounds: Sendable {
                     telemetry.found(stored, of: unknown)
                 }
                 var lag: Int64 = 0
-                for (partition, committed) in telemetry.positions(lane: index) {
+                for (partition, committed) in telemetry.positions(lane: LaneID(index)) {
                     let kept = try admin.watermarks(partition)
                     lag += max(0, kept.upperBound - max(committed ?? 0, kept.lowerBound))
                 }
-                telemetry.measured(lane: index, lag: lag)
+                telemetry.measured(lane: LaneID(index), lag: lag)
             } catch {
                 log.debug("lag unknown", metadata: ["lane": "\(lane.name)", "failure": "\(error)"])
                 return
             }
         }
+    }
+}
+
+/// What keeps the service from being ready is a line in the log when it begins and when it is over.
+private struct ReadinessLog {
+    private var known: [ServiceStatus.NotReady] = []
+
+    mutating func log(_ reasons: [ServiceStatus.NotReady], to log: Logger) {
+        for reason in reasons where !known.contains(where: { $0.code == reason.code && $0.lane == reason.lane }) {
+            log.warning("not ready", metadata: ["reason": "\(reason.code)", "detail": "\(reason.detail)"])
+        }
+        for reason in known where !reasons.contains(where: { $0.code == reason.code && $0.lane == reason.lane }) {
+            log.notice("no longer in the way", metadata: ["reason": "\(reason.code)"])
+        }
+        known = reasons
     }
 }
 
