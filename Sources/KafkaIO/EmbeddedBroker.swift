@@ -1,4 +1,6 @@
 import CRdkafka
+public import KafkaModel
+public import NewsModel
 
 /// A Kafka broker inside this process: librdkafka's mock cluster, for the demo and for tests.
 ///
@@ -56,6 +58,11 @@ public final class EmbeddedBroker: Sendable {
     /// Delays every answer.
     public func setRoundTrip(milliseconds: Int) {
         rd_kafka_mock_broker_set_rtt(pointer, 1, Int32(clamping: milliseconds))
+    }
+
+    /// Makes a partition available, or not: one without a leader can be neither read nor written.
+    public func setAvailable(_ partition: TopicPartition, _ isAvailable: Bool) {
+        rd_kafka_mock_partition_set_leader(pointer, partition.topic, partition.partition, isAvailable ? 1 : -1)
     }
 
     /// A request of the Kafka protocol.

@@ -1,3 +1,5 @@
+public import KafkaModel
+
 /// How one process reaches Kafka.
 public struct KafkaSettings: Sendable {
     /// `host:port` of some brokers; the rest are learned from them.
@@ -77,6 +79,8 @@ public struct KafkaSettings: Sendable {
             "acks": Rule(allowed: ["all", "-1"], reason: order),
             "request.required.acks": Rule(allowed: ["all", "-1"], reason: order),
             "transactional.id": Rule(reason: "Newswire uses no transactions."),
+            "allow.auto.create.topics": Rule(
+                allowed: ["false"], reason: "Topics are made by `newswire topics --create`, with the right sizes."),
             "log.queue": Rule(allowed: ["true"], reason: "Logs are read from librdkafka's queue."),
         ]
     }()

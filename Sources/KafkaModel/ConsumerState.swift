@@ -9,7 +9,9 @@ public struct ConsumerState: Sendable {
     public private(set) var generation = Generation.none
     public private(set) var phase = Phase.unassigned
     /// The partitions that are ours, in ascending order; empty unless assigned.
-    public private(set) var slots: [Slot] = []
+    public internal(set) var slots: [Slot] = []
+    /// Of the partitions that were revoked last: commits go out while they are drained.
+    private(set) var drainedNotes: [TopicPartition: String] = [:]
     private var shards: [ShardCredit]
     /// How long a revoke may wait for the shards.
     private let patience: Duration
@@ -31,6 +33,7 @@ public struct ConsumerState: Sendable {
         var hasBegunAnew = false
         /// One past the newest offset handed out; `nil` before the first.
         var next: Int64?
+        var watch = IncarnationWatch()
         /// Bytes of a record here, about: the mean of the last batch.
         var recordSize = 1024
 
@@ -70,6 +73,7 @@ public struct ConsumerState: Sendable {
     public mutating func assigned(_ partitions: [TopicPartition], _ events: inout ShardEvents) {
         generation = generation.next
         phase = .assigned
+        drainedNotes = [:]
         slots = partitions.sorted().map { Slot($0, shard: ShardID(of: $0.partition, shards: shards.count)) }
         for index in shards.indices {
             shards[index].slots = slots.indices.filter { slots[$0].shard.index == index }
@@ -86,6 +90,7 @@ public struct ConsumerState: Sendable {
         guard case .assigned = phase else { return true }
         events.addForAll { .revoked(lane, generation, partitions(of: $0), lost: lost) }
         let hadNone = slots.isEmpty
+        for slot in slots { drainedNotes[slot.partition] = slot.watch.known?.note }
         clearSlots()
         if lost || hadNone {
             phase = .unassigned
@@ -155,6 +160,7 @@ public struct ConsumerState: Sendable {
         slots[slot].hasBegunAnew = false
         slots[slot].isHeld = true
         slots[slot].next = nil
+        slots[slot].watch = IncarnationWatch(anchor: .none)
         return true
     }
 
@@ -184,11 +190,12 @@ public struct ConsumerState: Sendable {
 
     /// Hands out what was read of a partition.
     ///
-    /// - Returns: how many records there were.
+    /// - Returns: how many records and ends there were.
     @discardableResult
     public mutating func hand(_ readings: [Reading], of slot: Int, _ events: inout ShardEvents) -> Int {
         let partition = slots[slot].partition
         var records = 0
+        var ends = 0
         var bytes = 0
         for reading in readings where !slots[slot].hasBegunAnew {
             switch reading {
@@ -201,9 +208,11 @@ public struct ConsumerState: Sendable {
                 }
                 slots[slot].next = last.offset < .max ? last.offset + 1 : .max
                 records += batch.count
+                slots[slot].watch.note(last)
                 bytes += batch.reduce(0) { $0 + $1.byteCount }
                 events.add(.records(lane, generation, partition, batch), for: slots[slot].shard)
             case .end(let offset):
+                ends += 1
                 if let next = slots[slot].next, offset < next {
                     beginAnew(slot, &events)
                     continue
@@ -214,7 +223,7 @@ public struct ConsumerState: Sendable {
         if records > 0 { slots[slot].recordSize = max(1, bytes / records) }
         shards[slots[slot].shard.index].records -= records
         shards[slots[slot].shard.index].bytes -= bytes
-        return records
+        return records + ends
     }
 
     /// Something else than its offsets shows that the partition's topic was deleted and made again.
@@ -247,7 +256,7 @@ public struct ConsumerState: Sendable {
 }
 
 extension FixedWidthInteger {
-    func saturating(adding other: Self) -> Self {
+    package func saturating(adding other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }

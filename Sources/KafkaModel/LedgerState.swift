@@ -8,7 +8,7 @@ public struct LedgerState: Sendable {
     public let lane: LaneID
     private var jobs: [Job] = []
     private var generation = Generation.none
-    /// What is being read has changed: the reader must be told anew.
+    /// A partition is to be read that the reader does not read, or not from there.
     private var hasChanged = false
 
     /// One results partition to read back for one shard.
@@ -107,15 +107,12 @@ public struct LedgerState: Sendable {
         jobs.append(
             Job(shard: shard, generation: generation, results: results, sources: sources.sorted(), start: start))
         jobs.sort { $0.results < $1.results }
-        hasChanged = true
     }
 
     /// Drops what belongs to older generations.
     public mutating func begin(_ generation: Generation) {
         self.generation = max(self.generation, generation)
-        let before = jobs.count
         jobs.removeAll { $0.generation < self.generation }
-        if jobs.count != before { hasChanged = true }
     }
 
     public var isIdle: Bool { jobs.isEmpty }
@@ -196,7 +193,6 @@ public struct LedgerState: Sendable {
         for _ in 0..<min(jobs[index].failures, 8) { rest = min(rest * 2, Self.longestRest) }
         jobs[index].failures += 1
         jobs[index].phase = .waiting(until: now + rest)
-        hasChanged = true
         events.add(
             .restoreFailed(lane, jobs[index].generation, results: results, failure), for: jobs[index].shard)
     }
@@ -225,8 +221,8 @@ public struct LedgerState: Sendable {
         let useful = entries.compactMap { entry in progress.useful(entry) }
         let isOverdue = progress.next >= progress.end && now >= began + Self.overtime
         if isAtEnd || isOverdue {
+            // The reader goes on fetching it; to begin the others anew would cost more.
             let job = jobs.remove(at: index)
-            hasChanged = true
             let end = RestoreEnd(offset: max(progress.end, progress.next), start: progress.start, basis: progress.basis)
             events.add(
                 .restored(lane, job.generation, results: results, entries: useful, end: end), for: job.shard)
@@ -242,7 +238,9 @@ public struct LedgerState: Sendable {
     }
 
     /// Ends partitions that stand still, and those that are read far enough. To be called after every turn of reading.
-    public mutating func tick(at now: Instant, standstill: KafkaFailure, _ events: inout ShardEvents) {
+    public mutating func tick(
+        at now: Instant, standstill: KafkaFailure = .standstill, _ events: inout ShardEvents
+    ) {
         for job in jobs {
             guard case .reading(let movedAt, _) = job.phase else { continue }
             if now >= movedAt + Self.standstillMax {

@@ -42,6 +42,13 @@ public struct RefusedRecords: Sendable {
         /// By the monotonic clock.
         public var since: Instant
         public var failure: KafkaFailure
+
+        public init(topic: String, records: Int, since: Instant, failure: KafkaFailure) {
+            self.topic = topic
+            self.records = records
+            self.since = since
+            self.failure = failure
+        }
     }
 
     static let shortestRest = Duration.milliseconds(250)
@@ -74,10 +81,21 @@ public struct RefusedRecords: Sendable {
         waiting.append(next)
     }
 
-    /// The broker took it after all.
-    public mutating func stored(_ key: Key) {
-        if !states.isEmpty { states[key] = nil }
+    /// The producer had no room for a record that was due.
+    public mutating func postpone(_ record: ProducedRecord, _ key: Key, at now: Instant) {
+        waiting.append(Waiting(key: key, record: record, at: now + Self.shortestRest))
     }
+
+    /// The broker took it after all.
+    ///
+    /// - Returns: whether it had refused it before.
+    @discardableResult
+    public mutating func stored(_ key: Key) -> Bool {
+        states.isEmpty ? false : states.removeValue(forKey: key) != nil
+    }
+
+    /// What was refused and is not stored yet.
+    public var keys: Set<Key> { Set(states.keys) }
 
     /// What is to be handed to the producer again now, in the order it was refused.
     public mutating func due(at now: Instant) -> [(key: Key, record: ProducedRecord)] {

@@ -6,6 +6,8 @@ public struct ShardEvents: Sendable {
         lists = Array(repeating: [], count: max(shards, 1))
     }
 
+    public var isEmpty: Bool { lists.allSatisfy(\.isEmpty) }
+
     public var shards: Range<Int> { lists.indices }
 
     public mutating func add(_ event: KafkaEvent, for shard: ShardID) {

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import KafkaIO
+import KafkaModel
 import NewsModel
 import Testing
 
@@ -59,35 +60,64 @@ extension Trait where Self == OwnThread {
     static var ownThread: Self { OwnThread() }
 }
 
-/// Collects the events of a bridge's shards; `next` awaits the first that fits, among old and new ones.
+/// Collects what a driver says; `next` and `notice` await the first that fits, among old and new ones.
 actor Shards {
-    private var events: [(shard: Int, event: KafkaEvent)] = []
-    private let stream: AsyncStream<(Int, [KafkaEvent])>
-    private let source: AsyncStream<(Int, [KafkaEvent])>.Continuation
-    private var reader: AsyncStream<(Int, [KafkaEvent])>.AsyncIterator
+    private enum Saying: Sendable {
+        case events(ShardID, [KafkaEvent])
+        case notice(KafkaNotice)
+    }
+
+    private var events: [(shard: ShardID, event: KafkaEvent)] = []
+    private var notices: [KafkaNotice] = []
+    private let stream: AsyncStream<Saying>
+    private let source: AsyncStream<Saying>.Continuation
+    private var reader: AsyncStream<Saying>.AsyncIterator
 
     init() {
         (stream, source) = AsyncStream.makeStream()
         reader = stream.makeAsyncIterator()
     }
 
-    nonisolated var deliver: @Sendable (Int, [KafkaEvent]) -> Void {
-        { [source] in source.yield(($0, $1)) }
+    nonisolated var deliver: @Sendable (ShardID, [KafkaEvent]) -> Void {
+        { [source] in source.yield(.events($0, $1)) }
+    }
+
+    nonisolated var notify: @Sendable (KafkaNotice) -> Void {
+        { [source] in source.yield(.notice($0)) }
+    }
+
+    private func wait() async throws {
+        var iterator = reader
+        let saying = await iterator.next(isolation: self)
+        reader = iterator
+        switch saying {
+        case .events(let shard, let new)?: events += new.map { (shard, $0) }
+        case .notice(let notice)?: notices.append(notice)
+        case nil: throw CancellationError()
+        }
     }
 
     /// Removes and returns the first event that `match` makes something of.
     func next<T: Sendable>(shard: Int? = nil, _ match: (KafkaEvent) -> T?) async throws -> T {
         while true {
-            for (index, entry) in events.enumerated() where shard == nil || entry.shard == shard {
+            for (index, entry) in events.enumerated() where shard == nil || entry.shard.index == shard {
                 guard let found = match(entry.event) else { continue }
                 events.remove(at: index)
                 return found
             }
-            var iterator = reader
-            let batch = await iterator.next(isolation: self)
-            reader = iterator
-            guard let (shard, new) = batch else { throw CancellationError() }
-            events += new.map { (shard, $0) }
+            try await wait()
+        }
+    }
+
+    /// Removes and returns the first notice that `match` makes something of.
+    func notice<T: Sendable>(_ match: (KafkaNotice) -> T?) async throws -> T {
+        while true {
+            for (index, notice) in notices.enumerated() {
+                guard let found = match(notice) else { continue }
+                notices.remove(at: index)
+                return found
+            }
+            try await wait()
         }
     }
 
@@ -99,7 +129,7 @@ actor Shards {
 
 extension Shards {
     struct Assignment: Sendable {
-        var generation: Int
+        var generation: Generation
         var partitions: [TopicPartition]
     }
 
@@ -134,11 +164,25 @@ extension Shards {
         return result
     }
 
-    func closed() async throws {
-        try await next { if case .closed = $0 { () } else { nil } }
+    func error() async throws -> KafkaFailure {
+        try await notice { if case .error(let failure) = $0 { failure } else { nil } }
     }
+
+    @discardableResult
+    func closed() async throws -> LostRecords {
+        try await notice { if case .closed(let lost) = $0 { lost } else { nil } }
+    }
+
+    var hasAssignment: Bool { pending.contains { if case .assigned = $0 { true } else { false } } }
 }
 
-extension Shards {
-    var hasAssignment: Bool { pending.contains { if case .assigned = $0 { true } else { false } } }
+let live = LaneID(0)
+
+extension KafkaDriver {
+    /// Stores a result.
+    func produce(_ record: ProducedRecord, _ delivery: UInt64, shard: Int = 0) -> Bool {
+        produce(record, delivery: DeliveryID(rawValue: delivery), kind: .result, shard: ShardID(shard))
+    }
+
+    func carryOut(_ command: KafkaCommand, shard: Int = 0) { carryOut(command, from: ShardID(shard)) }
 }

@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import Testing
 
@@ -52,20 +53,20 @@ struct KafkaStatisticsTests {
     }
 
     @Test(.ownThread, .timeLimit(.minutes(1)))
-    func `every client of a bridge tells of itself`() async throws {
+    func `every client of a driver tells of itself`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         var settings = broker.settings
         settings.properties["statistics.interval.ms"] = "100"
-        let (bridge, shards) = try KafkaBridgeTests.started(broker, settings: settings)
+        let (driver, shards) = try KafkaDriverTests.started(broker, settings: settings)
         defer { withExtendedLifetime(broker) {} }
         _ = try await shards.assigned()
-        for lane in [Int?.none, 0] {
-            let statistics = try await shards.next { event -> KafkaStatistics? in
-                guard case .statistics(lane, let statistics) = event else { return nil }
+        for lane in [nil, live] {
+            let statistics = try await shards.notice { notice -> KafkaStatistics? in
+                guard case .statistics(lane, let statistics) = notice else { return nil }
                 return statistics.brokers.isEmpty ? nil : statistics
             }
             #expect((statistics.rebalances == nil) == (lane == nil))
         }
-        try await KafkaBridgeTests.finish(bridge, shards)
+        try await KafkaDriverTests.finish(driver, shards)
     }
 }

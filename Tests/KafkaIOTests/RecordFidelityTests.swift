@@ -1,4 +1,5 @@
 import KafkaIO
+import KafkaModel
 import NewsModel
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 struct RecordFidelityTests {
     @Test func `keys, values and headers arrive as they left, absent and empty told apart`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
-        let (bridge, shards) = try KafkaBridgeTests.started(broker)
+        let (driver, shards) = try KafkaDriverTests.started(broker)
         let large = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         let time = Instant(milliseconds: 1_700_000_000_123)
         let headers = [
@@ -24,30 +25,34 @@ struct RecordFidelityTests {
             let produced = ProducedRecord(
                 topic: broker.topic("news"), partition: 0, key: record.key, value: record.value,
                 headers: record.headers, timestamp: record.timestamp)
-            #expect(bridge.produce(produced, token: KafkaBridge.largestToken, shard: 0))
+            #expect(driver.produce(produced, DeliveryID.mask))
         }
-        #expect(try await shards.stored(4).allSatisfy { $0.token == KafkaBridge.largestToken && $0.failure == nil })
+        #expect(try await shards.stored(4).allSatisfy { $0.delivery.rawValue == DeliveryID.mask && $0.kind == .result })
         let assignment = try await shards.assigned()
-        bridge.resume(assignment.partitions[0], lane: 0, generation: assignment.generation)
-        bridge.grant(lane: 0, shard: 0, records: 10, bytes: 1 << 21)
+        driver.carryOut(.resume(assignment.partitions[0], live, assignment.generation))
+        driver.carryOut(.grant(live, records: 10, bytes: 1 << 21))
         #expect(try await shards.records(4).values.first == sent)
         let end: Int64 = try await shards.next {
             if case .endReached(_, _, _, let offset) = $0 { offset } else { nil }
         }
         #expect(end == 4)
-        try await KafkaBridgeTests.finish(bridge, shards)
+        try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a record for a partition that does not exist fails with its token`() async throws {
+    @Test func `a record for a partition that does not exist waits for it, and the service is told why`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
-        let (bridge, shards) = try KafkaBridgeTests.started(broker)
+        var settings = broker.settings
+        settings.flushTimeout = .seconds(1)
+        let (driver, shards) = try KafkaDriverTests.started(broker, settings: settings)
         let record = ProducedRecord(topic: broker.topic("results"), partition: 7, value: [1])
-        #expect(bridge.produce(record, token: 3, shard: 0))
-        let stored = try await shards.stored(1)
-        #expect(stored.first?.token == 3)
-        #expect(stored.first?.failure?.code == "_UNKNOWN_PARTITION")
-        _ = try await shards.assigned()
-        try await KafkaBridgeTests.finish(bridge, shards)
+        #expect(driver.produce(record, 3))
+        let reasons = try await shards.notice { if case .refused(let reasons) = $0 { reasons } else { nil } }
+        #expect(reasons.map(\.topic) == [broker.topic("results")] && reasons.first?.records == 1)
+        #expect(reasons.first?.failure.code == "_UNKNOWN_PARTITION")
+        let assignment = try await shards.assigned()
+        driver.close()
+        driver.carryOut(.release(live, assignment.generation))
+        #expect(try await shards.closed() == LostRecords(results: 1))
     }
 
     @Test(arguments: [
@@ -58,7 +63,9 @@ struct RecordFidelityTests {
     func `a property that breaks a guarantee or does not exist is refused by name`(_ name: String, _ value: String) {
         let settings = KafkaSettings(bootstrapServers: ["127.0.0.1:1"], group: "g", properties: [name: value])
         let failure = #expect(throws: KafkaFailure.self) {
-            try KafkaBridge(settings: settings, lanes: [], resultsTopic: "r", shards: 1) { _, _ in }
+            try KafkaDriver(
+                settings: settings, lanes: [], resultsTopic: "r", deadLetterTopic: "d", shards: 1, deliver: { _, _ in },
+                notify: { _ in })
         }
         #expect(failure?.description.contains(name) == true)
     }

@@ -1,0 +1,128 @@
+import Foundation
+public import KafkaModel
+import NewsModel
+import Synchronization
+
+/// All of one process's Kafka: a consumer per lane, one idempotent producer, one thread that polls them, a thread per lane that
+/// reads the ledger, and one that watches the topics.
+///
+/// Events and notices go out from the polling thread alone; commands may come from any thread and never block.
+///
+/// To end, call `close` and wait for the notice `closed`. Releasing the last reference does not stop it.
+public final class KafkaDriver: Sendable {
+    private let commands: CommandQueue
+    private let producer: ResultProducer
+    private let ledgers: [LedgerReader]
+    private let watcher: TopicWatcher
+    private let nudge: FetchNudge?
+    private let loop: PollLoop
+    private let life = Mutex(Life.made)
+
+    private enum Life { case made, started, closing }
+
+    /// Checks the settings and creates the clients; nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - lanes: highest urgency first; their index is the `LaneID` of commands and events.
+    ///   - resultsTopic: where nearly all records go; others may be named too.
+    ///   - shards: 1 to 256.
+    ///   - smallest: the form of a record that is tried when the broker says it is too large. Called on the polling thread.
+    ///   - deliver: called on the polling thread; hand the events on and return.
+    ///   - notify: called on the polling thread as well; hand the notice on and return.
+    /// - Throws: a setting that librdkafka refuses, or that would break a guarantee.
+    public init(
+        settings: KafkaSettings, lanes: [LaneSubscription], resultsTopic: String, deadLetterTopic: String, shards: Int,
+        smallest: @escaping @Sendable (ProducedRecord, StoredRecord.Kind) -> ProducedRecord = KafkaDriver.smallest,
+        deliver: @escaping @Sendable (ShardID, [KafkaEvent]) -> Void,
+        notify: @escaping @Sendable (KafkaNotice) -> Void
+    ) throws(KafkaFailure) {
+        guard (1...RefusedRecords.Key.shardsMax).contains(shards) else {
+            throw .configuration("\(shards) shards", remedy: "Use 1 to \(RefusedRecords.Key.shardsMax).")
+        }
+        let commands = try CommandQueue()
+        let producer = try ResultProducer(
+            settings: settings, resultsTopic: resultsTopic, commands: commands, smallest: smallest)
+        let nudge = try FetchNudge.ifNeeded()
+        var consumers: [LaneConsumer] = []
+        var ledgers: [LedgerReader] = []
+        for (index, lane) in lanes.enumerated() {
+            consumers.append(
+                try LaneConsumer(
+                    lane: LaneID(index), subscription: lane, settings: settings,
+                    budget: settings.fetchBudget / lanes.count, shards: shards, wakeUp: commands.wakeUp, nudge: nudge))
+            ledgers.append(
+                try LedgerReader(
+                    lane: LaneID(index), settings: settings,
+                    group: settings.consumerGroup(lane: index, named: lane.name), shards: shards, commands: commands))
+        }
+        let topics = TopicWatch(lanes: lanes.map(\.topics), results: resultsTopic, deadLetters: deadLetterTopic)
+        let watcher = try TopicWatcher(
+            settings: settings, topics: topics, client: producer.client, members: consumers.map(\.client),
+            shards: shards, commands: commands)
+        self.commands = commands
+        self.producer = producer
+        self.ledgers = ledgers
+        self.watcher = watcher
+        self.nudge = nudge
+        loop = PollLoop(
+            settings: settings, commands: commands, lanes: consumers, producer: producer, ledgers: ledgers,
+            watcher: watcher, nudge: nudge, shards: shards, deliver: deliver, notify: notify)
+    }
+
+    /// A result without its carried headers; a dead letter as it is, since nothing of its original may be missing.
+    public static let smallest: @Sendable (ProducedRecord, StoredRecord.Kind) -> ProducedRecord = { record, kind in
+        guard kind == .result else { return record }
+        var record = record
+        record.headers.removeAll { !$0.name.hasPrefix("nw-") }
+        return record
+    }
+
+    /// Joins the groups. Once; later calls do nothing.
+    public func start() {
+        let isFirst = life.withLock { life in
+            guard life == .made else { return false }
+            life = .started
+            return true
+        }
+        if isFirst { spawn() }
+    }
+
+    private func spawn() {
+        spawn("kafka") { [loop] in loop.run() }
+        spawn("kafka-topics") { [watcher] in watcher.run() }
+        for ledger in ledgers { spawn("kafka-ledger") { ledger.run() } }
+        if let nudge { spawn("kafka-nudge") { nudge.run() } }
+    }
+
+    private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.name = name
+        thread.start()
+    }
+
+    /// Carries out what a shard's engine asks for; commands of one shard in order. Never blocks; any thread.
+    public func carryOut(_ command: KafkaCommand, from shard: ShardID) {
+        commands.post(.carryOut(command, shard))
+    }
+
+    /// Hands a record to the producer; `stored` tells the shard when the broker has it. What the broker refuses is tried again
+    /// until it takes it. Never blocks; any thread.
+    ///
+    /// - Returns: `false` when the queue is full: try again after the next `stored`.
+    public func produce(
+        _ record: ProducedRecord, delivery: DeliveryID, kind: StoredRecord.Kind, shard: ShardID
+    ) -> Bool {
+        producer.produce(record, RefusedRecords.Key(shard: shard, delivery: delivery, kind: kind))
+    }
+
+    /// Leaves the groups once the shards released their partitions, stores what was produced, and ends with the notice
+    /// `closed`.
+    public func close() {
+        let wasMade = life.withLock { life in
+            defer { life = .closing }
+            return life == .made
+        }
+        commands.post(.close)
+        if wasMade { spawn() }
+    }
+}

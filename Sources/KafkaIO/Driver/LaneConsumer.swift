@@ -1,0 +1,248 @@
+import CRdkafka
+import KafkaModel
+import NewsModel
+
+/// One lane's member of its consumer group: carries out what `ConsumerState` decides. Lives on the polling thread.
+///
+/// Every partition has a queue of its own, and a queue is read only on credit: what is not read fills up to the fetch
+/// budget, then fetching stops. Nothing is ever paused, which skips offsets in librdkafka before 2.1.
+final class LaneConsumer {
+    let lane: LaneID
+    let client: RdClient
+    private var state: ConsumerState
+    /// Of the state's slots, in their order; `nil` where librdkafka had none.
+    private var queues: [PartitionQueue?] = []
+    private let queue: RdQueue
+    /// Answers to commits, and everything else while closing.
+    private let replies: RdQueue
+    private let wakeUp: WakeUp
+    private let topics: [String]
+    private let nudge: FetchNudge?
+    /// A partition's fetching is nudged each time so many bytes of its queue were taken.
+    private let nudgeEvery: Int
+    private let statistics = StatisticsReader()
+    /// Who asked for each commit that is not answered yet, by the opaque it travels with.
+    private var commits: [UInt: (shard: ShardID, generation: Generation)] = [:]
+    private var lastCommit: UInt = 0
+    private var isClosing = false
+
+    init(
+        lane: LaneID, subscription: LaneSubscription, settings: KafkaSettings, budget: Int, shards: Int,
+        wakeUp: WakeUp, nudge: FetchNudge?
+    ) throws(KafkaFailure) {
+        self.lane = lane
+        self.topics = subscription.topics
+        self.wakeUp = wakeUp
+        self.nudge = nudge
+        state = ConsumerState(lane: lane, shards: shards, patience: settings.releaseTimeout)
+        let budget = FetchBudget(bytes: budget, partitions: subscription.partitionCount)
+        nudgeEvery = budget.queued / 2
+        var fixed = [
+            ("group.id", settings.consumerGroup(lane: lane.index, named: subscription.name)),
+            ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"), ("enable.partition.eof", "true"),
+            ("partition.assignment.strategy", "range"), ("allow.auto.create.topics", "false"), ("log.queue", "true"),
+        ]
+        if let instance = settings.instance { fixed.append(("group.instance.id", instance)) }
+        let configuration = try RdConfiguration(
+            settings: settings,
+            defaults: [
+                ("auto.offset.reset", "earliest"), ("isolation.level", "read_committed"),
+                // An alert must not wait 45 s for the group to notice that a member died.
+                ("session.timeout.ms", "10000"), ("heartbeat.interval.ms", "2500"),
+                ("statistics.interval.ms", KafkaSettings.statisticsInterval),
+            ] + budget.properties,
+            fixed: fixed)
+        configuration.setEvents(
+            RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_FETCH
+                | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_STATS)
+        client = try configuration.makeClient(RD_KAFKA_CONSUMER)
+        rd_kafka_poll_set_consumer(client.handle)
+        client.takeLogs()
+        guard let queue = RdQueue.consumer(client), let replies = RdQueue.new(client) else {
+            throw KafkaFailure(code: "_STATE", detail: "The Kafka consumer has no queue")
+        }
+        self.queue = queue
+        self.replies = replies
+        queue.wake(wakeUp)
+        replies.wake(wakeUp)
+    }
+
+    var generation: Generation { state.generation }
+
+    // MARK: Commands
+
+    func subscribe(_ turn: inout Turn) {
+        let list = RdPartitionList(capacity: topics.count)
+        for topic in topics { list.append(TopicPartition(topic: topic, partition: RD_KAFKA_PARTITION_UA)) }
+        let error = list.withPointer { rd_kafka_subscribe(client.handle, $0) }
+        if error != RD_KAFKA_RESP_ERR_NO_ERROR { turn.notify(.error(KafkaFailure(error))) }
+    }
+
+    func grant(records: Int, bytes: Int, shard: ShardID) { state.grant(records: records, bytes: bytes, shard: shard) }
+
+    func hold(_ partition: TopicPartition, _ generation: Generation) { state.hold(partition, generation) }
+
+    func resume(_ partition: TopicPartition, _ generation: Generation) { state.resume(partition, generation) }
+
+    /// Seeks without waiting. Messages that were fetched from the old position carry an older version from this call on, and
+    /// are dropped by librdkafka.
+    func rewind(_ partition: TopicPartition, _ generation: Generation, _ turn: inout Turn) {
+        guard state.rewind(partition, generation) else { return }
+        let list = RdPartitionList([PartitionOffset(partition, Int64(RD_KAFKA_OFFSET_BEGINNING))])
+        let error = list.withPointer { rd_kafka_seek_partitions(client.handle, $0, 0) }
+        if let error {
+            turn.notify(.error(KafkaFailure(consuming: error, during: "Reading \(partition) from its beginning")))
+        }
+    }
+
+    func commit(_ offsets: [PartitionOffset], _ generation: Generation, shard: ShardID, _ turn: inout Turn) {
+        let failure: KafkaFailure
+        if state.mayCommit(generation) {
+            lastCommit &+= 1
+            if lastCommit == 0 { lastCommit = 1 }
+            let list = RdPartitionList(capacity: offsets.count)
+            for offset in offsets {
+                list.append(offset.partition, offset.offset, note: state.note(for: offset.partition) ?? "")
+            }
+            let opaque = UnsafeMutableRawPointer(bitPattern: lastCommit)
+            let error = list.withPointer { rd_kafka_commit_queue(client.handle, $0, replies.handle, nil, opaque) }
+            if error == RD_KAFKA_RESP_ERR_NO_ERROR {
+                commits[lastCommit] = (shard, generation)
+                return
+            }
+            failure = KafkaFailure(error)
+        } else {
+            failure = .staleGeneration
+        }
+        turn.events.add(.committed(lane, generation, offsets: [], failure: failure), for: shard)
+    }
+
+    func release(_ generation: Generation, shard: ShardID) {
+        if state.release(generation, shard: shard) { unassign() }
+    }
+
+    // MARK: Incarnations
+
+    var incarnationChecks: [ConsumerState.IncarnationCheck] { state.incarnationChecks }
+
+    func foundNote(_ note: String?, _ check: ConsumerState.IncarnationCheck) { state.foundNote(note, check) }
+
+    func checked(
+        _ check: ConsumerState.IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ turn: inout Turn
+    ) {
+        state.checked(check, finding, &turn.events)
+    }
+
+    // MARK: Turns
+
+    /// Handles what librdkafka has to say, and gives up waiting for shards that do not release in time.
+    ///
+    /// - Parameter onChange: takes the generation that the ledger's reader is to serve from now on.
+    func serve(_ turn: inout Turn, onChange: (Generation) -> Void) {
+        for source in [queue, replies] {
+            while let event = rd_kafka_queue_poll(source.handle, 0) {
+                handle(event, &turn, onChange)
+                rd_kafka_event_destroy(event)
+            }
+        }
+        if state.expired(at: turn.now) {
+            turn.notify(
+                .error(
+                    KafkaFailure(
+                        code: "_RELEASE_TIMEOUT", detail: "Shards did not finish revoked partitions in time",
+                        remedy: "The next owner repeats what was under way.")))
+            unassign()
+        }
+    }
+
+    /// - Returns: whether more may be ready.
+    func read(_ batch: RdBatch, _ turn: inout Turn) -> Bool {
+        let (queues, notify) = (queues, turn.notify)
+        let hasMore = state.read(batch: RdBatch.capacity, &turn.events) { slot, limit in
+            queues[slot]?.read(batch, limit: limit) { notify(.error($0)) } ?? []
+        }
+        if let nudge {
+            let due = queues.compactMap { $0 }.filter { $0.taken >= nudgeEvery }
+            for queue in due { queue.taken = 0 }
+            if !due.isEmpty { nudge.request(client, due.map(\.partition)) }
+        }
+        return hasMore
+    }
+
+    // MARK: Closing
+
+    func close(_ turn: inout Turn) {
+        isClosing = true
+        guard let error = rd_kafka_consumer_close_queue(client.handle, replies.handle) else { return }
+        turn.notify(.error(KafkaFailure(consuming: error, during: "Leaving the consumer group")))
+    }
+
+    var isClosed: Bool { isClosing && rd_kafka_consumer_closed(client.handle) != 0 }
+
+    /// Lets the partitions go, whatever the shards say.
+    func abandon() {
+        if state.abandon() { unassign() }
+    }
+
+    // MARK: Events
+
+    private func handle(_ event: OpaquePointer, _ turn: inout Turn, _ onChange: (Generation) -> Void) {
+        switch rd_kafka_event_type(event) {
+        case RD_KAFKA_EVENT_REBALANCE:
+            if rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
+                assign(rd_kafka_event_topic_partition_list(event), &turn)
+                onChange(state.generation)
+            } else {
+                onChange(state.generation.next)
+                let isLost = rd_kafka_assignment_lost(client.handle) != 0
+                queues = []
+                if state.revoked(lost: isLost, at: turn.now, &turn.events) { unassign() }
+            }
+        case RD_KAFKA_EVENT_OFFSET_COMMIT: committed(event, &turn)
+        case RD_KAFKA_EVENT_FETCH:
+            while let message = rd_kafka_event_message_next(event) { deliver(message, &turn) }
+        case RD_KAFKA_EVENT_ERROR where rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__PARTITION_EOF: break
+        default: client.report(event, lane: lane, statistics, turn.notify)
+        }
+    }
+
+    private func assign(_ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?, _ turn: inout Turn) {
+        state.assigned(RdPartitionList.elements(list).map(\.partition), &turn.events)
+        // Detached before they are assigned: no record ever lands in the common queue.
+        queues = state.slots.map { PartitionQueue($0.partition, client, wakeUp) }
+        let error = rd_kafka_assign(client.handle, list)
+        if error != RD_KAFKA_RESP_ERR_NO_ERROR { turn.notify(.error(KafkaFailure(error))) }
+    }
+
+    private func unassign() {
+        rd_kafka_assign(client.handle, nil)
+    }
+
+    private func committed(_ event: OpaquePointer, _ turn: inout Turn) {
+        let opaque = UInt(bitPattern: rd_kafka_event_opaque(event))
+        guard let (shard, generation) = commits.removeValue(forKey: opaque) else { return }
+        let elements = RdPartitionList.elements(rd_kafka_event_topic_partition_list(event))
+        let overall = rd_kafka_event_error(event)
+        var offsets: [PartitionOffset] = []
+        var failure = overall == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaFailure(overall)
+        for element in elements {
+            if element.error != RD_KAFKA_RESP_ERR_NO_ERROR {
+                let detail = "The offset of \(element.partition) was not committed"
+                failure = failure ?? KafkaFailure(element.error, detail: detail)
+            } else if overall == RD_KAFKA_RESP_ERR_NO_ERROR {
+                offsets.append(PartitionOffset(element.partition, element.offset))
+            }
+        }
+        turn.events.add(.committed(lane, generation, offsets: offsets, failure: failure), for: shard)
+    }
+
+    /// A record that reached the common queue after all.
+    private func deliver(_ message: UnsafePointer<rd_kafka_message_t>, _ turn: inout Turn) {
+        guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR, let rkt = message.pointee.rkt,
+            let name = rd_kafka_topic_name(rkt)
+        else { return }
+        let partition = TopicPartition(topic: String(cString: name), partition: message.pointee.partition)
+        guard let slot = state.slot(partition, state.generation) else { return }
+        state.hand([.records([SourceRecord(message)])], of: slot, &turn.events)
+    }
+}

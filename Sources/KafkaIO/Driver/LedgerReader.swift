@@ -1,0 +1,176 @@
+import CRdkafka
+import KafkaModel
+import NewsModel
+import Synchronization
+
+/// The thread that reads the ledger of one lane back: carries out what `LedgerState` decides. It blocks, so it is neither the
+/// polling thread nor another lane's; and it never joins a group, so nothing it does moves partitions.
+final class LedgerReader: Sendable {
+    private enum Request {
+        case restore(TopicPartition, [TopicPartition], RestoreStart, ShardID, Generation)
+        case begin(Generation)
+    }
+
+    private struct Inbox {
+        var requests: [Request] = []
+        var isClosing = false
+    }
+
+    private let lane: LaneID
+    private let settings: KafkaSettings
+    private let group: String
+    private let shards: Int
+    private let commands: CommandQueue
+    private let wakeUp: WakeUp
+    private let inbox = Mutex(Inbox())
+
+    /// - Parameter group: the lane's consumer group.
+    init(
+        lane: LaneID, settings: KafkaSettings, group: String, shards: Int, commands: CommandQueue
+    ) throws(KafkaFailure) {
+        self.lane = lane
+        self.settings = settings
+        self.group = group
+        self.shards = shards
+        self.commands = commands
+        wakeUp = try WakeUp()
+    }
+
+    // MARK: Any thread
+
+    func restore(
+        _ results: TopicPartition, for sources: [TopicPartition], from start: RestoreStart, shard: ShardID,
+        generation: Generation
+    ) {
+        post(.restore(results, sources, start, shard, generation))
+    }
+
+    /// Requests of older generations are dropped silently.
+    func begin(_ generation: Generation) { post(.begin(generation)) }
+
+    private func post(_ request: Request) {
+        inbox.withLock { $0.requests.append(request) }
+        wakeUp.signal()
+    }
+
+    func close() {
+        inbox.withLock { $0.isClosing = true }
+        wakeUp.signal()
+    }
+
+    private func take() -> [Request]? {
+        inbox.withLock { inbox in
+            if inbox.isClosing { return nil }
+            defer { inbox.requests = [] }
+            return inbox.requests
+        }
+    }
+
+    // MARK: Its thread
+
+    func run() {
+        var turn = LedgerTurn(
+            state: LedgerState(lane: lane), events: ShardEvents(shards: shards), owner: Array(settings.group.utf8))
+        while let requests = take() {
+            for request in requests {
+                switch request {
+                case .restore(let results, let sources, let start, let shard, let generation):
+                    turn.state.restore(results, for: sources, from: start, shard: shard, generation: generation)
+                case .begin(let generation): turn.state.begin(generation)
+                }
+            }
+            let rest = turn.run { () throws(KafkaFailure) in
+                try AssignedConsumer(settings, group: group, partitions: 12)
+            }
+            if !turn.events.isEmpty {
+                commands.post(.forward(turn.events))
+                turn.events = ShardEvents(shards: shards)
+            }
+            if let rest { wakeUp.wait(milliseconds: rest) }
+        }
+    }
+}
+
+/// What the ledger's thread keeps from turn to turn.
+struct LedgerTurn {
+    var state: LedgerState
+    var events: ShardEvents
+    /// `kafka.group`.
+    let owner: [UInt8]
+    /// There only while something is to be read: its queues take memory.
+    private var consumer: AssignedConsumer?
+
+    init(state: LedgerState, events: ShardEvents, owner: [UInt8]) {
+        self.state = state
+        self.events = events
+        self.owner = owner
+    }
+
+    /// Does one step.
+    ///
+    /// - Returns: milliseconds for which there is nothing to do; `nil` to go on at once.
+    mutating func run(make: () throws(KafkaFailure) -> AssignedConsumer) -> Int32? {
+        switch state.next(at: MonotonicClock.now) {
+        case .locate(let requests):
+            do throws(KafkaFailure) {
+                if consumer == nil { consumer = try make() }
+                guard let consumer else { return nil }
+                for (results, answer) in LedgerLocator(consumer).locate(requests) {
+                    switch answer {
+                    case .success(let location): state.located(results, location, at: MonotonicClock.now)
+                    case .failure(let failure): fail(results, failure)
+                    }
+                }
+            } catch {
+                for request in requests { fail(request.results, error) }
+            }
+        case .assign(let offsets):
+            do throws(KafkaFailure) {
+                try consumer?.assign(offsets)
+            } catch {
+                for offset in offsets { fail(offset.partition, error) }
+            }
+        case .read: read()
+        case .wait(let until):
+            if state.isIdle { consumer = nil }
+            guard let until else { return 60_000 }
+            let pause = (until - MonotonicClock.now).nanoseconds / 1_000_000 + 1
+            return Int32(clamping: min(max(pause, 1), 60_000))
+        }
+        state.tick(at: MonotonicClock.now, &events)
+        return nil
+    }
+
+    private mutating func fail(_ results: TopicPartition, _ failure: KafkaFailure) {
+        state.failed(results, failure, at: MonotonicClock.now, &events)
+    }
+
+    private struct Part {
+        var entries: [LedgerEntry] = []
+        var next: Int64?
+        var isAtEnd = false
+        var failure: KafkaFailure?
+    }
+
+    private mutating func read() {
+        var parts: [TopicPartition: Part] = [:]
+        _ = consumer?.read(milliseconds: 100) { partition, message in
+            switch message.pointee.err {
+            case RD_KAFKA_RESP_ERR_NO_ERROR:
+                let offset = message.pointee.offset
+                parts[partition, default: Part()].next = offset < .max ? offset + 1 : .max
+                let entry = LedgerEntry(offset: offset, key: message.key, group: owner, header: message.header)
+                if let entry { parts[partition, default: Part()].entries.append(entry) }
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF: parts[partition, default: Part()].isAtEnd = true
+            case let error:
+                parts[partition, default: Part()].failure = KafkaFailure(
+                    error, detail: "Reading the ledger \(partition) failed")
+            }
+        }
+        let now = MonotonicClock.now
+        for (partition, part) in parts.sorted(by: { $0.key < $1.key }) {
+            state.read(partition, part.entries, next: part.next, isAtEnd: part.isAtEnd, at: now, &events)
+            if let failure = part.failure { fail(partition, failure) }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import CRdkafka
+import KafkaModel
+import NewsModel
+
+/// The queue of one assigned partition. What it reads, `ConsumerState` decides.
+final class PartitionQueue {
+    let partition: TopicPartition
+    private let queue: RdQueue
+    /// Bytes taken since fetching was last nudged.
+    var taken = 0
+
+    init?(_ partition: TopicPartition, _ client: RdClient, _ wakeUp: WakeUp) {
+        guard let queue = RdQueue.detached(partition, client) else { return nil }
+        self.partition = partition
+        self.queue = queue
+        queue.wake(wakeUp)
+    }
+
+    /// Reads what is there, without waiting.
+    ///
+    /// - Parameter report: takes what went wrong with the partition.
+    func read(_ batch: RdBatch, limit: Int, _ report: (KafkaFailure) -> Void) -> [ConsumerState.Reading] {
+        var readings: [ConsumerState.Reading] = []
+        var records: [SourceRecord] = []
+        _ = batch.read(queue, limit: limit) { message in
+            switch message.pointee.err {
+            case RD_KAFKA_RESP_ERR_NO_ERROR:
+                let record = SourceRecord(message)
+                taken += record.byteCount
+                // Offsets that start again belong to another incarnation: never two in one list.
+                if let last = records.last, record.offset <= last.offset { flush(&records, &readings) }
+                records.append(record)
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+                flush(&records, &readings)
+                readings.append(.end(offset: message.pointee.offset))
+            case let error:
+                flush(&records, &readings)
+                let text = rd_kafka_message_errstr(message).map { String(cString: $0) } ?? ""
+                report(KafkaFailure(error, detail: "\(partition): \(text)"))
+            }
+        }
+        flush(&records, &readings)
+        return readings
+    }
+
+    private func flush(_ records: inout [SourceRecord], _ readings: inout [ConsumerState.Reading]) {
+        guard !records.isEmpty else { return }
+        readings.append(.records(records))
+        records = []
+    }
+}

@@ -1,0 +1,174 @@
+import KafkaModel
+import NewsModel
+
+/// The body of the polling thread.
+final class PollLoop: @unchecked Sendable {
+    // Built on one thread, then used by the polling thread alone.
+    private let settings: KafkaSettings
+    private let commands: CommandQueue
+    private let lanes: [LaneConsumer]
+    private let producer: ResultProducer
+    private let ledgers: [LedgerReader]
+    private let watcher: TopicWatcher
+    private let nudge: FetchNudge?
+    private let deliver: @Sendable (ShardID, [KafkaEvent]) -> Void
+    private let batch = RdBatch()
+    private var turn: Turn
+    private var taken: [DriverCommand] = []
+    private var phase = Phase.running
+    private var lookAt = Instant.distantPast
+
+    private enum Phase {
+        /// Next is `leaving`.
+        case running
+        /// Until the shards released everything and the groups are left. Next is `flushing`.
+        case leaving(until: Instant)
+        /// Until the broker acknowledged every record. Next is `purging`, or `closed`.
+        case flushing(until: Instant)
+        /// What is not acknowledged is given up; its reports come in the next turns. Next is `closed`.
+        case purging(until: Instant)
+        case closed
+    }
+
+    init(
+        settings: KafkaSettings, commands: CommandQueue, lanes: [LaneConsumer], producer: ResultProducer,
+        ledgers: [LedgerReader], watcher: TopicWatcher, nudge: FetchNudge?, shards: Int,
+        deliver: @escaping @Sendable (ShardID, [KafkaEvent]) -> Void,
+        notify: @escaping @Sendable (KafkaNotice) -> Void
+    ) {
+        self.settings = settings
+        self.commands = commands
+        self.lanes = lanes
+        self.producer = producer
+        self.ledgers = ledgers
+        self.watcher = watcher
+        self.nudge = nudge
+        self.deliver = deliver
+        turn = Turn(now: MonotonicClock.now, events: ShardEvents(shards: shards), notify: notify)
+    }
+
+    func run() {
+        for lane in lanes { lane.subscribe(&turn) }
+        while true {
+            turn.now = MonotonicClock.now
+            obey()
+            for lane in lanes { serve(lane) }
+            producer.serve(&turn)
+            var hasMore = false
+            // Higher lanes first; each turn is bounded, so the lower ones get theirs.
+            for lane in lanes where lane.read(batch, &turn) { hasMore = true }
+            lookAtIncarnations()
+            advance()
+            turn.events.flush(deliver)
+            if case .closed = phase { break }
+            if !hasMore { commands.wakeUp.wait(milliseconds: pause) }
+        }
+        turn.notify(.closed(lost: producer.lost))
+    }
+
+    private func serve(_ lane: LaneConsumer) {
+        let before = lane.generation
+        lane.serve(&turn) { ledgers[lane.lane.index].begin($0) }
+        if lane.generation != before { watcher.assigned(lane.lane, lane.generation) }
+    }
+
+    /// Events wake us; the bound only paces deadlines, and feeds `max.poll.interval.ms`.
+    private var pause: Int32 {
+        guard case .running = phase else { return 5 }
+        guard let due = producer.nextDue else { return 100 }
+        return Int32(clamping: min(max((due - turn.now).nanoseconds / 1_000_000 + 1, 1), 100))
+    }
+
+    // MARK: Commands
+
+    private func obey() {
+        taken.removeAll(keepingCapacity: true)
+        taken = commands.take(taken)
+        for command in taken {
+            switch command {
+            case .carryOut(let command, let shard): carryOut(command, shard)
+            case .forward(let events):
+                for (shard, list) in events.lists.enumerated() {
+                    for event in list { turn.events.add(event, for: ShardID(shard)) }
+                }
+            case .report(let failure): turn.notify(.error(failure))
+            case .refused(let record, let key, let failure): producer.refuse(record, key, failure, at: turn.now)
+            case .foundNote(let lane, let check, let note): lanes[lane.index].foundNote(note, check)
+            case .checked(let lane, let check, let finding): lanes[lane.index].checked(check, finding, &turn)
+            case .close: close()
+            }
+        }
+    }
+
+    private func carryOut(_ command: KafkaCommand, _ shard: ShardID) {
+        guard lanes.indices.contains(command.lane.index) else { return }
+        let lane = lanes[command.lane.index]
+        switch command {
+        case .restore(_, let generation, let results, let sources, let start):
+            ledgers[command.lane.index].restore(results, for: sources, from: start, shard: shard, generation: generation)
+        case .grant(_, let records, let bytes): lane.grant(records: records, bytes: bytes, shard: shard)
+        case .hold(let partition, _, let generation): lane.hold(partition, generation)
+        case .resume(let partition, _, let generation): lane.resume(partition, generation)
+        case .rewind(let partition, _, let generation): lane.rewind(partition, generation, &turn)
+        case .commit(_, let generation, let offsets): lane.commit(offsets, generation, shard: shard, &turn)
+        case .release(_, let generation): lane.release(generation, shard: shard)
+        }
+    }
+
+    // MARK: Incarnations
+
+    private static let lookInterval = Duration.seconds(2)
+
+    private func lookAtIncarnations() {
+        guard case .running = phase, turn.now >= lookAt else { return }
+        lookAt = turn.now + Self.lookInterval
+        for lane in lanes {
+            let checks = lane.incarnationChecks
+            if !checks.isEmpty { watcher.look(checks, lane.lane) }
+        }
+    }
+
+    // MARK: Closing
+
+    private func close() {
+        guard case .running = phase else { return }
+        phase = .leaving(until: turn.now + settings.releaseTimeout + .seconds(5))
+        for ledger in ledgers { ledger.close() }
+        watcher.close()
+        nudge?.close()
+        for lane in lanes { lane.close(&turn) }
+    }
+
+    private func advance() {
+        switch phase {
+        case .running, .closed: break
+        case .leaving(let until):
+            guard lanes.allSatisfy(\.isClosed) || until <= turn.now else { return }
+            for lane in lanes { lane.abandon() }
+            phase = .flushing(until: turn.now + settings.flushTimeout)
+            producer.hurry()
+        case .flushing(let until):
+            if producer.isDone {
+                phase = .closed
+            } else if until <= turn.now {
+                producer.purge()
+                phase = .purging(until: turn.now + .seconds(2))
+            }
+        case .purging(let until):
+            if producer.outstanding == 0 || until <= turn.now {
+                producer.serve(&turn)
+                phase = .closed
+            }
+        }
+    }
+}
+
+extension KafkaCommand {
+    var lane: LaneID {
+        switch self {
+        case .restore(let lane, _, _, _, _), .grant(let lane, _, _), .hold(_, let lane, _), .resume(_, let lane, _),
+            .rewind(_, let lane, _), .commit(let lane, _, _), .release(let lane, _):
+            lane
+        }
+    }
+}

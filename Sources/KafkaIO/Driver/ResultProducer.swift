@@ -1,0 +1,158 @@
+import CRdkafka
+import KafkaModel
+import NewsModel
+
+/// The process's one producer. `produce` may be called from any thread; everything else only from the polling thread.
+///
+/// No failure of a record is the end of it: what the broker refuses is handed to the producer again when `RefusedRecords` says.
+final class ResultProducer: @unchecked Sendable {
+    typealias Smallest = @Sendable (ProducedRecord, StoredRecord.Kind) -> ProducedRecord
+
+    let client: RdClient
+    private let queue: RdQueue
+    private let commands: CommandQueue
+    private let smallest: Smallest
+    private let statistics = StatisticsReader()
+    /// The topic nearly every record goes to, looked up once.
+    private let topic: String
+    private let topicHandle: OpaquePointer
+    private var refused = RefusedRecords()
+    private var hasNews = false
+    /// Given up at the end.
+    private var purged: Set<RefusedRecords.Key> = []
+
+    init(
+        settings: KafkaSettings, resultsTopic: String, commands: CommandQueue, smallest: @escaping Smallest
+    ) throws(KafkaFailure) {
+        self.commands = commands
+        self.smallest = smallest
+        let configuration = try RdConfiguration(
+            settings: settings,
+            defaults: [
+                ("statistics.interval.ms", KafkaSettings.statisticsInterval),
+                ("linger.ms", String(settings.lingerMilliseconds)),
+                ("queue.buffering.max.kbytes", String(max(settings.produceBudget >> 10, 1024))),
+                ("queue.buffering.max.messages", String(max(settings.produceBudget / 512, 1024))),
+                // However long the brokers are away, results wait for them: the window bounds how many.
+                ("message.timeout.ms", "0"),
+                // The broker decides what is too large: dead letters may carry an event of its largest size.
+                ("message.max.bytes", "16000000"),
+            ],
+            fixed: [
+                ("enable.idempotence", "true"), ("acks", "all"), ("allow.auto.create.topics", "false"),
+                ("log.queue", "true"),
+            ])
+        configuration.setEvents(
+            RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_STATS)
+        client = try configuration.makeClient(RD_KAFKA_PRODUCER)
+        client.takeLogs()
+        guard let queue = RdQueue.main(client), let handle = rd_kafka_topic_new(client.handle, resultsTopic, nil)
+        else { throw KafkaFailure(code: "_STATE", detail: "The Kafka producer cannot write to \(resultsTopic)") }
+        topic = resultsTopic
+        topicHandle = handle
+        self.queue = queue
+        queue.wake(commands.wakeUp)
+    }
+
+    deinit { rd_kafka_topic_destroy(topicHandle) }
+
+    // MARK: Any thread
+
+    /// Copies the record into the producer's queue; its key travels with it and comes back in its report.
+    ///
+    /// - Returns: `false` when the queue is full.
+    func produce(_ record: ProducedRecord, _ key: RefusedRecords.Key) -> Bool {
+        switch record.produce(client, topicHandle: record.topic == topic ? topicHandle : nil, opaque: key.opaque) {
+        case RD_KAFKA_RESP_ERR_NO_ERROR: return true
+        case RD_KAFKA_RESP_ERR__QUEUE_FULL: return false
+        case let error:
+            commands.post(.refused(record, key, client.failure(error, detail: nil)))
+            return true
+        }
+    }
+
+    // MARK: The polling thread
+
+    func serve(_ turn: inout Turn) {
+        var stored = Array(repeating: [StoredRecord](), count: turn.events.shards.count)
+        while let event = rd_kafka_queue_poll(queue.handle, 0) {
+            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
+                while let message = rd_kafka_event_message_next(event) { settle(message, &stored, turn) }
+            } else {
+                client.report(event, lane: nil, statistics, turn.notify)
+            }
+            rd_kafka_event_destroy(event)
+        }
+        for (shard, records) in stored.enumerated() where !records.isEmpty {
+            turn.events.add(.stored(records), for: ShardID(shard))
+        }
+        for (key, record) in refused.due(at: turn.now) where !produce(record, key) {
+            refused.postpone(record, key, at: turn.now)
+        }
+        if hasNews {
+            hasNews = false
+            turn.notify(.refused(refused.reasons))
+        }
+    }
+
+    private func settle(
+        _ message: UnsafePointer<rd_kafka_message_t>, _ stored: inout [[StoredRecord]], _ turn: Turn
+    ) {
+        let key = RefusedRecords.Key(opaque: UInt(bitPattern: message.pointee._private))
+        switch message.pointee.err {
+        case RD_KAFKA_RESP_ERR_NO_ERROR:
+            if refused.stored(key) { hasNews = true }
+            guard stored.indices.contains(key.shard.index) else { return }
+            stored[key.shard.index].append(
+                StoredRecord(delivery: key.delivery, kind: key.kind, offset: message.pointee.offset))
+        case RD_KAFKA_RESP_ERR__PURGE_QUEUE, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: purged.insert(key)
+        case let error:
+            let failure = client.failure(error, detail: nil)
+            // A fatal producer refuses everything from now on, and only a restart helps.
+            if failure.isFatal { turn.notify(.error(failure)) }
+            refuse(ProducedRecord(message), key, failure, at: turn.now)
+        }
+    }
+
+    func refuse(_ record: ProducedRecord, _ key: RefusedRecords.Key, _ failure: KafkaFailure, at now: Instant) {
+        refused.refused(record, key, failure, at: now) { smallest($0, key.kind) }
+        hasNews = true
+    }
+
+    /// When a refused record is due.
+    var nextDue: Instant? { refused.nextDue }
+
+    /// Whether everything that was handed to `produce` is stored.
+    var isDone: Bool { outstanding == 0 && refused.isEmpty }
+
+    /// Records not yet acknowledged or not yet reported.
+    var outstanding: Int { Int(rd_kafka_outq_len(client.handle)) }
+
+    /// Sends what lingers.
+    func hurry() { rd_kafka_flush(client.handle, 0) }
+
+    /// Gives up on what was not acknowledged: it is reported as purged.
+    func purge() { rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
+
+    /// What was never stored. Records that librdkafka did not even report as purged count as results.
+    var lost: LostRecords {
+        let keys = purged.union(refused.keys)
+        let deadLetters = keys.count { $0.kind == .deadLetter }
+        return LostRecords(results: keys.count - deadLetters + outstanding, deadLetters: deadLetters)
+    }
+}
+
+/// 64 bits that travel with a record: 55 of the delivery, one of the kind, eight of the shard.
+extension RefusedRecords.Key {
+    static let shardsMax = 256
+
+    var opaque: UInt {
+        UInt(delivery.rawValue << 9 | UInt64(kind.rawValue) << 8 | UInt64(UInt8(truncatingIfNeeded: shard.index)))
+    }
+
+    init(opaque: UInt) {
+        self.init(
+            shard: ShardID(Int(opaque & 0xFF)), delivery: DeliveryID(rawValue: UInt64(opaque >> 9)),
+            kind: StoredRecord.Kind(rawValue: UInt8(opaque >> 8 & 1)) ?? .result)
+    }
+}

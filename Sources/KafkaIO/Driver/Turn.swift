@@ -1,0 +1,19 @@
+import Glibc
+import KafkaModel
+import NewsModel
+
+/// One turn of the polling thread: when it is, and what came of it.
+struct Turn {
+    var now: Instant
+    var events: ShardEvents
+    let notify: @Sendable (KafkaNotice) -> Void
+}
+
+/// Nanoseconds of `CLOCK_MONOTONIC`, as NIO's deadlines have them.
+enum MonotonicClock {
+    static var now: Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+}

@@ -1,0 +1,170 @@
+import CRdkafka
+import KafkaModel
+import NewsModel
+
+/// A consumer that reads the partitions it is told to and joins no group. Its calls block: at most for `timeout`.
+final class AssignedConsumer {
+    private let client: RdClient
+    private let queue: RdQueue
+    private let batch = RdBatch()
+    private let timeout: Int32
+    private var assigned: [TopicPartition] = []
+    /// Bytes read since fetching was last nudged, and how many call for it.
+    private var taken = 0
+    private let nudgeEvery: Int
+
+    /// `group` only names whose committed offsets are meant.
+    convenience init(
+        _ settings: KafkaSettings, group: String, partitions: Int, budget: Int = 8 << 20, timeout: Int32 = 5_000,
+        isolation: String = "read_uncommitted"
+    ) throws(KafkaFailure) {
+        try self.init(
+            settings, group: group, fetch: FetchBudget(bytes: budget, partitions: partitions).properties,
+            nudgeEvery: budget / 4, timeout: timeout, isolation: isolation)
+    }
+
+    /// Reads single records here and there: fetches as little as a broker gives.
+    convenience init(_ settings: KafkaSettings, examining group: String) throws(KafkaFailure) {
+        try self.init(
+            settings, group: group,
+            fetch: [
+                ("queued.min.messages", "1"), ("queued.max.messages.kbytes", "1024"), ("fetch.message.max.bytes", "16384"),
+            ], nudgeEvery: .max, timeout: 2_000, isolation: "read_uncommitted")
+    }
+
+    private init(
+        _ settings: KafkaSettings, group: String, fetch: [(String, String)], nudgeEvery: Int, timeout: Int32,
+        isolation: String
+    ) throws(KafkaFailure) {
+        self.timeout = timeout
+        self.nudgeEvery = nudgeEvery
+        let configuration = try RdConfiguration(
+            settings: settings,
+            defaults: fetch
+                // The end of a partition is told by an empty fetch.
+                + [("fetch.wait.max.ms", "20")],
+            fixed: [
+                ("group.id", group), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
+                ("enable.partition.eof", "true"), ("auto.offset.reset", "earliest"), ("log.queue", "true"),
+                ("isolation.level", isolation), ("allow.auto.create.topics", "false"),
+            ])
+        configuration.setEvents(RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_ERROR)
+        client = try configuration.makeClient(RD_KAFKA_CONSUMER)
+        // Errors and logs stay in the main queue, apart from the records.
+        client.takeLogs()
+        guard let queue = RdQueue.consumer(client) else {
+            throw KafkaFailure(code: "_STATE", detail: "The Kafka consumer has no queue")
+        }
+        self.queue = queue
+    }
+
+    func assign(_ offsets: [PartitionOffset]) throws(KafkaFailure) {
+        let error = RdPartitionList(offsets).withPointer { rd_kafka_assign(client.handle, $0) }
+        if error != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaFailure(error) }
+        assigned = offsets.map(\.partition)
+    }
+
+    /// What the group committed; partitions without a commit are absent.
+    func committed(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Int64] {
+        if partitions.isEmpty { return [:] }
+        let list = RdPartitionList(capacity: partitions.count)
+        for partition in partitions { list.append(partition) }
+        let error = list.withPointer { rd_kafka_committed(client.handle, $0, timeout) }
+        if error != RD_KAFKA_RESP_ERR_NO_ERROR {
+            throw client.explained(error, detail: "The group's committed offsets could not be read")
+        }
+        return try Self.offsets(list)
+    }
+
+    /// What the group committed, partition by partition: a negative offset is none.
+    func committedEach(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [RdPartitionList.Element] {
+        if partitions.isEmpty { return [] }
+        let list = RdPartitionList(capacity: partitions.count)
+        for partition in partitions { list.append(partition) }
+        let error = list.withPointer { rd_kafka_committed(client.handle, $0, timeout) }
+        let elements = list.elements
+        // When every partition failed, the call has failed too, and each says why.
+        if error != RD_KAFKA_RESP_ERR_NO_ERROR && elements.contains(where: { $0.error == RD_KAFKA_RESP_ERR_NO_ERROR }) {
+            throw client.explained(error, detail: "The group's committed offsets could not be read")
+        }
+        return elements
+    }
+
+    /// Every topic this user may see.
+    func topics() throws(KafkaFailure) -> [String: TopicDescription] {
+        do throws(KafkaFailure) {
+            return try client.topics(timeout: timeout)
+        } catch {
+            guard error.isTimeout, let cause = client.worstError() else { throw error }
+            throw cause
+        }
+    }
+
+    /// The first offset kept, and the one after the last.
+    func watermarks(_ partition: TopicPartition) throws(KafkaFailure) -> Range<Int64> {
+        var low: Int64 = 0
+        var high: Int64 = 0
+        let error = rd_kafka_query_watermark_offsets(
+            client.handle, partition.topic, partition.partition, &low, &high, timeout)
+        if error != RD_KAFKA_RESP_ERR_NO_ERROR {
+            throw client.explained(error, detail: "The offsets of \(partition) could not be read")
+        }
+        return low..<max(low, high)
+    }
+
+    /// The first offset at or after a time; partitions with nothing as late are absent.
+    func offsets(
+        for time: Instant, _ partitions: [TopicPartition]
+    ) throws(KafkaFailure) -> [TopicPartition: Int64] {
+        let list = RdPartitionList(capacity: partitions.count)
+        for partition in partitions { list.append(partition, max(time.milliseconds, 0)) }
+        let error = list.withPointer { rd_kafka_offsets_for_times(client.handle, $0, timeout) }
+        if error != RD_KAFKA_RESP_ERR_NO_ERROR {
+            throw client.explained(error, detail: "The offsets of a time could not be read")
+        }
+        return try Self.offsets(list)
+    }
+
+    private static func offsets(_ list: RdPartitionList) throws(KafkaFailure) -> [TopicPartition: Int64] {
+        var result: [TopicPartition: Int64] = [:]
+        for element in list.elements {
+            guard element.error == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaFailure(element.error) }
+            if element.offset >= 0 { result[element.partition] = element.offset }
+        }
+        return result
+    }
+
+    /// What the connections met since the last call, if anything.
+    func worstError() -> KafkaFailure? { client.worstError() }
+
+    /// Reads what is there, waiting up to `milliseconds` for the first. Returns how many messages there were.
+    func read(
+        limit: Int = RdBatch.capacity, milliseconds: Int32,
+        _ body: (TopicPartition, UnsafePointer<rd_kafka_message_t>) -> Void
+    ) -> Int {
+        if taken >= nudgeEvery { nudge() }
+        var topic = ""
+        var handle: OpaquePointer?
+        func hand(_ message: UnsafePointer<rd_kafka_message_t>) {
+            if handle != message.pointee.rkt, message.pointee.rkt != nil {
+                handle = message.pointee.rkt
+                topic = rd_kafka_topic_name(handle).map { String(cString: $0) } ?? ""
+            }
+            taken += message.pointee.len
+            body(TopicPartition(topic: topic, partition: message.pointee.partition), message)
+        }
+        let count = batch.read(queue, limit: limit, milliseconds: min(milliseconds, Self.patience), hand)
+        if count > 0 || milliseconds <= Self.patience { return count }
+        // Some queues were full and now none holds anything: whoever should fill them may be asleep.
+        if taken > 0 { nudge() }
+        return batch.read(queue, limit: limit, milliseconds: milliseconds - Self.patience, hand)
+    }
+
+    /// Milliseconds without a message that are no reason to worry.
+    private static let patience: Int32 = 5
+
+    private func nudge() {
+        taken = 0
+        if FetchNudge.isNeeded { FetchNudge.nudge(client, assigned) }
+    }
+}

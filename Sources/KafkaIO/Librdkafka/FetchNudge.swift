@@ -1,0 +1,67 @@
+import CRdkafka
+import KafkaModel
+import NewsModel
+import Synchronization
+
+/// Makes librdkafka before 2.2 fetch again as soon as a queue has room.
+///
+/// Those versions stop fetching when the queues are full, and look again only when something else wakes the broker's
+/// thread, or after a second: with queues that hold less than a second's worth of records the consumer starves. Any
+/// request to the broker wakes that thread, so we ask it for an offset nobody needs. Newer versions have
+/// `fetch.queue.backoff.ms` instead, and no nudge is made.
+final class FetchNudge: Sendable {
+    private struct State {
+        var waiting: [(client: RdClient, partitions: [TopicPartition])] = []
+        var isClosing = false
+    }
+
+    private let wakeUp: WakeUp
+    private let state = Mutex(State())
+
+    static var isNeeded: Bool { rd_kafka_version() < 0x0202_0000 }
+
+    /// `nil` when the library needs none.
+    static func ifNeeded() throws(KafkaFailure) -> FetchNudge? { isNeeded ? try FetchNudge() : nil }
+
+    /// Wakes the threads of the partitions' brokers; waits for their answer, which does not matter.
+    static func nudge(_ client: RdClient, _ partitions: [TopicPartition]) {
+        let list = RdPartitionList(capacity: partitions.count)
+        for partition in partitions { list.append(partition, Int64(RD_KAFKA_OFFSET_END)) }
+        _ = list.withPointer { rd_kafka_offsets_for_times(client.handle, $0, 1_000) }
+    }
+
+    private init() throws(KafkaFailure) {
+        wakeUp = try WakeUp()
+    }
+
+    /// Never blocks. While the thread is behind, further requests of a client join the waiting one.
+    func request(_ client: RdClient, _ partitions: [TopicPartition]) {
+        state.withLock { state in
+            if let index = state.waiting.firstIndex(where: { $0.client === client }) {
+                for partition in partitions where !state.waiting[index].partitions.contains(partition) {
+                    state.waiting[index].partitions.append(partition)
+                }
+            } else {
+                state.waiting.append((client, partitions))
+            }
+        }
+        wakeUp.signal()
+    }
+
+    func close() {
+        state.withLock { $0.isClosing = true }
+        wakeUp.signal()
+    }
+
+    func run() {
+        while true {
+            let (waiting, isClosing) = state.withLock { state in
+                defer { state.waiting = [] }
+                return (state.waiting, state.isClosing)
+            }
+            if isClosing { return }
+            if waiting.isEmpty { wakeUp.wait(milliseconds: 60_000) }
+            for (client, partitions) in waiting { Self.nudge(client, partitions) }
+        }
+    }
+}

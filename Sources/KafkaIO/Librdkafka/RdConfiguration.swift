@@ -1,0 +1,86 @@
+import CRdkafka
+import KafkaModel
+
+/// A librdkafka configuration being built.
+final class RdConfiguration {
+    private let handle: OpaquePointer = rd_kafka_conf_new()
+
+    /// `defaults` give way to the user's properties; `fixed` do not.
+    init(settings: KafkaSettings, defaults: [(String, String)] = [], fixed: [(String, String)]) throws(KafkaFailure) {
+        if let refused = settings.refusedProperties.first { throw refused }
+        guard !settings.bootstrapServers.isEmpty else {
+            throw .configuration("kafka.bootstrapServers is empty", remedy: "Name at least one broker as host:port.")
+        }
+        try set("bootstrap.servers", settings.bootstrapServers.joined(separator: ","))
+        for (name, value) in Self.common + defaults where settings.properties[name] == nil {
+            try set(name, value, ifKnown: true)
+        }
+        for (name, value) in settings.properties.sorted(by: { $0.key < $1.key }) {
+            try set(name, value)
+        }
+        for (name, value) in fixed {
+            try set(name, value)
+        }
+    }
+
+    deinit { rd_kafka_conf_destroy(handle) }
+
+    // Without Nagle, a record does not wait for a full packet.
+    private static let common = [
+        ("client.id", "newswire"), ("socket.nagle.disable", "true"), ("log_level", "4"),
+        ("log.connection.close", "false"), ("reconnect.backoff.max.ms", "5000"),
+        // So that a topic that grows is noticed within seconds.
+        ("topic.metadata.refresh.interval.ms", "10000"),
+    ]
+
+    func setEvents(_ events: Int32) {
+        rd_kafka_conf_set_events(handle, events)
+    }
+
+    func makeClient(_ type: rd_kafka_type_t) throws(KafkaFailure) -> RdClient {
+        // rd_kafka_new takes the configuration only when it succeeds, so it is given a copy.
+        let copy = rd_kafka_conf_dup(handle)
+        var text = [CChar](repeating: 0, count: 512)
+        guard let client = rd_kafka_new(type, copy, &text, text.count) else {
+            rd_kafka_conf_destroy(copy)
+            throw .configuration(
+                "Kafka client refused: \(String(rd: text))", remedy: "Correct kafka.properties.")
+        }
+        return RdClient(client)
+    }
+
+    /// What librdkafka says of one property alone; `nil` when it takes it. Its value may still not fit others.
+    static func refusal(_ name: String, _ value: String) -> KafkaFailure? {
+        var text = [CChar](repeating: 0, count: 512)
+        let trial: OpaquePointer = rd_kafka_conf_new()
+        defer { rd_kafka_conf_destroy(trial) }
+        let result = rd_kafka_conf_set(trial, name, value, &text, text.count)
+        return result == RD_KAFKA_CONF_OK ? nil : failure(name, text)
+    }
+
+    /// `ifKnown`: older libraries may not know the name.
+    private func set(_ name: String, _ value: String, ifKnown: Bool = false) throws(KafkaFailure) {
+        var text = [CChar](repeating: 0, count: 512)
+        switch rd_kafka_conf_set(handle, name, value, &text, text.count) {
+        case RD_KAFKA_CONF_OK: return
+        case RD_KAFKA_CONF_UNKNOWN where ifKnown: return
+        default: break
+        }
+        throw Self.failure(name, text)
+    }
+
+    private static func failure(_ name: String, _ text: [CChar]) -> KafkaFailure {
+        // librdkafka's text repeats the value, which may be a secret.
+        let secret = ["password", "secret", "key", "token", "jaas", "oauth", "pem"].contains { name.contains($0) }
+        return .configuration(
+            secret ? "kafka.properties: \(name) has a value librdkafka refuses" : String(rd: text),
+            remedy: "Correct kafka.properties; librdkafka's CONFIGURATION.md lists names and values.")
+    }
+}
+
+extension String {
+    /// From a C text buffer.
+    init(rd text: [CChar]) {
+        self.init(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

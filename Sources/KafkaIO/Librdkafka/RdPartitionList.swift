@@ -1,0 +1,66 @@
+import CRdkafka
+import KafkaModel
+import Foundation
+import NewsModel
+
+/// librdkafka's list of partitions with offsets, freed with this object.
+final class RdPartitionList {
+    private let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
+
+    init(capacity: Int = 8) {
+        pointer = rd_kafka_topic_partition_list_new(Int32(clamping: capacity))
+    }
+
+    convenience init(_ offsets: [PartitionOffset]) {
+        self.init(capacity: offsets.count)
+        for offset in offsets { append(offset.partition, offset.offset) }
+    }
+
+    deinit { rd_kafka_topic_partition_list_destroy(pointer) }
+
+    func append(_ partition: TopicPartition, _ offset: Int64 = Int64(RD_KAFKA_OFFSET_INVALID)) {
+        rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)?.pointee.offset = offset
+    }
+
+    /// With a note for the broker to keep beside the offset; the list frees it.
+    func append(_ partition: TopicPartition, _ offset: Int64, note: String) {
+        let element = rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)
+        element?.pointee.offset = offset
+        guard !note.isEmpty, let copy = strdup(note) else { return }
+        element?.pointee.metadata = UnsafeMutableRawPointer(copy)
+        element?.pointee.metadata_size = note.utf8.count
+    }
+
+    /// Lends the list for one call.
+    func withPointer<R>(_ body: (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> R) -> R {
+        withExtendedLifetime(self) { body(pointer) }
+    }
+
+    var elements: [Element] { Self.elements(pointer) }
+
+    /// What librdkafka says of one partition.
+    struct Element {
+        var partition: TopicPartition
+        var offset: Int64
+        var error: rd_kafka_resp_err_t
+        /// What stands beside the committed offset; empty when nothing does.
+        var note = ""
+    }
+
+    static func elements(_ list: UnsafePointer<rd_kafka_topic_partition_list_t>?) -> [Element] {
+        guard let list = list?.pointee else { return [] }
+        return UnsafeBufferPointer(start: list.elems, count: Int(list.cnt)).map(element)
+    }
+
+    static func element(_ element: rd_kafka_topic_partition_t) -> Element {
+        Element(
+            partition: TopicPartition(topic: String(cString: element.topic), partition: element.partition),
+            offset: element.offset, error: element.err,
+            note: String(
+                decoding: UnsafeRawBufferPointer(start: element.metadata, count: element.metadata_size), as: UTF8.self))
+    }
+
+    static func elements(_ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?) -> [Element] {
+        elements(list.map { UnsafePointer($0) })
+    }
+}

@@ -1,0 +1,102 @@
+import CRdkafka
+public import KafkaModel
+public import NewsModel
+
+/// Reads a topic for a tool or a test: no group, no commits. Its calls block; use it from one thread at a time.
+public final class TopicReader {
+    public enum Start: Sendable, Hashable {
+        case beginning, end
+        case offset(Int64)
+        case time(Instant)
+    }
+
+    /// A record and where it stood.
+    public struct ReadRecord: Sendable, Hashable {
+        public var partition: TopicPartition
+        public var record: SourceRecord
+    }
+
+    private let consumer: AssignedConsumer
+    private let follow: Bool
+    /// Partitions whose end was not seen yet, with the end they had when the reader was made.
+    private var ends: [TopicPartition: Int64] = [:]
+    /// When reading began: a partition that others keep writing to ends seconds later.
+    private var began: ContinuousClock.Instant?
+
+    /// Finds the partitions and their present ends.
+    ///
+    /// - Parameters:
+    ///   - partitions: `nil` for all.
+    ///   - follow: whether to go on with what is written after the reader was made.
+    public init(
+        settings: KafkaSettings, topic: String, partitions: [Int32]? = nil, from start: Start = .beginning,
+        follow: Bool = false, timeout: Duration = .seconds(10)
+    ) throws(KafkaFailure) {
+        let admin = try KafkaAdmin(settings: settings, timeout: timeout)
+        guard let count = try admin.partitionCounts(of: [topic])[topic] else {
+            throw KafkaFailure(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, detail: "Topic \(topic) does not exist")
+        }
+        let wanted = (partitions ?? Array(0..<Int32(clamping: count))).map {
+            TopicPartition(topic: topic, partition: $0)
+        }
+        self.follow = follow
+        consumer = try AssignedConsumer(
+            settings, group: settings.group, partitions: wanted.count,
+            timeout: Int32(clamping: timeout.nanoseconds / 1_000_000), isolation: "read_committed")
+        var times: [TopicPartition: Int64] = [:]
+        if case .time(let time) = start { times = try consumer.offsets(for: time, wanted) }
+        var assignment: [PartitionOffset] = []
+        for partition in wanted {
+            let range = try consumer.watermarks(partition)
+            let first =
+                switch start {
+                case .beginning: range.lowerBound
+                case .end: range.upperBound
+                case .offset(let offset): max(offset, range.lowerBound)
+                case .time: times[partition] ?? range.upperBound
+                }
+            if start != .end { ends[partition] = range.upperBound }
+            if start != .end || follow {
+                // An offset past the end would start the topic over.
+                assignment.append(PartitionOffset(partition, min(first, range.upperBound)))
+            }
+        }
+        if !assignment.isEmpty { try consumer.assign(assignment) }
+    }
+
+    /// Whether the end of every partition was reached once.
+    public var isAtEnd: Bool { ends.isEmpty }
+
+    /// Up to `limit` records, at most 256, in order within each partition; none when nothing came in time, or, unless
+    /// following, when the end is reached.
+    public func next(
+        max limit: Int = 256, timeout: Duration = .seconds(1)
+    ) throws(KafkaFailure) -> [ReadRecord] {
+        if isAtEnd && !follow { return [] }
+        let began = self.began ?? .now
+        self.began = began
+        var records: [ReadRecord] = []
+        var failure: KafkaFailure?
+        let deadline = ContinuousClock.now + timeout
+        var count: Int
+        repeat {
+            let wait = Int32(clamping: Swift.max((deadline - .now).nanoseconds, 0) / 1_000_000)
+            count = consumer.read(limit: Swift.max(limit, 1), milliseconds: wait) { partition, message in
+                switch message.pointee.err {
+                case RD_KAFKA_RESP_ERR_NO_ERROR:
+                    let offset = message.pointee.offset
+                    if let end = ends[partition], offset >= end, began + .seconds(5) < .now { ends[partition] = nil }
+                    if ends[partition] == nil && !follow { return }
+                    records.append(ReadRecord(partition: partition, record: SourceRecord(message)))
+                case RD_KAFKA_RESP_ERR__PARTITION_EOF: ends[partition] = nil
+                case let error: failure = KafkaFailure(error, detail: "Reading \(partition) failed")
+                }
+            }
+            // A partition's end is a message too, but nothing that was waited for.
+        } while records.isEmpty && failure == nil && count > 0 && (follow || !isAtEnd) && deadline > .now
+        // A failed partition speaks again; records do not.
+        if records.isEmpty, let failure { throw failure }
+        if count == 0, let error = consumer.worstError(), !error.isRetriable { throw error }
+        return records
+    }
+}

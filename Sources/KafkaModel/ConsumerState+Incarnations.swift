@@ -1,0 +1,105 @@
+public import NewsModel
+
+/// Which incarnation of its partition a slot reads.
+///
+/// The first record handed out since the last check is a `candidate`. A check reads the `anchor` anew: if it still stands where
+/// it stood, no other incarnation can have begun before the candidate was read, and the candidate takes its place. A partition
+/// that gives nothing new is not checked.
+struct IncarnationWatch: Sendable {
+    enum Anchor: Sendable {
+        /// It may stand beside the committed offset, which was not read yet.
+        case unread
+        /// The next candidate becomes it.
+        case none
+        case known(IncarnationAnchor)
+    }
+
+    var anchor = Anchor.unread
+    var candidate: IncarnationAnchor?
+    /// Checks in a row that found nothing at the anchor.
+    var doubts = 0
+
+    static let doubtsMax = 3
+
+    /// Called for every batch; takes a fingerprint once between two checks.
+    mutating func note(_ record: SourceRecord) {
+        guard candidate == nil else { return }
+        candidate = IncarnationAnchor(record)
+        if case .none = anchor { promote() }
+    }
+
+    mutating func promote() {
+        guard let next = candidate else { return }
+        anchor = .known(next)
+        candidate = nil
+        doubts = 0
+    }
+
+    var known: IncarnationAnchor? {
+        if case .known(let anchor) = anchor { anchor } else { nil }
+    }
+}
+
+extension ConsumerState {
+    /// What is to be found out about a partition, on a thread that may wait.
+    public struct IncarnationCheck: Sendable, Hashable {
+        public var partition: TopicPartition
+        public var generation: Generation
+        /// `nil`: read what stands beside the committed offset and answer with `foundNote`. Else read what stands at its
+        /// offset and answer with `checked`.
+        public var anchor: IncarnationAnchor?
+
+        public init(partition: TopicPartition, generation: Generation, anchor: IncarnationAnchor?) {
+            self.partition = partition
+            self.generation = generation
+            self.anchor = anchor
+        }
+    }
+
+    /// What to look at now; cheap. An unanswered check is asked for again.
+    public var incarnationChecks: [IncarnationCheck] {
+        guard case .assigned = phase else { return [] }
+        return slots.compactMap { slot in
+            if slot.hasBegunAnew { return nil }
+            switch slot.watch.anchor {
+            case .none: return nil
+            case .unread: return IncarnationCheck(partition: slot.partition, generation: generation, anchor: nil)
+            case .known(let anchor):
+                guard slot.watch.candidate != nil else { return nil }
+                return IncarnationCheck(partition: slot.partition, generation: generation, anchor: anchor)
+            }
+        }
+    }
+
+    /// What stood beside the committed offset: the anchor of the partition's last owner, or nothing of use.
+    public mutating func foundNote(_ note: String?, _ check: IncarnationCheck) {
+        guard let index = slot(check.partition, check.generation), case .unread = slots[index].watch.anchor else { return }
+        if let anchor = note.flatMap(IncarnationAnchor.init(note:)) {
+            slots[index].watch.anchor = .known(anchor)
+        } else {
+            slots[index].watch.anchor = .none
+            slots[index].watch.promote()
+        }
+    }
+
+    /// What stands at the anchor now, read after the check was asked for.
+    public mutating func checked(
+        _ check: IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ events: inout ShardEvents
+    ) {
+        guard let index = slot(check.partition, check.generation), let anchor = check.anchor,
+            slots[index].watch.known == anchor
+        else { return }
+        switch anchor.verdict(finding) {
+        case .unknown: break
+        case .same: slots[index].watch.promote()
+        case .doubtful where slots[index].watch.doubts + 1 < IncarnationWatch.doubtsMax: slots[index].watch.doubts += 1
+        case .another, .doubtful: beganAnew(check.partition, check.generation, &events)
+        }
+    }
+
+    /// What to keep beside a partition's committed offset; `nil` for partitions that are not ours, and before their first record.
+    public func note(for partition: TopicPartition) -> String? {
+        if let slot = slots.first(where: { $0.partition == partition }) { return slot.watch.known?.note }
+        return drainedNotes[partition]
+    }
+}

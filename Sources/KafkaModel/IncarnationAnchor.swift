@@ -1,0 +1,70 @@
+public import NewsModel
+
+/// A record by which an incarnation of a partition is recognised: offsets alone do not tell when a topic was deleted and made
+/// again so quickly that it is already longer than where we read.
+public struct IncarnationAnchor: Sendable, Hashable {
+    public let offset: Int64
+    /// Of the record's key, value and time.
+    public let fingerprint: UInt64
+
+    public init(offset: Int64, fingerprint: UInt64) {
+        self.offset = offset
+        self.fingerprint = fingerprint
+    }
+
+    public init(_ record: SourceRecord) {
+        var fingerprint = Fingerprint()
+        for bytes in [record.key, record.value] {
+            fingerprint.mix(bytes == nil ? 0 : 1)
+            fingerprint.mix(bytes ?? [])
+        }
+        if let time = record.timestamp { fingerprint.mix("\(time.nanoseconds)") }
+        self.init(offset: record.offset, fingerprint: fingerprint.value)
+    }
+
+    /// As it stands beside the group's committed offset, so that the partition's next owner recognises the incarnation too.
+    public var note: String {
+        let digits = String(fingerprint, radix: 16)
+        return "nw1 \(offset) \(String(repeating: "0", count: 16 - digits.count))\(digits)"
+    }
+
+    /// - Parameter note: what stands beside a committed offset, whoever wrote it; `nil` when it is not an anchor.
+    public init?(note: String) {
+        let parts = note.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "nw1", let offset = Int64(parts[1]), offset >= 0, parts[2].utf8.count == 16,
+            let fingerprint = UInt64(parts[2], radix: 16)
+        else { return nil }
+        self.init(offset: offset, fingerprint: fingerprint)
+    }
+
+    /// What stands at the anchor's offset now.
+    public enum Finding: Sendable, Hashable {
+        /// The first record at or after the offset, as an anchor.
+        case record(IncarnationAnchor)
+        /// The partition ends at or before the offset.
+        case nothing
+        /// The partition could not be read.
+        case unknown
+    }
+
+    public enum Verdict: Sendable, Hashable {
+        /// The incarnation is the same, or nothing of another one could be missed.
+        case same
+        /// The partition's offsets started again.
+        case another
+        /// Likely so; but a leader that just took over may not yet show its newest records.
+        case doubtful
+        case unknown
+    }
+
+    /// A record was read at the offset before, so only the same record may stand there, unless it fell to retention or
+    /// compaction: then the next one stands further on.
+    public func verdict(_ finding: Finding) -> Verdict {
+        switch finding {
+        case .unknown: .unknown
+        case .nothing: .doubtful
+        case .record(let found) where found.offset > offset: .same
+        case .record(let found): found == self ? .same : .another
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// How many partitions our topics have, over time: which counts matter, and when to look again.
+public struct TopicWatch: Sendable {
+    /// The topics of each lane.
+    public let lanes: [[String]]
+    public let results: String
+    public let deadLetters: String
+
+    public static let interval = Duration.seconds(5)
+    /// While something is missing: somebody is probably making it.
+    public static let shortInterval = Duration.seconds(1)
+
+    public init(lanes: [[String]], results: String, deadLetters: String) {
+        self.lanes = lanes
+        self.results = results
+        self.deadLetters = deadLetters
+    }
+
+    /// The counts of our topics among all topics of the cluster.
+    public func ours(_ counts: [String: Int]) -> [String: Int] {
+        let names = Set(lanes.joined() + [results, deadLetters])
+        return counts.filter { names.contains($0.key) }
+    }
+
+    /// Whether a topic is missing, or the results topic has fewer partitions than a lane's.
+    public func isWanting(_ counts: [String: Int]) -> Bool {
+        guard let most = counts[results], counts[deadLetters] != nil else { return true }
+        return lanes.joined().contains { topic in counts[topic].map { $0 > most } ?? true }
+    }
+
+    /// - Parameter counts: as read last; `nil` when they could not be read.
+    /// - Returns: when to look again.
+    public func pause(after counts: [String: Int]?) -> Duration {
+        counts.map(isWanting) ?? true ? Self.shortInterval : Self.interval
+    }
+}

@@ -1,0 +1,114 @@
+import KafkaIO
+import KafkaModel
+import NewsModel
+import Testing
+
+/// What brokers do to single partitions and records.
+@Suite(.ownThread, .timeLimit(.minutes(2)), .enabled(if: Broker.external == nil))
+struct DriverFaultTests {
+    func refused(_ shards: Shards) async throws -> [RefusedRecords.Reason] {
+        try await shards.notice { if case .refused(let reasons) = $0 { reasons } else { nil } }
+    }
+
+    @Test func `a record that is too large is stored in its smallest form`() async throws {
+        let broker = try Broker(("news", 1), ("results", 1))
+        let (driver, shards) = try KafkaDriverTests.started(broker)
+        _ = try await shards.assigned()
+        broker.embedded?.failNext(.produce, .messageTooLarge)
+        let headers = [RecordHeader("ce_large", "x"), RecordHeader("nw-outcome", "accepted")]
+        let result = ProducedRecord(
+            topic: broker.topic("results"), partition: 0, key: [1], value: [2], headers: headers)
+        #expect(driver.produce(result, delivery: DeliveryID(rawValue: 7), kind: .result, shard: ShardID(0)))
+        #expect(try await refused(shards).first?.failure.code == "MSG_SIZE_TOO_LARGE")
+        #expect(try await refused(shards).isEmpty)
+        #expect(try await shards.stored(1) == [StoredRecord(delivery: DeliveryID(rawValue: 7), kind: .result, offset: 0)])
+        let reader = try TopicReader(settings: broker.settings, topic: broker.topic("results"))
+        var read: [SourceRecord] = []
+        while !reader.isAtEnd { read += try reader.next().map(\.record) }
+        #expect(read.map(\.headers) == [[headers[1]]] && read.map(\.key) == [[1]] && read.map(\.value) == [[2]])
+        try await KafkaDriverTests.finish(driver, shards)
+    }
+
+    @Test func `a dead letter keeps its kind and all of its headers, however often it is refused`() async throws {
+        let broker = try Broker(("news", 1), ("results", 1), ("dead", 1))
+        let (driver, shards) = try KafkaDriverTests.started(broker, shards: 2)
+        _ = try await shards.assigned()
+        broker.embedded?.failNext(.produce, .topicAuthorizationFailed, count: 2)
+        let letter = ProducedRecord(
+            topic: broker.topic("dead"), partition: 0, value: [2], headers: [RecordHeader("ce_large", "x")])
+        let delivery = DeliveryID(rawValue: DeliveryID.mask)
+        #expect(driver.produce(letter, delivery: delivery, kind: .deadLetter, shard: ShardID(1)))
+        let reasons = try await refused(shards)
+        #expect(reasons.map(\.topic) == [broker.topic("dead")])
+        #expect(reasons.first?.failure.description.contains("WRITE") == true)
+        let stored: [StoredRecord] = try await shards.next(shard: 1) {
+            if case .stored(let records) = $0 { records } else { nil }
+        }
+        #expect(stored == [StoredRecord(delivery: delivery, kind: .deadLetter, offset: 0)])
+        try await KafkaDriverTests.finish(driver, shards, shardCount: 2)
+    }
+
+    @Test func `a results partition without a leader holds no other one back, and is read once it has one`() async throws {
+        let broker = try Broker(("news", 2), ("results", 2))
+        let (driver, shards) = try KafkaDriverTests.started(broker)
+        let generation = try await shards.assigned().generation
+        let absent = broker.partition("results", 0)
+        broker.embedded?.setAvailable(absent, false)
+        let began = ContinuousClock.now
+        for number in Int32(0)..<2 {
+            driver.carryOut(
+                .restore(
+                    live, generation, results: broker.partition("results", number),
+                    sources: [broker.partition("news", number)], RestoreStart()))
+        }
+        func restored() async throws -> TopicPartition {
+            try await shards.next { if case .restored(_, _, let results, _, _?) = $0 { results } else { nil } }
+        }
+        let failure: KafkaFailure = try await shards.next {
+            if case .restoreFailed(_, _, absent, let failure) = $0 { failure } else { nil }
+        }
+        #expect(failure.code == "LEADER_NOT_AVAILABLE")
+        #expect(try await restored() == broker.partition("results", 1))
+        #expect(ContinuousClock.now - began < .seconds(5))
+        broker.embedded?.setAvailable(absent, true)
+        #expect(try await restored() == absent)
+        try await KafkaDriverTests.finish(driver, shards)
+    }
+
+    @Test func `a results topic with too few partitions fails for those it lacks, with a remedy`() async throws {
+        let broker = try Broker(("news", 2), ("results", 1))
+        let (driver, shards) = try KafkaDriverTests.started(broker)
+        let generation = try await shards.assigned().generation
+        let lacking = broker.partition("results", 1)
+        driver.carryOut(.restore(live, generation, results: lacking, sources: [broker.partition("news", 1)], RestoreStart()))
+        let failure: KafkaFailure = try await shards.next {
+            if case .restoreFailed(_, _, lacking, let failure) = $0 { failure } else { nil }
+        }
+        #expect(failure.code == "_RESULTS_TOO_FEW" && failure.description.contains("topics --config FILE --create"))
+        try await KafkaDriverTests.finish(driver, shards)
+    }
+
+    @Test func `a commit tells which partitions were refused`() async throws {
+        let broker = try Broker(("news", 1), ("results", 1))
+        let (driver, shards) = try KafkaDriverTests.started(broker)
+        let generation = try await shards.assigned().generation
+        let good = PartitionOffset(broker.partition("news", 0), 3)
+        driver.carryOut(.commit(live, generation, [good, PartitionOffset(broker.partition("absent", 0), 4)]))
+        let answer: ([PartitionOffset], KafkaFailure?) = try await shards.next {
+            if case .committed(_, generation, let offsets, let failure) = $0 { (offsets, failure) } else { nil }
+        }
+        #expect(answer.0 == [good] && answer.1?.code == "UNKNOWN_TOPIC_OR_PART")
+        try await KafkaDriverTests.finish(driver, shards)
+    }
+
+    @Test func `partition counts are told after an assignment, with the generation they were read in`() async throws {
+        let broker = try Broker(("news", 2), ("results", 3), ("dead", 1))
+        let (driver, shards) = try KafkaDriverTests.started(broker, shards: 2)
+        let generation = try await shards.assigned(shard: 1).generation
+        let counts: [String: Int] = try await shards.next(shard: 1) {
+            if case .partitionCounts(let counts, [generation]) = $0 { counts } else { nil }
+        }
+        #expect(counts == [broker.topic("news"): 2, broker.topic("results"): 3, broker.topic("dead"): 1])
+        try await KafkaDriverTests.finish(driver, shards, shardCount: 2)
+    }
+}

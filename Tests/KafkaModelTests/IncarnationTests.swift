@@ -1,0 +1,106 @@
+import KafkaModel
+import NewsModel
+import Testing
+
+/// One partition, whose incarnations are looked after.
+private struct Reader {
+    let partition = TopicPartition(topic: "news", partition: 0)
+    var consumer = ConsumerState(lane: LaneID(0), shards: 1, patience: .seconds(1))
+    var events = ShardEvents(shards: 1)
+
+    init(note: String?) {
+        consumer.assigned([partition], &events)
+        consumer.resume(partition, consumer.generation)
+        consumer.grant(records: 10_000, bytes: 1 << 20, shard: ShardID(0))
+        consumer.foundNote(note, consumer.incarnationChecks[0])
+    }
+
+    mutating func read(_ offsets: Range<Int64>, of text: String) {
+        let records = offsets.map { SourceRecord(offset: $0, value: Array("\(text)\($0)".utf8)) }
+        _ = consumer.read(batch: 256, &events) { _, _ in [.records(records)] }
+    }
+
+    mutating func answer(_ finding: IncarnationAnchor.Finding) {
+        for check in consumer.incarnationChecks { consumer.checked(check, finding, &events) }
+    }
+
+    var hasBegunAnew: Bool { events.lists[0].contains { if case .beganAnew = $0 { true } else { false } } }
+}
+
+private func anchor(_ offset: Int64, of text: String) -> IncarnationAnchor {
+    IncarnationAnchor(SourceRecord(offset: offset, value: Array("\(text)\(offset)".utf8)))
+}
+
+struct IncarnationTests {
+    @Test func `another record at the anchor is another incarnation, although offsets went on`() {
+        var reader = Reader(note: nil)
+        reader.read(0..<50, of: "old")
+        #expect(reader.consumer.incarnationChecks.isEmpty)
+        reader.read(50..<250, of: "new")
+        #expect(reader.consumer.incarnationChecks.map(\.anchor) == [anchor(49, of: "old")])
+        reader.answer(.record(anchor(49, of: "new")))
+        #expect(reader.hasBegunAnew)
+        let isRewound = reader.consumer.rewind(reader.partition, reader.consumer.generation)
+        #expect(isRewound)
+        #expect(reader.consumer.note(for: reader.partition) == nil)
+        #expect(reader.consumer.incarnationChecks.isEmpty)
+    }
+
+    @Test func `the same record at the anchor moves it to a record that was read before the check`() {
+        var reader = Reader(note: nil)
+        reader.read(0..<50, of: "a")
+        reader.read(50..<60, of: "a")
+        reader.read(60..<70, of: "a")
+        reader.answer(.record(anchor(49, of: "a")))
+        #expect(reader.consumer.note(for: reader.partition) == anchor(59, of: "a").note)
+        #expect(reader.consumer.incarnationChecks.isEmpty)
+        #expect(!reader.hasBegunAnew)
+    }
+
+    @Test func `a record that fell to retention or compaction is no other incarnation`() {
+        var reader = Reader(note: nil)
+        reader.read(0..<50, of: "a")
+        reader.read(50..<60, of: "a")
+        reader.answer(.record(anchor(55, of: "a")))
+        #expect(!reader.hasBegunAnew)
+        #expect(reader.consumer.note(for: reader.partition) == anchor(59, of: "a").note)
+    }
+
+    @Test func `a partition that ends before the anchor is believed to be another one only when it stays so`() {
+        var reader = Reader(note: nil)
+        reader.read(0..<50, of: "a")
+        reader.read(50..<60, of: "a")
+        reader.answer(.nothing)
+        reader.answer(.unknown)
+        reader.answer(.nothing)
+        #expect(!reader.hasBegunAnew)
+        reader.answer(.nothing)
+        #expect(reader.hasBegunAnew)
+    }
+
+    @Test func `the next owner recognises the incarnation by the note of the last one`() {
+        var reader = Reader(note: anchor(49, of: "old").note)
+        reader.read(60..<70, of: "new")
+        reader.answer(.record(anchor(49, of: "new")))
+        #expect(reader.hasBegunAnew)
+    }
+
+    @Test func `what is drained is committed with the anchor of before`() {
+        var reader = Reader(note: nil)
+        reader.read(0..<50, of: "a")
+        _ = reader.consumer.revoked(lost: false, at: .distantPast, &reader.events)
+        #expect(reader.consumer.note(for: reader.partition) == anchor(49, of: "a").note)
+        #expect(reader.consumer.incarnationChecks.isEmpty)
+    }
+
+    @Test(arguments: ["", "nw1", "nw1 5", "nw1 -1 0123456789abcdef", "nw1 5 0123", "nw2 5 0123456789abcdef", "x y z"])
+    func `a note that somebody else wrote is not an anchor`(_ note: String) {
+        #expect(IncarnationAnchor(note: note) == nil)
+    }
+
+    @Test func `a note says what the anchor is`() {
+        let anchor = IncarnationAnchor(offset: .max, fingerprint: 0xAB)
+        #expect(anchor.note == "nw1 9223372036854775807 00000000000000ab")
+        #expect(IncarnationAnchor(note: anchor.note) == anchor)
+    }
+}
