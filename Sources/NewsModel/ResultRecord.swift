@@ -17,6 +17,8 @@ public struct ResultRecord: Sendable, Hashable {
     public var settledAt: Instant
     public var latency: Latency
     public var error: Failure?
+    /// The hub took it although its story was recalled meanwhile: it was on the wire by then.
+    public var afterRecall = false
 
     @inlinable
     public init(
