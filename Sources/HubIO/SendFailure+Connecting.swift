@@ -24,6 +24,8 @@ extension SendFailure {
             } else {
                 self.init(.tls, "TLS handshake failed: \(reason)")
             }
+        case NIOSSLError.uncleanShutdown, ChannelError.eof, ChannelError.ioOnClosedChannel:
+            self.init(.closedEarly, "the connection was closed during the TLS handshake")
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self.init(.tls, "\(error)")
         default: self.init(.connectFailed, "\(error)")
         }

@@ -31,9 +31,9 @@ public struct SendFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case poolClosed
         /// No reply in time.
         case requestTimeout
-        /// The connection was reset.
+        /// The connection was reset: before anything was written (TLS handshake included) as `notSent`, else as `unknown`.
         case reset
-        /// The connection was closed before the reply was complete.
+        /// The connection was closed before the reply was complete, or, as `notSent`, before anything was written.
         case closedEarly
         /// Bytes that are no HTTP reply, or one beyond the limits.
         case malformedReply

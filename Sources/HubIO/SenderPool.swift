@@ -11,14 +11,16 @@ public import NotificationHub
 /// one that closes is replaced when it is needed. The pool never tries a request twice and never waits before it
 /// connects again: when to send is the caller's decision.
 ///
-/// `close` must be called at the end.
+/// `close` must be called at the end. Every request has its result before `whenClosed` is called, and from then on the
+/// pool calls nobody: it lets go of `onResult`, although sockets and alarms may keep the pool itself for a while.
 public final class SenderPool {
     public let target: HubTarget
     public let limits: SenderLimits
 
     private let eventLoop: any EventLoop
     private let tls: NIOSSLContext?
-    private let onResult: (_ token: UInt64, _ result: SendResult) -> Void
+    /// Does nothing once the pool is closed.
+    private var onResult: (_ token: UInt64, _ result: SendResult) -> Void
     private var writer: RequestWriter
     private let connectTimeout: TimeAmount
     private let requestTimeout: TimeAmount
@@ -31,11 +33,12 @@ public final class SenderPool {
     private var waiting: Deque<Waiting> = []
     private var connecting = 0
     /// Results found while the caller is inside `send`.
-    private var early: [Waiting.Result] = []
+    private var early: Deque<Waiting.Result> = []
+    private var earlyAreComing = false
     private var sendDepth = 0
     /// When the next look for what is overdue is due.
     private var alarm: NIODeadline?
-    private var closing: Closing?
+    private var phase = Phase.open
 
     private struct Waiting {
         typealias Result = (token: UInt64, result: SendResult)
@@ -43,9 +46,12 @@ public final class SenderPool {
         var token: UInt64
     }
 
-    private struct Closing {
-        var deadline: NIODeadline
-        var whenClosed: () -> Void
+    private enum Phase {
+        case open
+        /// Replies under way are awaited; nothing new is sent.
+        case closing(deadline: NIODeadline, whenClosed: () -> Void)
+        /// Nobody is called any more.
+        case closed
     }
 
     /// - Parameters:
@@ -85,13 +91,15 @@ public final class SenderPool {
     // MARK: Sending
 
     /// Sends one request, at once when a connection is free.
+    /// A pool that is closing answers `poolClosed`; one that has called `whenClosed` drops the request.
     /// - Parameter token: comes back with the result; the pool only carries it.
     public func send(_ request: SendRequest, token: UInt64) {
         eventLoop.assertInEventLoop()
+        if case .closed = phase { return }
         sendDepth += 1
         defer { sendDepth -= 1 }
         let now = NIODeadline.now()
-        if closing != nil {
+        if !isOpen {
             settle(token, .notSent(SendFailure(.poolClosed, "the pool is closed")), wasInFlight: false)
         } else if waiting.isEmpty, let connection = takeIdle(at: now) {
             write(request, token: token, on: connection, at: now)
@@ -107,7 +115,7 @@ public final class SenderPool {
     /// Opens connections until there are `count`, within the limit, so that the first requests find them ready.
     public func warmUp(_ count: Int) {
         eventLoop.assertInEventLoop()
-        guard closing == nil else { return }
+        guard isOpen else { return }
         while connections.count < min(count, limits.connections) { open() }
     }
 
@@ -129,23 +137,35 @@ public final class SenderPool {
         if wasInFlight { inFlight -= 1 }
         guard sendDepth > 0 else {
             onResult(token, result)
+            finishClosing()
             return
         }
         early.append((token, result))
-        if early.count == 1 {
-            eventLoop.assumeIsolated().execute { self.settleEarly() }
-        }
+        settleEarlyLater()
+    }
+
+    private func settleEarlyLater() {
+        guard !earlyAreComing else { return }
+        earlyAreComing = true
+        eventLoop.assumeIsolated().execute { self.settleEarly() }
     }
 
     private func settleEarly() {
-        let results = early
-        early = []
-        for (token, result) in results { onResult(token, result) }
+        earlyAreComing = false
+        // Not those that a callback's own `send` adds: an owner that sends again and again must not hold the loop.
+        for _ in 0..<early.count {
+            guard let next = early.popFirst() else { break }
+            onResult(next.token, next.result)
+        }
+        if !early.isEmpty { settleEarlyLater() }
+        finishClosing()
     }
 
     // MARK: Connections
 
-    var keepsConnections: Bool { closing == nil }
+    private var isOpen: Bool { if case .open = phase { true } else { false } }
+
+    var keepsConnections: Bool { isOpen }
 
     /// The connection used last that is still open at both ends.
     private func takeIdle(at now: NIODeadline) -> HubConnection? {
@@ -162,7 +182,7 @@ public final class SenderPool {
     private static let trustedIdleTime = TimeAmount.milliseconds(10)
 
     private func openWhatIsNeeded() {
-        guard closing == nil else { return }
+        guard isOpen else { return }
         while connecting < waiting.count, connections.count < limits.connections { open() }
     }
 
@@ -253,12 +273,15 @@ public final class SenderPool {
     private func sweep() {
         let now = NIODeadline.now()
         if let alarm, alarm <= now { self.alarm = nil }
-        if let closing, closing.deadline <= now {
-            for connection in connections { connection.fail(SendFailure(.poolClosed, "the pool was closed")) }
+        var next: NIODeadline?
+        if case .closing(let deadline, _) = phase {
+            next = deadline
+            // Copies, here and below, as results may change the list.
+            if deadline <= now {
+                for connection in connections { connection.fail(SendFailure(.poolClosed, "the pool was closed")) }
+            }
         }
-        // A copy, as results may change the list.
         for connection in connections where connection.deadline <= now { connection.expire(at: now) }
-        var next = closing.map(\.deadline)
         for connection in connections where next.map({ connection.deadline < $0 }) ?? true {
             next = connection.deadline
         }
@@ -272,13 +295,13 @@ public final class SenderPool {
 
     /// Closes idle connections now and the others when their reply has come, at the latest after `timeout`. Requests that
     /// wait are not sent any more.
-    /// - Parameter whenClosed: called once, on the event loop, when no socket is left.
+    /// - Parameter whenClosed: called once, on the event loop, when no socket is left and every request has its result.
     public func close(within timeout: Duration = .zero, whenClosed: @escaping () -> Void = {}) {
         eventLoop.assertInEventLoop()
-        guard closing == nil else { return }
+        guard isOpen else { return }
         let now = NIODeadline.now()
         let deadline = now + TimeAmount(timeout)
-        closing = Closing(deadline: deadline, whenClosed: whenClosed)
+        phase = .closing(deadline: deadline, whenClosed: whenClosed)
         for connection in connections {
             if case .inFlight = connection.state { continue }
             connection.close(at: now)
@@ -292,8 +315,10 @@ public final class SenderPool {
     }
 
     private func finishClosing() {
-        guard connections.isEmpty, let closing else { return }
-        self.closing?.whenClosed = {}
-        closing.whenClosed()
+        guard case .closing(_, let whenClosed) = phase, connections.isEmpty, inFlight == 0, waiting.isEmpty, early.isEmpty
+        else { return }
+        phase = .closed
+        onResult = { _, _ in }
+        whenClosed()
     }
 }

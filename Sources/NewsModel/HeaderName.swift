@@ -14,6 +14,8 @@ public enum HeaderName {
     public static let identity = "nw-identity"
     /// On dead letters: when the original was written, in milliseconds since 1970.
     public static let writtenAt = "nw-written-at"
+    /// On dead letters without the original's value and headers, which the broker refused as too large: `true`.
+    public static let truncated = "nw-truncated"
     /// On a record put back on its lane: how often that happened.
     public static let redrive = "nw-redrive"
 
@@ -30,11 +32,37 @@ public enum HeaderName {
 
     /// Whether an event's header also goes on its results.
     public static func isCarried(_ name: String) -> Bool {
-        name.utf8.starts(with: cloudEventPrefix.utf8) || name == traceParent || name == traceState
+        name.utf8.starts(with: cloudEventPrefix.utf8) || isTraceContext(name)
     }
+
+    fileprivate static func isTraceContext(_ name: String) -> Bool { name == traceParent || name == traceState }
+}
+
+extension HeaderName {
+    /// Names and values together of the headers that a result carries on.
+    public static let carriedBytesMax = 8 << 10
+    /// One value among them; longer ones are left out.
+    public static let carriedValueBytesMax = 2 << 10
 }
 
 extension [RecordHeader] {
-    /// Those of an event's headers that also go on its results, in their order.
-    public var carriedToResults: [RecordHeader] { filter { HeaderName.isCarried($0.name) } }
+    /// Those of an event's headers that also go on its results, in their order, within the bounds of `HeaderName`: the
+    /// trace context goes before everything else, then the first headers go before later ones.
+    public var carriedToResults: [RecordHeader] {
+        guard contains(where: { HeaderName.isCarried($0.name) }) else { return [] }
+        var room = HeaderName.carriedBytesMax
+        func fits(_ header: RecordHeader) -> Bool {
+            guard (header.value?.count ?? 0) <= HeaderName.carriedValueBytesMax, header.byteCount <= room else {
+                return false
+            }
+            room -= header.byteCount
+            return true
+        }
+        var isCarried = [Bool](repeating: false, count: count)
+        for index in indices where HeaderName.isTraceContext(self[index].name) { isCarried[index] = fits(self[index]) }
+        for index in indices where HeaderName.isCarried(self[index].name) && !HeaderName.isTraceContext(self[index].name) {
+            isCarried[index] = fits(self[index])
+        }
+        return indices.filter { isCarried[$0] }.map { self[$0] }
+    }
 }

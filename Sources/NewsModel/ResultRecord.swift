@@ -17,15 +17,15 @@ public struct ResultRecord: Sendable, Hashable {
     public var settledAt: Instant
     public var latency: Latency
     public var error: Failure?
-    /// The hub took it although its story was recalled meanwhile: it was under way by then.
-    public var afterRecall: Bool?
+    /// The hub took it although its story was recalled meanwhile: it was on the wire by then.
+    public var afterRecall = false
 
     @inlinable
     public init(
         eventID: String?, platform: Platform, outcome: Outcome, categories: [String] = [], tags: [String] = [],
         lane: String, attempts: Int = 0, httpStatus: Int? = nil, notificationID: String? = nil,
         trackingID: String? = nil, source: Source, publishedAt: Instant? = nil, settledAt: Instant,
-        latency: Latency = Latency(), error: Failure? = nil, afterRecall: Bool? = nil
+        latency: Latency = Latency(), error: Failure? = nil
     ) {
         self.eventID = eventID
         self.platform = platform
@@ -42,7 +42,6 @@ public struct ResultRecord: Sendable, Hashable {
         self.settledAt = settledAt
         self.latency = latency
         self.error = error
-        self.afterRecall = afterRecall
     }
 
     /// Where the event stood.

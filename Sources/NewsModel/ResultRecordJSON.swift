@@ -18,13 +18,13 @@ extension ResultRecord {
         if let eventID { json.field("eventId", eventID) } else { json.null("eventId") }
         json.field("platform", platform.rawValue)
         json.field("outcome", outcome.rawValue)
-        json.array("categories", of: categories)
-        json.array("tags", of: tags)
+        json.array("categories", of: Limits.list(categories))
+        json.array("tags", of: Limits.list(tags))
         json.field("lane", lane)
         json.field("attempts", attempts)
         json.field("httpStatus", httpStatus)
-        json.field("notificationId", notificationID)
-        json.field("trackingId", trackingID)
+        json.field("notificationId", notificationID?.cut(toBytes: Limits.hubText))
+        json.field("trackingId", trackingID?.cut(toBytes: Limits.hubText))
         json.object("source") { json in
             json.field("topic", source.partition.topic)
             json.field("partition", Int(source.partition.partition))
@@ -34,16 +34,38 @@ extension ResultRecord {
         json.field("settledAt", settledAt)
         if latency != Latency() {
             json.object("latencyMs") { json in
-                json.field("queue", milliseconds: latency.queue)
-                json.field("hub", milliseconds: latency.hub)
-                json.field("total", milliseconds: latency.total)
+                // Differences of wall-clock times of several machines; the schema knows no negative ones.
+                json.field("queue", milliseconds: latency.queue.map { max($0, .zero) })
+                json.field("hub", milliseconds: latency.hub.map { max($0, .zero) })
+                json.field("total", milliseconds: latency.total.map { max($0, .zero) })
             }
         }
         if let error {
             json.object("error") { json in
-                json.field("code", error.code)
-                json.field("detail", error.detail)
+                json.field("code", error.code.cut(toBytes: Limits.code))
+                json.field("detail", error.detail.cut(toBytes: Limits.detail))
             }
+        }
+        if afterRecall { json.field("afterRecall", true) }
+    }
+
+    /// Bounds of its texts, in bytes of UTF-8, so that a result stays well below 32 KiB whatever the event and the hub hold.
+    /// The event's id has one already (`EventLimits.id`), and is never cut: the ledger goes by it.
+    private enum Limits {
+        static let code = 128
+        static let detail = 1_024
+        /// An id that the hub gave.
+        static let hubText = 256
+        /// One category or tag, and all of them together.
+        static let name = 256
+        static let names = 4_096
+
+        /// As many from the start as have room.
+        static func list(_ names: [String]) -> [String] {
+            var room = Self.names
+            if names.allSatisfy({ room -= $0.utf8.count; return room >= 0 && $0.utf8.count <= name }) { return names }
+            room = Self.names
+            return names.map { $0.cut(toBytes: name) }.prefix { room -= $0.utf8.count; return room >= 0 }
         }
     }
 
@@ -87,6 +109,7 @@ extension ResultRecord {
                 code: try failure.required("code", failure.string("code")),
                 detail: try failure.string("detail") ?? "")
         }
+        afterRecall = try fields.flag("afterRecall") ?? false
     }
 }
 
@@ -138,6 +161,12 @@ private struct ResultFields {
             throw .wrongType("\(name)", wanted: "a whole number that fits", found: value)
         }
         return integer
+    }
+
+    func flag(_ name: StaticString) throws(Undecodable) -> Bool? {
+        guard let value = value(name) else { return nil }
+        guard case .boolean(let flag) = value else { throw .wrongType("\(name)", wanted: "true or false", found: value) }
+        return flag
     }
 
     func instant(_ name: StaticString) throws(Undecodable) -> Instant? {

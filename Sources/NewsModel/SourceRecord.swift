@@ -20,8 +20,7 @@ public struct SourceRecord: Sendable, Hashable {
 
     /// What the record holds in memory, in bytes: key, value and headers.
     public var byteCount: Int {
-        (key?.count ?? 0) + (value?.count ?? 0)
-            + headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
+        (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(0) { $0 + $1.byteCount }
     }
 }
 
@@ -38,6 +37,9 @@ public struct RecordHeader: Sendable, Hashable {
     public init(_ name: String, _ text: String) {
         self.init(name: name, value: Array(text.utf8))
     }
+
+    /// Name and value.
+    public var byteCount: Int { name.utf8.count + (value?.count ?? 0) }
 
     /// The value as text; `nil` when absent or not UTF-8.
     public var text: String? { value.flatMap { String(validating: $0, as: UTF8.self) } }

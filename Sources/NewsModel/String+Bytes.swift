@@ -6,4 +6,14 @@ extension String {
         var text = self
         return text.withUTF8(body)
     }
+
+    /// As many whole characters of Unicode from the start as fit in so many bytes of UTF-8.
+    package func cut(toBytes count: Int) -> String {
+        guard utf8.count > count else { return self }
+        return withBytes { bytes in
+            var end = Swift.max(count, 0)
+            while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+            return String(decoding: bytes[..<end], as: UTF8.self)
+        }
+    }
 }

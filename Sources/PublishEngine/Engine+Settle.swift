@@ -47,21 +47,20 @@ extension Engine {
 
         let writtenAt = partitions[slot][entry: index].writtenAt
         let routing = content.news?.routing
+        var result = ResultRecord(
+            eventID: content.eventID, platform: settings.platforms[platform], outcome: outcome,
+            categories: routing?.categories ?? [], tags: routing?.tags ?? [],
+            lane: lanes[partitions[slot].lane].settings.name, attempts: Int(state.attempts),
+            httpStatus: reply?.status, notificationID: reply?.notificationID, trackingID: reply?.trackingID,
+            source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset),
+            publishedAt: content.news?.event.publishedAt, settledAt: turn.wall,
+            latency: .init(
+                queue: state.firstSentAt.map { max(.zero, $0 - writtenAt) }, hub: state.hubTime,
+                total: max(.zero, turn.wall - writtenAt)),
+            error: failure)
+        if outcome == .accepted, state.withdrawal == .recalled { result.afterRecall = true }
         let request = StoreRequest(
-            delivery: id,
-            result: ResultRecord(
-                eventID: content.eventID, platform: settings.platforms[platform], outcome: outcome,
-                categories: routing?.categories ?? [], tags: routing?.tags ?? [],
-                lane: lanes[partitions[slot].lane].settings.name, attempts: Int(state.attempts),
-                httpStatus: reply?.status, notificationID: reply?.notificationID,
-                trackingID: reply?.trackingID,
-                source: .init(partition: partitions[slot].id, offset: partitions[slot][entry: index].offset),
-                publishedAt: content.news?.event.publishedAt, settledAt: turn.wall,
-                latency: .init(
-                    queue: state.firstSentAt.map { max(.zero, $0 - writtenAt) }, hub: state.hubTime,
-                    total: max(.zero, turn.wall - writtenAt)),
-                error: failure, afterRecall: outcome == .accepted && state.withdrawal == .recalled ? true : nil),
-            version: content.news?.event.version?.text,
+            delivery: id, result: result, version: content.news?.event.version?.text,
             identity: content.eventID == nil ? RecordIdentity(bytesOf: content.record) : nil,
             carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults)
         if outcome.isDeadLettered {

@@ -36,7 +36,7 @@ public final class Publisher: Sendable {
         case shard(ShardID, Shard.Event)
         case failed(PublisherFailure)
         /// Kafka's side has ended; so many records that were handed to the producer are not stored.
-        case closed(unstored: Int)
+        case closed(LostRecords)
     }
 
     /// Checks the settings that only show their faults when used; connects to nothing.
@@ -143,6 +143,9 @@ public final class Publisher: Sendable {
             kafka = try KafkaDriver(
                 settings: settings.kafka, lanes: subscriptions, resultsTopic: settings.engine.resultsTopic,
                 deadLetterTopic: settings.deadLetterTopic, shards: settings.shards,
+                smallest: { record, kind in
+                    kind == .result ? smallestResult(record) : smallestDeadLetter(record)
+                },
                 deliver: { shard, batch in
                     loops[shard.index].execute { shards[shard.index].shard?.value.take(batch) }
                 },
@@ -195,7 +198,7 @@ public final class Publisher: Sendable {
                     ])
             }
             telemetry.refused(reasons)
-        case .closed(let unstored): events.yield(.closed(unstored: unstored))
+        case .closed(let lost): events.yield(.closed(lost))
         }
     }
 
@@ -239,7 +242,7 @@ public final class Publisher: Sendable {
                         "requests without an answer at the end; the next start sends them again",
                         metadata: ["requests": "\(leftovers.unanswered)"])
                 }
-                let unstored = max(lost, leftovers.unstored)
+                let unstored = max(lost.results + lost.deadLetters, leftovers.unstored)
                 return failure ?? (unstored > 0 ? .unstored(unstored) : nil)
             }
         }

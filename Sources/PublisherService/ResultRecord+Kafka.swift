@@ -1,4 +1,4 @@
-package import KafkaIO
+package import KafkaModel
 package import NewsModel
 package import PublishEngine
 
@@ -14,6 +14,7 @@ extension StoreRequest {
             RecordHeader(name: HeaderName.outcome, value: result.outcome.headerValue),
             RecordHeader(name: HeaderName.group, value: group),
         ]
+        if let identity { headers.append(RecordHeader(HeaderName.identity, identity.description)) }
         if let version { headers.append(RecordHeader(HeaderName.version, version)) }
         if !carried.isEmpty { headers += carried }
         return ProducedRecord(
@@ -21,17 +22,18 @@ extension StoreRequest {
         )
     }
 
-    /// The event as it came, with what became of it beside it.
-    func deadLetterRecord(_ deadLetter: DeadLetter, topic: String) -> ProducedRecord {
-        let ours = [
+    /// The event as it came, with what became of it beside it. It has the time of its writing, as retention counts from there.
+    func deadLetterRecord(_ record: SourceRecord, topic: String) -> ProducedRecord {
+        var ours = [
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
             RecordHeader(name: HeaderName.outcome, value: result.outcome.headerValue),
             RecordHeader(HeaderName.reason, result.error?.code ?? result.outcome.rawValue),
         ]
-        let original = deadLetter.record.headers.filter { header in !ours.contains { $0.name == header.name } }
-        return ProducedRecord(
-            topic: topic, key: deadLetter.record.key, value: deadLetter.record.value, headers: original + ours,
-            timestamp: deadLetter.record.timestamp)
+        if let writtenAt = record.timestamp {
+            ours.append(RecordHeader(HeaderName.writtenAt, String(writtenAt.milliseconds)))
+        }
+        let original = record.headers.filter { header in !ours.contains { $0.name == header.name } }
+        return ProducedRecord(topic: topic, key: record.key, value: record.value, headers: original + ours)
     }
 }
 

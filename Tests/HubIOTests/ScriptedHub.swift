@@ -37,10 +37,11 @@ final class ScriptedHub: Sendable {
 
     /// - Parameters:
     ///   - certificate: PEM; with one, the hub speaks TLS.
+    ///   - cut: ends every connection after so many bytes sent.
     ///   - greeting: what happens to a connection before any request; `nil` for nothing.
     ///   - script: gets the number of the request, from 0, over all connections.
     static func start(
-        certificate: String? = nil, greeting: Step? = nil, script: @escaping @Sendable (Int) -> Step
+        certificate: String? = nil, cut: Cut? = nil, greeting: Step? = nil, script: @escaping @Sendable (Int) -> Step
     ) async throws -> ScriptedHub {
         let tls = try certificate.map { certificate in
             try NIOSSLContext(
@@ -56,6 +57,7 @@ final class ScriptedHub: Sendable {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let cut { try channel.pipeline.syncOperations.addHandler(Cutter(cut)) }
                     if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
                     try channel.pipeline.syncOperations.addHandler(Actor(hub: hub, greeting: greeting, script: script))
                 }
@@ -98,6 +100,49 @@ final class ScriptedHub: Sendable {
 
     private final class HubBox: Sendable {
         let value = Mutex<ScriptedHub?>(nil)
+    }
+
+    struct Cut: Sendable {
+        var bytes: Int
+        /// RST instead of FIN.
+        var resets: Bool
+    }
+
+    /// Lets so many bytes out, then ends the connection.
+    private final class Cutter: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private var left: Int
+        private let resets: Bool
+        private var isCut = false
+
+        init(_ cut: Cut) {
+            left = cut.bytes
+            resets = cut.resets
+        }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            var bytes = unwrapOutboundIn(data)
+            guard !isCut else { return promise?.fail(ChannelError.ioOnClosedChannel) ?? () }
+            guard bytes.readableBytes > left else {
+                left -= bytes.readableBytes
+                return context.write(data, promise: promise)
+            }
+            isCut = true
+            if let rest = bytes.readSlice(length: left), left > 0 {
+                context.writeAndFlush(wrapOutboundOut(rest), promise: nil)
+            }
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            ScriptedHub.end(context, resets: resets)
+        }
+    }
+
+    /// With no time to linger the kernel sends RST instead of FIN.
+    private static func end(_ context: ChannelHandlerContext, resets: Bool) {
+        guard resets else { return context.close(promise: nil) }
+        (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            .assumeIsolated().whenComplete { _ in context.close(promise: nil) }
     }
 
     /// One connection on the hub's side.
@@ -170,8 +215,8 @@ final class ScriptedHub: Sendable {
                 context.close(promise: nil)
             case .replyThenReset(let text):
                 write(text, context: context)
-                reset(context)
-            case .reset: reset(context)
+                ScriptedHub.end(context, resets: true)
+            case .reset: ScriptedHub.end(context, resets: true)
             case .close: context.close(promise: nil)
             case .silence: break
             }
@@ -187,12 +232,6 @@ final class ScriptedHub: Sendable {
             channel.writeAndFlush(ByteBuffer(string: piece)).whenComplete { _ in
                 loop.execute { Actor.write(pieces.dropFirst(), channel: channel) }
             }
-        }
-
-        /// With no time to linger the kernel sends RST instead of FIN.
-        private func reset(_ context: ChannelHandlerContext) {
-            (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
-                .assumeIsolated().whenComplete { _ in context.close(promise: nil) }
         }
     }
 }

@@ -78,9 +78,11 @@ import Testing
 
     @Test func `a closed pool sends nothing`() async throws {
         let hub = try await ScriptedHub.start { _ in .reply(Self.created) }
-        let sender = try await Sender(port: hub.port)
-        try await sender.withPool { $0.close() }
-        #expect(await sender.send().notSent == .poolClosed)
+        let journal = try await Journal(port: hub.port, connections: 1)
+        await journal.close(within: .zero, keepsPool: true)
+        try await journal.send(1...2)
+        try await journal.turnLoop()
+        #expect(journal.lines == ["closed"])
         #expect(hub.accepted == 0)
         try await hub.stop()
     }
@@ -109,6 +111,63 @@ import Testing
         let open = try await sender.withPool { $0.openConnections }
         #expect(open == 3)
         try await sender.close()
+        try await hub.stop()
+    }
+
+    @Test func `every result comes before the pool says that it is closed, and nothing comes after`() async throws {
+        let hub = try await ScriptedHub.start { _ in .silence }
+        let journal = try await Journal(port: hub.port, connections: 3)
+        try await journal.send(1...8)
+        await hub.received(3)
+        await journal.close(within: .milliseconds(30))
+        // The owner is gone, and the hub wakes up.
+        await hub.closeConnections()
+        try await journal.turnLoop()
+        #expect(journal.ownersLeft == 0)
+        let lines = journal.lines
+        #expect(lines.last == "closed")
+        #expect(Set(lines.dropLast()) == Set((1...8).map { "\($0) poolClosed" }), "\(lines)")
+        #expect(lines.count == 9)
+        try await hub.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `a pool closed amid TLS handshakes answers every request, and nothing comes after`(endsFirst: Bool) async throws {
+        // It takes the TCP connection and never a word of TLS.
+        let hub = try await ScriptedHub.start(greeting: .silence) { _ in .silence }
+        let journal = try await Journal(port: hub.port, connections: 2, scheme: .https)
+        try await journal.send(1...4)
+        while hub.accepted < 2 { await Task.yield() }
+        async let closed: Void = journal.close(within: endsFirst ? .zero : .milliseconds(20))
+        if endsFirst { await hub.closeConnections() }
+        await closed
+        await hub.closeConnections()
+        try await journal.turnLoop()
+        #expect(journal.lines.count == 5 && journal.lines.last == "closed", "\(journal.lines)")
+        #expect(journal.lines.dropLast().allSatisfy { $0.hasSuffix(" poolClosed") || $0.hasSuffix(" closedEarly") })
+        try await hub.stop()
+    }
+
+    @Test func `a pool closed while it looks for the hub answers every request at once`() async throws {
+        // Nobody answers there: RFC 5737 keeps the addresses for documents.
+        let journal = try await Journal(port: 9, host: "192.0.2.1", connections: 2)
+        try await journal.send(1...3)
+        await journal.close(within: .zero)
+        #expect(journal.lines.last == "closed" && journal.lines.count == 4, "\(journal.lines)")
+    }
+
+    @Test func `requests sent to a pool that was closed are answered or dropped, never a trap`() async throws {
+        let hub = try await ScriptedHub.start { _ in .silence }
+        let journal = try await Journal(port: hub.port, connections: 1)
+        try await journal.send(1...1)
+        await hub.received(1)
+        async let closed: Void = journal.close(within: .milliseconds(20), keepsPool: true)
+        try await journal.send(2...2)
+        await closed
+        try await journal.send(3...3)
+        try await journal.turnLoop()
+        #expect(journal.lines.last == "closed" && !journal.lines.contains { $0.hasPrefix("3 ") }, "\(journal.lines)")
+        #expect(journal.lines.count == 3)
         try await hub.stop()
     }
 }

@@ -73,6 +73,31 @@ import Foundation
         try await hub.stop()
     }
 
+    @Test(arguments: [0, 1, 4, 5, 6, 60, 127, 128, 400, 700], [false, true])
+    func `a connection cut during the TLS handshake has not sent its request`(bytes: Int, resets: Bool) async throws {
+        let hub = try await ScriptedHub.start(
+            certificate: TestCertificates.localhost, cut: .init(bytes: bytes, resets: resets)
+        ) { _ in .reply(Self.created) }
+        try await Self.withTrustFile { trust in
+            let sender = try await Sender(port: hub.port, scheme: .https, host: "localhost", trust: trust)
+            let result = await sender.send()
+            #expect([.closedEarly, .reset].contains(result.notSent), "\(result)")
+            #expect(hub.requests.isEmpty)
+            try await sender.close()
+        }
+        try await hub.stop()
+    }
+
+    @Test(arguments: ["\u{15}\u{3}\u{3}\0\u{2}\u{2}\u{28}", "\u{16}\u{3}\u{3}\0\u{4}\0\0\0\0", "\0\0\0\0\0\0\0\0\0", "SSH-2.0-x\r\n"])
+    func `bytes that are no TLS send nothing`(garbage: String) async throws {
+        let hub = try await ScriptedHub.start(greeting: .replyThenClose(garbage)) { _ in .silence }
+        let sender = try await Sender(port: hub.port, scheme: .https, host: "localhost")
+        let result = await sender.send()
+        #expect([.tls, .closedEarly, .reset].contains(result.notSent), "\(result)")
+        try await sender.close()
+        try await hub.stop()
+    }
+
     @Test func `a reply cut short under TLS is unknown, one without an end needs a clean close`() async throws {
         let hub = try await ScriptedHub.start(certificate: TestCertificates.localhost) { number in
             number == 0 ? .reset : .replyThenClose("HTTP/1.1 503 Busy\r\n\r\nlater")

@@ -72,3 +72,36 @@ func `an instant prints as UTC`(nanoseconds: Int64, text: String) {
         #expect(printed == expected + "T00:00:00.000Z")
     }
 }
+
+@Test(arguments: [
+    (Int64.min, Int64.min), (-10_000_000_000_000, .min), (-9_223_372_036_855, .min),
+    (-9_223_372_036_854, -9_223_372_036_854_000_000), (-1, -1_000_000), (0, 0), (1, 1_000_000),
+    (9_223_372_036_854, 9_223_372_036_854_000_000), (9_223_372_036_855, .max), (.max, .max),
+])
+func `milliseconds from outside are clamped to what an instant holds`(milliseconds: Int64, nanoseconds: Int64) {
+    #expect(Instant(milliseconds: milliseconds).nanoseconds == nanoseconds)
+}
+
+@Test(arguments: [
+    (Int64.min, -9_223_372_036_855), (.min + 1, -9_223_372_036_855), (-1, -1), (0, 0), (999_999, 0),
+    (.max, 9_223_372_036_854),
+] as [(Int64, Int64)])
+func `whole milliseconds are rounded down, at the ends of time too`(nanoseconds: Int64, milliseconds: Int64) {
+    #expect(Instant(nanoseconds: nanoseconds).milliseconds == milliseconds)
+}
+
+@Test func `arithmetic with the ends of time stays there`() {
+    let ends = [Instant.distantPast, Instant(nanoseconds: 0), .distantFuture]
+    let spans = [Duration.seconds(Int64.min), .nanoseconds(Int64.min), .zero, .nanoseconds(Int64.max), .seconds(Int64.max)]
+    for instant in ends {
+        for span in spans {
+            let later = instant + span
+            let earlier = instant - span
+            #expect(span == .zero || (later < earlier) == (span < .zero) || later == earlier)
+        }
+        for other in ends { #expect(((instant - other) > .zero) == (instant > other)) }
+    }
+    #expect(Instant.distantFuture - .distantPast == .nanoseconds(Int64.max))
+    #expect(Instant.distantPast - .distantFuture == .nanoseconds(Int64.min))
+    #expect(Instant.distantPast - .nanoseconds(Int64.min) == Instant(nanoseconds: 0))
+}

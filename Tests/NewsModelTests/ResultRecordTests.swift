@@ -22,7 +22,8 @@ private func encoded(_ result: ResultRecord) -> [UInt8] {
     for name in try examples("news-result.") {
         let bytes = try example(name)
         let result = try ResultRecord(decoding: bytes)
-        #expect(name == "news-result.\(result.outcome.rawValue).json")
+        #expect(name.hasPrefix("news-result.\(result.outcome.rawValue)"))
+        #expect(result.afterRecall == name.contains("after-recall"))
         let expected = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? NSDictionary)
         let again = try #require(try JSONSerialization.jsonObject(with: Data(encoded(result))) as? NSDictionary)
         #expect(again == expected, "\(name)")
@@ -38,6 +39,30 @@ private func encoded(_ result: ResultRecord) -> [UInt8] {
             == #"{"eventId":null,"platform":"template","outcome":"withheld","categories":[],"tags":[],"lane":"live","#
             + #""attempts":0,"source":{"topic":"news.events","partition":3,"offset":41},"#
             + #""settledAt":"2026-11-21T01:02:03.123Z"}"#)
+}
+
+@Test func `a result stays small whatever the event and the hub hold`() throws {
+    var result = minimal
+    let long = String(repeating: "\u{1}é", count: 200_000)
+    result.categories = Array(repeating: "World", count: 3) + Array(repeating: long, count: 500)
+    result.tags = Array(repeating: "breaking", count: 100_000)
+    result.notificationID = long
+    result.trackingID = long
+    result.error = .init(code: "bad-request", detail: long)
+    let bytes = encoded(result)
+    #expect(bytes.count < 48 << 10, "\(bytes.count)")
+    let read = try ResultRecord(decoding: bytes)
+    #expect(read.categories.starts(with: ["World", "World", "World", String(long.prefix(170) + "\u{1}")]))
+    #expect(read.tags == Array(repeating: "breaking", count: 512))
+    #expect(long.hasPrefix(try #require(read.error?.detail)))
+    #expect(read.error?.detail.utf8.count == 1_024)
+}
+
+@Test func `a latency below zero, as clocks of two machines make it, is written as zero`() throws {
+    var result = minimal
+    result.latency = .init(queue: .nanoseconds(Int64.min), hub: .milliseconds(-1), total: .seconds(86_400 * 366))
+    let latency = try ResultRecord(decoding: encoded(result)).latency
+    #expect(latency == .init(queue: .zero, hub: .zero, total: .seconds(86_400 * 366)))
 }
 
 @Test func `the key is the event id, else where the record stood`() {

@@ -33,3 +33,18 @@ func `what is not exactly printed coordinates is refused`(text: String) {
         .map { RecordHeader($0, "x") }
     #expect(headers.carriedToResults.map(\.name) == ["traceparent", "ce_id", "tracestate", "ce_custom"])
 }
+
+@Test func `what is carried is bounded, the trace context goes first and the order stays`() {
+    func header(_ name: String, _ bytes: Int) -> RecordHeader {
+        RecordHeader(name: name, value: Array(repeating: 0x61, count: bytes))
+    }
+    let many = (0..<600).map { header("ce_\($0)", 100) }
+    let carried = (many + [header("traceparent", 55)]).carriedToResults
+    #expect(carried.last?.name == "traceparent")
+    #expect(carried.dropLast().map(\.name) == many.prefix(carried.count - 1).map(\.name))
+    let bytes = carried.reduce(0) { $0 + $1.byteCount }
+    #expect(bytes <= HeaderName.carriedBytesMax && bytes > HeaderName.carriedBytesMax - 200)
+    let edge = [header("ce_a", 2_048), header("ce_b", 2_049), header("ce_c", 1 << 20), RecordHeader(name: "ce_d", value: nil)]
+    #expect(edge.carriedToResults.map(\.name) == ["ce_a", "ce_d"])
+    #expect([header("traceparent", 1 << 20), header("ce_\(String(repeating: "x", count: 9_000))", 1)].carriedToResults.isEmpty)
+}

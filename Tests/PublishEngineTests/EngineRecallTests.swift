@@ -23,7 +23,7 @@ struct EngineRecallTests {
         _ = shell.publish(news("s2", story: "s", status: "canceled"))
         let result = try #require(shell.reply(201, to: sent.sends[0]).endings.first?.result)
         #expect(result.outcome == .accepted)
-        #expect(result.afterRecall == true)
+        #expect(result.afterRecall)
     }
 
     @Test(arguments: [true, false])

@@ -1,0 +1,294 @@
+/// The topics of a configuration and what must hold of them: the one place that knows. The publisher's start, `newswire check`
+/// and `newswire topics` all go by it.
+public struct TopicRules: Sendable, Hashable {
+    /// By urgency.
+    public var lanes: [Lane]
+    public var resultsTopic: String
+    public var deadLetterTopic: String
+
+    public struct Lane: Sendable, Hashable {
+        public var name: String
+        public var topics: [String]
+        /// `nil`: records are sent however old they are.
+        public var maxAge: Duration?
+
+        public init(name: String, topics: [String], maxAge: Duration? = nil) {
+            self.name = name
+            self.topics = topics
+            self.maxAge = maxAge
+        }
+    }
+
+    public init(lanes: [Lane], resultsTopic: String, deadLetterTopic: String) {
+        self.lanes = lanes
+        self.resultsTopic = resultsTopic
+        self.deadLetterTopic = deadLetterTopic
+    }
+
+    /// What a topic is for.
+    public enum Use: Sendable, Hashable, CustomStringConvertible {
+        case source(lane: String)
+        case results
+        case deadLetters
+
+        public var description: String {
+            switch self {
+            case .source(let lane): "lane \(lane)"
+            case .results: "results"
+            case .deadLetters: "dead letters"
+            }
+        }
+    }
+
+    /// Lanes by urgency, then results, then dead letters.
+    public var topics: [(name: String, use: Use)] {
+        lanes.flatMap { lane in lane.topics.map { ($0, .source(lane: lane.name)) } }
+            + [(resultsTopic, .results), (deadLetterTopic, .deadLetters)]
+    }
+
+    /// The longest time a record may stay without its result: for so long the ledger must remember those behind it.
+    public var longestOpen: Duration {
+        lanes.map { max($0.maxAge ?? Self.longestWithoutMaxAge, .hours(24)) }.max() ?? .hours(24)
+    }
+
+    private static let longestWithoutMaxAge = Duration.days(7)
+}
+
+/// A topic as the broker shows it.
+public struct TopicState: Sendable, Hashable {
+    public var partitions: Int
+    public var configuration: TopicConfiguration
+
+    public init(partitions: Int, configuration: TopicConfiguration = .untold) {
+        self.partitions = partitions
+        self.configuration = configuration
+    }
+}
+
+/// What a broker says of a topic's settings, such as `cleanup.policy` and `retention.ms`.
+public enum TopicConfiguration: Sendable, Hashable {
+    case known([String: String])
+    /// This user may not read it, or it could not be read; why.
+    case unreadable(String)
+    /// The broker does not know the question.
+    case untold
+
+    public subscript(name: String) -> String? {
+        if case .known(let values) = self { values[name] } else { nil }
+    }
+}
+
+// MARK: - What does not fit
+
+extension TopicRules {
+    /// Something about a topic that an operator should know.
+    public struct Finding: Sendable, Hashable, CustomStringConvertible {
+        public var topic: String
+        public var use: Use
+        public var problem: Problem
+        public var severity: Severity
+        /// What is wrong, as the end of a sentence that begins with the topic.
+        public var sentence: String
+        /// What to do about it.
+        public var remedy: String
+
+        public var description: String { "topic \(topic) (\(use)) \(sentence); \(remedy)" }
+    }
+
+    public enum Problem: Sendable, Hashable {
+        case missing, compacted, tooFewPartitions, unequalPartitions, shortRetention, unreadable, smallMessages
+    }
+
+    public enum Severity: Sendable, Hashable {
+        /// A promise would be broken: the service does not start.
+        case refuse
+        /// Some partitions wait; the others are served.
+        case waits
+        /// All works, within limits.
+        case warning
+    }
+
+    static let create = "newswire topics --config FILE --create"
+
+    /// - Parameter states: the topics that exist; others may be among them.
+    /// - Returns: in the order of `topics`.
+    public func findings(_ states: [String: TopicState]) -> [Finding] {
+        topics.flatMap { name, use -> [Finding] in
+            guard let state = states[name] else { return [missing(name, use)] }
+            return [partitions(name, use, state, states)].compactMap { $0 } + configuration(name, use, state, states)
+        }
+    }
+
+    private func missing(_ name: String, _ use: Use) -> Finding {
+        // Without a dead-letter topic all that can be delivered is delivered; many brokers make it when it is written to.
+        Finding(
+            topic: name, use: use, problem: .missing, severity: use == .deadLetters ? .warning : .refuse,
+            sentence: "does not exist, or this user may not see it",
+            remedy: "create it (\(Self.create)), or grant this user DESCRIBE on it")
+    }
+
+    private func partitions(
+        _ name: String, _ use: Use, _ state: TopicState, _ states: [String: TopicState]
+    ) -> Finding? {
+        func finding(_ problem: Problem, _ sentence: String) -> Finding {
+            Finding(
+                topic: name, use: use, problem: problem, severity: .waits, sentence: sentence,
+                remedy: "widen it: \(Self.create)")
+        }
+        switch use {
+        case .source(let lane):
+            // Partition p of all topics of a lane is read by one process, which keeps their shared ledger.
+            guard let widest = widest(of: lanes.first { $0.name == lane }?.topics ?? [], states),
+                state.partitions < widest.partitions
+            else { return nil }
+            return finding(
+                .unequalPartitions,
+                "has \(state.partitions) partitions, but \(widest.name) of the same lane has \(widest.partitions)")
+        case .results:
+            // The result of a record from partition p is written to partition p.
+            guard let widest = widest(of: lanes.flatMap(\.topics), states), state.partitions < widest.partitions else {
+                return nil
+            }
+            return finding(
+                .tooFewPartitions,
+                "has \(state.partitions) partitions, but \(widest.name) has \(widest.partitions): records from partition "
+                    + "\(state.partitions) on wait")
+        case .deadLetters: return nil
+        }
+    }
+
+    private func widest(of topics: [String], _ states: [String: TopicState]) -> (name: String, partitions: Int)? {
+        var widest: (name: String, partitions: Int)?
+        for name in topics {
+            guard let partitions = states[name]?.partitions else { continue }
+            if partitions > widest?.partitions ?? 0 { widest = (name, partitions) }
+        }
+        return widest
+    }
+
+    private func configuration(
+        _ name: String, _ use: Use, _ state: TopicState, _ states: [String: TopicState]
+    ) -> [Finding] {
+        if case .source = use { return [] }
+        var findings: [Finding] = []
+        func add(_ problem: Problem, _ severity: Severity, _ sentence: String, _ remedy: String) {
+            findings.append(
+                Finding(
+                    topic: name, use: use, problem: problem, severity: severity, sentence: sentence, remedy: remedy))
+        }
+        if case .unreadable(let why) = state.configuration {
+            add(
+                .unreadable, .warning, "has a configuration that could not be read (\(why)), so it was not checked",
+                "grant this user DESCRIBE_CONFIGS on it")
+        }
+        let policies = state.configuration["cleanup.policy"]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
+        if policies.contains("compact") {
+            if use == .results {
+                add(
+                    .compacted, .refuse,
+                    "is compacted (cleanup.policy=\(policies.joined(separator: ","))): results that the ledger needs vanish "
+                        + "from it, and events would be sent twice",
+                    "set cleanup.policy=delete on it")
+            } else {
+                add(
+                    .compacted, .warning, "is compacted: of dead letters with the same key only the last is kept",
+                    "set cleanup.policy=delete on it")
+            }
+        }
+        if use == .results, let kept = Self.retention(state.configuration), kept < longestOpen {
+            add(
+                .shortRetention, .warning,
+                "keeps results for \(kept.inWords), but a record may stay open for \(longestOpen.inWords): after a restart, "
+                    + "events could be sent twice",
+                "set retention.ms on it to \(longestOpen.wholeMilliseconds) or more")
+        }
+        if use == .deadLetters, let limit = Self.messageBytes(state.configuration) {
+            let larger = lanes.flatMap(\.topics).compactMap { name in
+                states[name].flatMap { Self.messageBytes($0.configuration) }.map { (name, $0) }
+            }.first { $0.1 > limit }
+            if let larger {
+                add(
+                    .smallMessages, .warning,
+                    "takes records of \(limit) bytes, but \(larger.0) of \(larger.1): larger dead letters lose their original",
+                    "set max.message.bytes on it to \(larger.1) or more")
+            }
+        }
+        return findings
+    }
+
+    /// `nil` when it is not known or without end.
+    private static func retention(_ configuration: TopicConfiguration) -> Duration? {
+        guard let milliseconds = configuration["retention.ms"].flatMap({ Int64($0) }), milliseconds >= 0 else { return nil }
+        return .milliseconds(milliseconds)
+    }
+
+    private static func messageBytes(_ configuration: TopicConfiguration) -> Int? {
+        configuration["max.message.bytes"].flatMap { Int($0) }
+    }
+}
+
+// MARK: - What to make
+
+extension TopicRules {
+    /// A topic to create, or an existing one to widen.
+    public struct Change: Sendable, Hashable {
+        public var topic: String
+        public var use: Use
+        /// How many it has; `nil` when it is to be created.
+        public var from: Int?
+        public var partitions: Int
+        /// Settings of a topic to create; those of an existing one stay as they are.
+        public var configuration: [String: String] = [:]
+    }
+
+    /// What makes everything fit: lanes' topics with as many partitions as the widest of their lane (`partitions` in a lane
+    /// that has none), results and dead letters like the widest of all. Nothing becomes smaller.
+    public func changes(_ states: [String: TopicState], partitions: Int) -> [Change] {
+        var wanted: [String: Int] = [:]
+        for lane in lanes {
+            let count = widest(of: lane.topics, states)?.partitions ?? partitions
+            for topic in lane.topics { wanted[topic] = count }
+        }
+        let most = wanted.values.max() ?? partitions
+        return topics.compactMap { name, use in
+            let count = wanted[name] ?? most
+            guard let state = states[name] else {
+                return Change(topic: name, use: use, partitions: count, configuration: settings(for: use))
+            }
+            let isWide = state.partitions >= count || use == .deadLetters
+            return isWide ? nil : Change(topic: name, use: use, from: state.partitions, partitions: count)
+        }
+    }
+
+    /// The settings of topics that we create.
+    public func settings(for use: Use) -> [String: String] {
+        let kept =
+            switch use {
+            case .source(let lane): max(.days(7), lanes.first { $0.name == lane }?.maxAge ?? .zero)
+            case .results: max(.days(14), longestOpen)
+            case .deadLetters: Duration.days(30)
+            }
+        return ["cleanup.policy": "delete", "retention.ms": String(kept.wholeMilliseconds)]
+    }
+}
+
+extension Duration {
+    fileprivate static func hours(_ count: Int64) -> Duration { .seconds(count * 3_600) }
+    fileprivate static func days(_ count: Int64) -> Duration { .hours(count * 24) }
+
+    /// Rounded up, and saturating.
+    fileprivate var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        guard seconds < .max / 1_000 else { return .max }
+        return seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    }
+
+    /// `7 days`, `36 hours`, `90 seconds`: the largest unit that is exact.
+    fileprivate var inWords: String {
+        for (unit, name) in [(86_400, "day"), (3_600, "hour"), (60, "minute")] as [(Int64, String)] {
+            let (count, rest) = components.seconds.quotientAndRemainder(dividingBy: unit)
+            if count > 0, rest == 0 { return count == 1 ? "1 \(name)" : "\(count) \(name)s" }
+        }
+        return components.attoseconds == 0 ? "\(components.seconds) seconds" : "\(wholeMilliseconds) ms"
+    }
+}

@@ -1,0 +1,82 @@
+import HubIO
+import NIOCore
+import NIOPosix
+import NotificationHub
+import Synchronization
+
+/// Writes down what a pool says, in its order. The pool's owner is released as soon as the pool says that it is closed, and the
+/// pool's callback may not outlive it.
+final class Journal: Sendable {
+    var lines: [String] { state.withLock { $0.lines } }
+    var ownersLeft: Int { state.withLock { $0.owners } }
+
+    private struct State {
+        var lines: [String] = []
+        var owners = 0
+    }
+
+    private let state = Mutex(State())
+    private let loop: any EventLoop
+    private let owner: NIOLoopBoundBox<Owner?>
+
+    private final class Owner {
+        var pool: SenderPool?
+        private let journal: Journal
+
+        init(_ journal: Journal) {
+            self.journal = journal
+            journal.state.withLock { $0.owners += 1 }
+        }
+
+        deinit { journal.state.withLock { $0.owners -= 1 } }
+
+        func note(_ token: UInt64, _ result: SendResult) {
+            let word = (result.notSent ?? result.unknown)?.rawValue ?? "replied"
+            journal.state.withLock { $0.lines.append("\(token) \(word)") }
+        }
+    }
+
+    init(
+        port: Int, host: String = "localhost", connections: Int, scheme: HubEndpoint.Scheme = .http
+    ) async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        self.loop = loop
+        owner = NIOLoopBoundBox.makeEmptyBox(eventLoop: loop)
+        let tls = scheme == .https ? try TrustRoots.system.makeContext() : nil
+        let target = HubTarget(
+            endpoint: HubEndpoint(scheme: scheme, host: host, port: port), hub: try HubName("breaking-news"))
+        let limits = SenderLimits.test.with {
+            $0.connections = connections
+            $0.waitingMax = 64
+        }
+        try await loop.submit {
+            let owner = Owner(self)
+            // A result that comes when its owner is gone would trap here.
+            owner.pool = SenderPool(eventLoop: loop, target: target, limits: limits, tls: tls) {
+                [unowned owner] token, result in owner.note(token, result)
+            }
+            self.owner.value = owner
+        }.get()
+    }
+
+    func send(_ tokens: ClosedRange<UInt64>) async throws {
+        try await loop.submit { for token in tokens { self.owner.value?.pool?.send(.sample(), token: token) } }.get()
+    }
+
+    func close(within timeout: Duration, keepsPool: Bool = false) async {
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                self.owner.value?.pool?.close(within: timeout) {
+                    self.state.withLock { $0.lines.append("closed") }
+                    if !keepsPool { self.owner.value = nil }
+                    continuation.resume()
+                }
+            }
+        }
+    }
+
+    /// Lets the pool's loop do what it has to do by now.
+    func turnLoop() async throws {
+        for _ in 0..<8 { try await loop.submit {}.get() }
+    }
+}

@@ -1,0 +1,111 @@
+import KafkaModel
+import Testing
+
+@Suite struct TopicRulesTests {
+    private static func rules(live: Duration? = .seconds(900), backfill: Duration? = .seconds(3_600)) -> TopicRules {
+        TopicRules(
+            lanes: [
+                .init(name: "live", topics: ["a", "b"], maxAge: live), .init(name: "backfill", topics: ["c"], maxAge: backfill),
+            ], resultsTopic: "results", deadLetterTopic: "dead")
+    }
+
+    private static func states(
+        _ counts: [String: Int], results: [String: String] = [:], dead: [String: String] = [:], source: [String: String] = [:]
+    ) -> [String: TopicState] {
+        Dictionary(
+            uniqueKeysWithValues: counts.map { name, count in
+                let values = ["results": results, "dead": dead][name] ?? source
+                return (name, TopicState(partitions: count, configuration: .known(values)))
+            })
+    }
+
+    private static let sound = ["a": 4, "b": 4, "c": 2, "results": 4, "dead": 1]
+    private static let day = 86_400_000
+
+    @Test func `topics that fit have no finding and need no change`() {
+        let states = Self.states(
+            Self.sound, results: ["cleanup.policy": "delete", "retention.ms": "\(Self.day)"], dead: ["max.message.bytes": "9"],
+            source: ["max.message.bytes": "9", "cleanup.policy": "compact", "retention.ms": "1"])
+        #expect(Self.rules().findings(states).isEmpty)
+        #expect(Self.rules().changes(states, partitions: 12).isEmpty)
+        let untold = Self.sound.mapValues { TopicState(partitions: $0) }
+        #expect(Self.rules().findings(untold).isEmpty)
+    }
+
+    @Test(arguments: [
+        (["a": 4, "b": 4, "c": 2, "dead": 1], "results", TopicRules.Severity.refuse, "does not exist, or this user may not see it"),
+        (["b": 4, "c": 2, "results": 4, "dead": 1], "a", .refuse, "does not exist, or this user may not see it"),
+        (["a": 4, "b": 4, "c": 2, "results": 4], "dead", .warning, "does not exist, or this user may not see it"),
+        (
+            ["a": 4, "b": 4, "c": 9, "results": 4, "dead": 1], "results", .waits,
+            "has 4 partitions, but c has 9: records from partition 4 on wait"
+        ),
+        (
+            ["a": 3, "b": 4, "c": 2, "results": 4, "dead": 1], "a", .waits,
+            "has 3 partitions, but b of the same lane has 4"
+        ),
+    ])
+    func `a topic that is missing or too small is named`(
+        counts: [String: Int], topic: String, severity: TopicRules.Severity, sentence: String
+    ) {
+        let findings = Self.rules().findings(Self.states(counts))
+        #expect(findings.map(\.topic) == [topic] && findings.map(\.severity) == [severity])
+        #expect(findings.map(\.sentence) == [sentence])
+    }
+
+    @Test(arguments: ["compact", "compact,delete", "delete, compact"])
+    func `a compacted results topic is refused`(policy: String) {
+        let findings = Self.rules().findings(Self.states(Self.sound, results: ["cleanup.policy": policy]))
+        #expect(findings.map(\.problem) == [.compacted] && findings.map(\.severity) == [.refuse])
+        let dead = Self.rules().findings(Self.states(Self.sound, dead: ["cleanup.policy": policy]))
+        #expect(dead.map(\.severity) == [.warning])
+    }
+
+    @Test(arguments: [
+        (900, 900, 86_399_999, true), (900, 900, 86_400_000, false), (900, 900, -1, false), (900, nil, 604_799_999, true),
+        (900, nil, 604_800_000, false), (900, 864_000, 863_999_999, true), (900, 864_000, 864_000_000, false),
+    ] as [(Int64, Int64?, Int, Bool)])
+    func `results must be kept as long as a record may stay open`(live: Int64, backfill: Int64?, kept: Int, isShort: Bool) {
+        let rules = Self.rules(live: .seconds(live), backfill: backfill.map { .seconds($0) })
+        let findings = rules.findings(Self.states(Self.sound, results: ["retention.ms": "\(kept)"]))
+        #expect(findings.map(\.problem) == (isShort ? [.shortRetention] : []))
+        #expect(findings.allSatisfy { $0.severity == .warning })
+    }
+
+    @Test func `a configuration that may not be read, and a limit below the sources', are warnings`() {
+        var states = Self.states(Self.sound, dead: ["max.message.bytes": "1000"], source: ["max.message.bytes": "2000"])
+        states["results"]?.configuration = .unreadable("TOPIC_AUTHORIZATION_FAILED")
+        let findings = Self.rules().findings(states)
+        #expect(findings.map(\.problem) == [.unreadable, .smallMessages])
+        #expect(findings.allSatisfy { $0.severity == .warning })
+        #expect(findings.first?.description.contains("DESCRIBE_CONFIGS") == true)
+    }
+
+    @Test(arguments: [
+        ([:], ["a 12", "b 12", "c 12", "results 12", "dead 12"]),
+        (["b": 5], ["a 5", "c 12", "results 12", "dead 12"]),
+        (["a": 24, "c": 3], ["b 24", "results 24", "dead 24"]),
+        (["a": 4, "b": 3, "c": 6, "results": 5, "dead": 1], ["b 3>4", "results 5>6"]),
+        (["a": 4, "b": 4, "c": 6, "results": 8], ["dead 6"]),
+    ] as [([String: Int], [String])])
+    func `what is missing is made and what is too small is widened`(counts: [String: Int], expected: [String]) {
+        let changes = Self.rules().changes(Self.states(counts), partitions: 12)
+        #expect(changes.map { "\($0.topic) \($0.from.map { "\($0)>" } ?? "")\($0.partitions)" } == expected)
+        #expect(changes.allSatisfy { $0.configuration.isEmpty == ($0.from != nil) })
+        var states = Self.states(counts)
+        for change in changes { states[change.topic] = TopicState(partitions: change.partitions) }
+        #expect(Self.rules().findings(states).isEmpty)
+    }
+
+    @Test func `new topics are not compacted and are kept long enough`() {
+        func days(_ rules: TopicRules, _ use: TopicRules.Use) -> Int? {
+            #expect(rules.settings(for: use)["cleanup.policy"] == "delete")
+            return rules.settings(for: use)["retention.ms"].flatMap { Int($0) }.map { $0 / Self.day }
+        }
+        let usual = Self.rules(backfill: nil)
+        #expect(days(usual, .source(lane: "live")) == 7 && days(usual, .results) == 14 && days(usual, .deadLetters) == 30)
+        let patient = Self.rules(backfill: .seconds(60 * 86_400))
+        #expect(days(patient, .source(lane: "backfill")) == 60 && days(patient, .results) == 60)
+        #expect(days(patient, .source(lane: "live")) == 7)
+    }
+}
