@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -23,6 +24,8 @@ enum EngineLife {
         private var actions: [Action] = []
         private var now = Instant(nanoseconds: 1_790_000_000_000_000_000)
         private var resultOffset: Int64 = 0
+        private let lane = LaneID(0)
+        private let generation = Generation(1)
         private let partition = TopicPartition(topic: "news.events", partition: 0)
 
         init() throws {
@@ -34,11 +37,10 @@ enum EngineLife {
         }
 
         mutating func assign() {
-            take(.assigned(lane: 0, generation: 1, partitions: [partition]))
-            take(
-                .restored(
-                    lane: 0, generation: 1, results: TopicPartition(topic: "news.results", partition: 0), entries: [],
-                    end: 0))
+            take(.assigned(lane, generation, [partition]))
+            let end = RestoreEnd(offset: 0, start: 0, basis: .committed)
+            let results = TopicPartition(topic: "news.results", partition: 0)
+            take(.restored(lane, generation, results: results, entries: [], end: end))
         }
 
         /// One batch from records to commit.
@@ -48,25 +50,25 @@ enum EngineLife {
                 record.offset = Int64(number)
                 return record
             }
-            take(.records(lane: 0, generation: 1, partition: partition, records: batch))
+            take(.records(lane, generation, partition, batch))
             var wave = actions
             while !wave.isEmpty {
-                var landings: [Landing] = []
-                var stored: [Acknowledgement] = []
+                var arrivals: [Arrival] = []
+                var stored: [StoredRecord] = []
                 for action in wave {
                     switch action {
-                    case .send(let token, let request):
+                    case .send(let id, let request):
                         keep(request)
-                        landings.append(Landing(token: token, reply: .replied(HubReply(status: 201))))
+                        arrivals.append(Arrival(request: id, reply: .replied(HubReply(status: 201))))
                     case .store(let request):
-                        stored.append(Acknowledgement(token: request.token, offset: resultOffset))
+                        stored.append(StoredRecord(delivery: request.delivery, kind: .result, offset: resultOffset))
                         resultOffset += 1
                     default: break
                     }
                 }
                 wave = []
-                if !landings.isEmpty {
-                    take(.replies(landings))
+                if !arrivals.isEmpty {
+                    take(.replies(arrivals))
                     wave += actions
                 }
                 if !stored.isEmpty {
@@ -74,13 +76,15 @@ enum EngineLife {
                     wave += actions
                 }
             }
-            take(.committed(lane: 0, succeeded: true))
+            take(.committed(lane, generation, offsets: [], failure: nil))
         }
+
+        private mutating func take(_ event: KafkaEvent) { take(.kafka(event)) }
 
         private mutating func take(_ input: Input) {
             actions.removeAll(keepingCapacity: true)
             now = now + .microseconds(100)
-            engine.handle(input, at: now, into: &actions)
+            engine.handle(input, at: Moment(steady: now, wall: now), into: &actions)
         }
     }
 }

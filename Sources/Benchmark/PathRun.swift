@@ -3,6 +3,7 @@ import Histogram
 import HubEmulator
 import HubServer
 import KafkaIO
+import KafkaModel
 import NIOCore
 import NewsModel
 

@@ -1,5 +1,6 @@
 import HubIO
 import KafkaIO
+import KafkaModel
 import NIOCore
 import NewsModel
 import NotificationHub
@@ -80,7 +81,8 @@ struct Stages {
         result.trackingID = "bench"
         result.publishedAt = event.publishedAt
         result.latency = .init(queue: .microseconds(1500), hub: .microseconds(800), total: .microseconds(2300))
-        return StoreRequest(token: 1, result: result, version: nil, carried: [], deadLetter: nil)
+        return StoreRequest(
+            delivery: DeliveryID(rawValue: 1), result: result, version: nil, identity: nil, carried: [])
     }
 }
 

@@ -1,4 +1,5 @@
 import KafkaIO
+import KafkaModel
 import NewsModel
 import PublishEngine
 

@@ -1,6 +1,6 @@
 import HubIO
-public import KafkaIO
-public import KafkaModel
+import KafkaIO
+import KafkaModel
 public import NewsModel
 public import PublishEngine
 import Synchronization

@@ -13,6 +13,7 @@ enum MetricsPage {
         latencies(status, &text)
         lanes(status, &text)
         pace(status, &text)
+        waits(status, &text)
         health(status, &text)
         kafka(status, &text)
         if let spans { traces(spans, &text) }
@@ -92,8 +93,8 @@ enum MetricsPage {
             Double($0.window.bytes)
         }
         gauge("newswire_ready_deliveries", "Deliveries that may leave.") { Double($0.ready) }
-        gauge("newswire_parked_deliveries", "Deliveries that wait for a time: retries and embargoes.") {
-            Double($0.parked)
+        gauge("newswire_delayed_deliveries", "Deliveries that wait for a time: retries and embargoes.") {
+            Double($0.delayed)
         }
         gauge("newswire_lane_paused", "1 while an operator has paused the lane.") { $0.isPaused ? 1 : 0 }
     }
@@ -117,6 +118,22 @@ enum MetricsPage {
             text in
             for (limiter, seconds) in status.limitedFor { text.sample(seconds, ("reason", limiter.rawValue)) }
         }
+    }
+
+    private static func waits(_ status: ServiceStatus, _ text: inout MetricsText) {
+        text.family(
+            "newswire_waiting_seconds", .gauge, "How long something has waited for the reason; absent while nothing does."
+        ) { text in
+            for wait in status.waits {
+                text.sample(
+                    Double(wait.duration.nanoseconds) / 1e9, ("lane", wait.lane ?? ""),
+                    ("reason", wait.reason.rawValue))
+            }
+        }
+        text.family(
+            "newswire_partition_restarts_total", .counter,
+            "Partitions whose offsets started again: their topic was made anew, or cut back."
+        ) { $0.sample(Double(status.restarts)) }
     }
 
     private static func kafka(_ status: ServiceStatus, _ text: inout MetricsText) {

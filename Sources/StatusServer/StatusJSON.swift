@@ -1,4 +1,5 @@
 import KafkaIO
+import KafkaModel
 import NewsModel
 import PublishEngine
 import PublisherService
@@ -56,6 +57,16 @@ enum StatusJSON {
             json.field("stuck", status.stuck)
             json.array("notReady") { json in
                 for reason in status.notReady { self.reason(reason.code, reason.detail, reason.remedy, &json) }
+            }
+            json.array("waits") { json in
+                for wait in status.waits {
+                    json.object { json in
+                        json.field("lane", wait.lane)
+                        json.field("reason", wait.reason.rawValue)
+                        json.field("seconds", Double(wait.duration.nanoseconds) / 1e9)
+                        json.field("detail", wait.detail)
+                    }
+                }
             }
             json.array("halts") { json in for halt in status.halts { self.halt(halt, &json) } }
             pace(status, &json)
@@ -125,7 +136,7 @@ enum StatusJSON {
             json.field("held", lane.held)
             json.field("heldBytes", lane.heldBytes)
             json.field("ready", lane.ready)
-            json.field("parked", lane.parked)
+            json.field("delayed", lane.delayed)
             outcomes(tally.outcomes, &json)
             json.object("deadLetters") { json in
                 for (reason, count) in tally.deadLetters.sorted(by: { $0.key < $1.key }) {

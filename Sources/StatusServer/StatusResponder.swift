@@ -152,7 +152,9 @@ struct StatusResponder: HTTPResponder {
             answer.headers[.wwwAuthenticate] = "Bearer"
             return answer
         case .allowed(let proof):
-            guard publisher.pause(lane: action.lane, action.isPause) else {
+            let isKnown =
+                action.isPause ? publisher.pause(lane: action.lane) : publisher.resume(lane: action.lane)
+            guard isKnown else {
                 return Self.problem(.notFound, "There is no such lane.")
             }
             log.notice("operator action", metadata: facts.merging(["as": "\(proof)"]) { $1 })

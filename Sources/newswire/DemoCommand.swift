@@ -1,6 +1,7 @@
 import ArgumentParser
 import HubServer
 import KafkaIO
+import KafkaModel
 import Logging
 import NewsModel
 import NotificationHub

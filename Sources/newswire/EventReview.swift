@@ -1,4 +1,5 @@
 import KafkaIO
+import KafkaModel
 import NewsModel
 
 /// Looks at each event before it is published: what newswire could not read later is named now, with its line.

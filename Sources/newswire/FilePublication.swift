@@ -1,4 +1,5 @@
 import KafkaIO
+import KafkaModel
 import NewsModel
 
 /// Puts the events of one file on a topic.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import KafkaIO
+import KafkaModel
 import NewsModel
 import PublishEngine
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KafkaIO
+import KafkaModel
 import NewsModel
 
 struct ResultsCommand: ParsableCommand {

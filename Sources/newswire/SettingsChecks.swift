@@ -1,4 +1,5 @@
 import KafkaIO
+import KafkaModel
 import NotificationHub
 import OTLPTracing
 import PublishEngine

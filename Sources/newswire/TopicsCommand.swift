@@ -1,5 +1,6 @@
 import ArgumentParser
 import KafkaIO
+import KafkaModel
 
 struct TopicsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -27,6 +27,7 @@ struct EngineClockTests {
         let embargo = shell.wall + .seconds(600)
         #expect(shell.publish(news("a", #","embargoUntil":"\#(embargo)""#)).sends.isEmpty)
         shell.wallOffset = .seconds(3600)
+        _ = shell.take(.alarm)
         #expect(shell.wait(.seconds(30)).sends.isEmpty)
         shell.wallOffset = .zero
         #expect(shell.wait(.seconds(500)).sends.isEmpty, "the step was a mistake")
@@ -38,6 +39,7 @@ struct EngineClockTests {
         _ = shell.assign()
         _ = shell.publish(news("a", #","embargoUntil":"\#(shell.wall + .seconds(600))""#))
         shell.wallOffset = .seconds(3600)
+        _ = shell.take(.alarm)
         #expect(shell.wait(.seconds(59)).sends.isEmpty)
         #expect(shell.wait(.seconds(2)).sends.count == 1)
     }

@@ -182,7 +182,7 @@ function showLanes(status) {
     }
     row.dataset.paused = lane.paused;
     const { queue, hub } = lane.latency;
-    const texts = [number(lane.partitions), number(lane.lag), number(lane.held), number(lane.parked),
+    const texts = [number(lane.partitions), number(lane.lag), number(lane.held), number(lane.delayed),
       `${duration(queue.p50)} / ${duration(queue.p99)}`, `${duration(hub.p50)} / ${duration(hub.p99)}`, lane.paused ? "paused" : "open"];
     const heads = body.parentElement.tHead.rows[0].cells;
     texts.forEach((text, index) => {
