@@ -32,12 +32,16 @@ extension Engine {
     public func status(at moment: Moment) -> EngineStatus {
         EngineStatus(
             halt: halt?.onTheWall(moment), inFlight: inFlight.count, concurrencyLimit: concurrency.limit,
-            lanes: lanes.map {
-                EngineStatus.LaneStatus(
-                    partitions: $0.slots.count, held: $0.heldRecords, heldBytes: $0.heldBytes, ready: $0.ready.count,
-                    delayed: $0.retries.count + $0.embargoed.count, isPaused: $0.isPaused,
-                    flood: $0.flood?.onTheWall(moment))
-            }, waits: waits(at: moment))
+            lanes: laneStatus(at: moment), waits: waits(at: moment))
+    }
+
+    package func laneStatus(at moment: Moment) -> [EngineStatus.LaneStatus] {
+        lanes.map {
+            EngineStatus.LaneStatus(
+                partitions: $0.slots.count, held: $0.heldRecords, heldBytes: $0.heldBytes, ready: $0.ready.count,
+                delayed: $0.retries.count + $0.embargoed.count, isPaused: $0.isPaused,
+                flood: $0.flood?.onTheWall(moment))
+        }
     }
 }
 

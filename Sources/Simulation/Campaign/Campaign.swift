@@ -1,0 +1,88 @@
+public import PublishEngine
+
+/// Many lives, one after the other on each core, until one breaks a promise.
+public struct Campaign: Sendable {
+    public var firstSeed: UInt64
+    public var lives: Int
+    public var options: Options
+    /// Lives under way at once.
+    public var workers: Int
+
+    public init(firstSeed: UInt64, lives: Int, options: Options = Options(), workers: Int = 2) {
+        self.firstSeed = firstSeed
+        self.lives = max(lives, 0)
+        self.options = options
+        self.workers = max(workers, 1)
+    }
+
+    /// How far it is.
+    public struct Progress: Sendable {
+        public var lives = 0
+        public var report = LifeReport()
+        /// By seed; each worker stops at its first.
+        public var failures: [Failure] = []
+    }
+
+    /// - Parameter progress: called now and then, from here.
+    /// - Returns: everything, once all lives are lived or one has failed.
+    public func run(progress: (Progress) -> Void) async throws(PayloadProblems) -> Progress {
+        _ = try SimulatedCluster(Scenario(seed: firstSeed, options: options))
+        return await withTaskGroup(of: Progress.self) { group in
+            var sum = Progress()
+            var next = 0
+            for _ in 0..<workers { addBatch(&next, to: &group) }
+            for await batch in group {
+                sum.lives += batch.lives
+                sum.report = sum.report + batch.report
+                sum.failures += batch.failures
+                progress(sum)
+                if sum.failures.isEmpty { addBatch(&next, to: &group) }
+            }
+            sum.failures.sort { $0.seed < $1.seed }
+            return sum
+        }
+    }
+
+    private static let batch = 100
+
+    private func addBatch(_ next: inout Int, to group: inout TaskGroup<Progress>) {
+        let range = next..<min(next + Self.batch, lives)
+        guard !range.isEmpty else { return }
+        next = range.upperBound
+        group.addTask { live(range) }
+    }
+
+    private func live(_ range: Range<Int>) -> Progress {
+        var progress = Progress()
+        for number in range {
+            let life = Scenario(seed: firstSeed &+ UInt64(number), options: options)
+            switch Self.live(life) {
+            case .success(let report):
+                progress.lives += 1
+                progress.report = progress.report + report
+            case .failure(let violation):
+                var shrinker = Shrinker(promise: violation.promise) { Self.violation(in: $0) }
+                progress.failures.append(
+                    Failure(seed: life.seed, violation: violation, shrunk: shrinker.shrink(life)))
+                return progress
+            }
+        }
+        return progress
+    }
+
+    /// Lives one life with every promise checked.
+    public static func live(_ life: Scenario) -> Result<LifeReport, Violation> {
+        do {
+            var world = try SimulatedCluster(life)
+            return .success(try world.run())
+        } catch let violation as Violation {
+            return .failure(violation)
+        } catch {
+            return .failure(Violation(promise: .liveness, sentence: "the life cannot begin: \(error)", at: .zero))
+        }
+    }
+
+    private static func violation(in life: Scenario) -> Violation? {
+        if case .failure(let violation) = live(life) { violation } else { nil }
+    }
+}

@@ -1,0 +1,30 @@
+/// A life that broke a promise, made small.
+public struct Failure: Sendable {
+    public var seed: UInt64
+    public var violation: Violation
+    /// What is left of the life when everything is taken out that is not needed.
+    public var shrunk: Scenario
+
+    public init(seed: UInt64, violation: Violation, shrunk: Scenario) {
+        self.seed = seed
+        self.violation = violation
+        self.shrunk = shrunk
+    }
+
+    /// What to type to see it again.
+    public var command: String { "newswire simulate --seed \(seed) --lives 1" }
+}
+
+extension Failure: CustomStringConvertible {
+    public var description: String {
+        var lines = [
+            "seed \(seed): \(violation)", "again: \(command)", "setting: \(shrunk.setting)",
+            "options: \(shrunk.options)",
+            "faults that matter:",
+        ]
+        lines += shrunk.faults.map { "  \($0)" }
+        lines.append("news that matters:")
+        lines += shrunk.news.map { "  \($0)" }
+        return lines.joined(separator: "\n")
+    }
+}

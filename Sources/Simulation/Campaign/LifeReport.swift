@@ -1,0 +1,46 @@
+public import NewsModel
+
+/// A life that kept every promise, in numbers.
+public struct LifeReport: Sendable, Hashable {
+    public var records = 0
+    public var results = 0
+    public var sends = 0
+    public var accepted = 0
+    /// Acceptances beyond the first of a delivery.
+    public var repeats = 0
+    public var crashes = 0
+    public var rebalances = 0
+    public var inputs = 0
+    /// Records that a stale commit hid from their reader.
+    public var hidden = 0
+    public var simulated: Duration = .zero
+    /// How often each kind of fault took effect.
+    public var struck: [FaultName: Int] = [:]
+    /// How often each outcome was stored.
+    public var outcomes: [Outcome: Int] = [:]
+
+    public init() {}
+
+    public static func + (lhs: LifeReport, rhs: LifeReport) -> LifeReport {
+        var sum = lhs
+        sum.records += rhs.records
+        sum.results += rhs.results
+        sum.sends += rhs.sends
+        sum.accepted += rhs.accepted
+        sum.repeats += rhs.repeats
+        sum.crashes += rhs.crashes
+        sum.rebalances += rhs.rebalances
+        sum.inputs += rhs.inputs
+        sum.hidden += rhs.hidden
+        sum.simulated += rhs.simulated
+        sum.struck.merge(rhs.struck, uniquingKeysWith: +)
+        sum.outcomes.merge(rhs.outcomes, uniquingKeysWith: +)
+        return sum
+    }
+
+    /// Kinds of faults and outcomes that never came about: nothing is known of how they are borne.
+    public var neverSeen: [String] {
+        FaultName.allCases.filter { struck[$0] == nil }.map(\.rawValue)
+            + Outcome.allCases.filter { outcomes[$0] == nil }.map(\.rawValue)
+    }
+}

@@ -1,0 +1,47 @@
+/// Takes out of a failing life what it does not need to fail: fewer faults, less news, the same broken promise.
+public struct Shrinker {
+    private let promise: Promise
+    private let fails: (Scenario) -> Violation?
+    /// How many lives were tried.
+    public private(set) var tries = 0
+    private let triesMax: Int
+
+    /// - Parameter fails: lives a life; the violation, if there is one.
+    public init(promise: Promise, triesMax: Int = 1_000, fails: @escaping (Scenario) -> Violation?) {
+        self.promise = promise
+        self.triesMax = triesMax
+        self.fails = fails
+    }
+
+    /// The smallest life found that breaks the same promise.
+    public mutating func shrink(_ life: Scenario) -> Scenario {
+        var smallest = life
+        var size = 0
+        // Without a fault some news becomes superfluous, and the other way round.
+        while size != smallest.faults.count + smallest.news.count, tries < triesMax {
+            size = smallest.faults.count + smallest.news.count
+            smallest = reduce(smallest, \.faults)
+            smallest = reduce(smallest, \.news)
+        }
+        return smallest
+    }
+
+    /// Delta debugging: leaves out ever smaller parts as long as the life still fails without them.
+    private mutating func reduce<Part>(_ life: Scenario, _ parts: WritableKeyPath<Scenario, [Part]>) -> Scenario {
+        var smallest = life
+        var length = max(life[keyPath: parts].count / 2, 1)
+        while !smallest[keyPath: parts].isEmpty, tries < triesMax {
+            var start = 0
+            while start < smallest[keyPath: parts].count, tries < triesMax {
+                var candidate = smallest
+                let end = min(start + length, candidate[keyPath: parts].count)
+                candidate[keyPath: parts].removeSubrange(start..<end)
+                tries += 1
+                if fails(candidate)?.promise == promise { smallest = candidate } else { start = end }
+            }
+            if length == 1 { break }
+            length /= 2
+        }
+        return smallest
+    }
+}

@@ -1,0 +1,51 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G2: within an incarnation the committed offset of a source partition only rises, and only its owner commits it.
+struct CommitsForward: Checker {
+    let promise = Promise.commitsForward
+    private var highest: [TopicPartition: GroundTruth.Commit] = [:]
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        switch fact {
+        case .committing(let address, let lane, let generation, let offsets):
+            for offset in offsets {
+                if let sentence = strange(offset, address, lane, generation, truth) { return sentence }
+            }
+        case .committed(let address, _, let offsets):
+            for offset in offsets {
+                guard let log = truth.sources[offset.partition] else { continue }
+                if let before = highest[offset.partition], offset.offset < before.offset, log.startedAt <= before.at,
+                    !hasRewound(address, offset.partition, since: before.at, truth)
+                {
+                    return "\(offset.partition) was committed back from \(before.offset) to \(offset.offset)"
+                }
+                highest[offset.partition] = GroundTruth.Commit(offset: offset.offset, at: truth.now)
+            }
+        default:
+            break
+        }
+        return nil
+    }
+
+    /// Whether the owner was told meanwhile that the partition began anew: late, maybe, but it has to begin again.
+    private func hasRewound(
+        _ address: Address, _ partition: TopicPartition, since time: Instant, _ truth: GroundTruth
+    ) -> Bool {
+        truth.ownerships.reversed().contains {
+            $0.address == address && $0.partition == partition && $0.end == nil && $0.beganAt >= time && $0.hasRewound
+        }
+    }
+
+    private func strange(
+        _ offset: PartitionOffset, _ address: Address, _ lane: Int, _ generation: Generation, _ truth: GroundTruth
+    ) -> String? {
+        guard truth.scenario.setting.lane(of: offset.partition.topic) != nil else { return nil }
+        let isOwner = truth.ownerships.reversed().contains {
+            $0.end == nil && $0.address == address && $0.lane == lane && $0.generation == generation
+                && $0.partition == offset.partition
+        }
+        return isOwner ? nil : "\(offset.partition) is committed in \(generation), which does not have it"
+    }
+}

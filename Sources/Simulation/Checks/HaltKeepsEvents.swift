@@ -1,0 +1,20 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G8: what is wrong with the hub, the key or the way there is no event's fault. A delivery whose every request met such
+/// a fault ends in no dead letter.
+struct HaltKeepsEvents: Checker {
+    let promise = Promise.haltKeepsEvents
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        guard case .deadLettered(let delivery, let ownership, let result, _) = fact else { return nil }
+        switch result.outcome {
+        case .rejected, .exhausted, .unknown: break
+        default: return nil
+        }
+        let attempts = truth.attemptsOf[delivery].map { truth.attempts[$0] }.filter { $0.ownership == ownership }
+        guard attempts.allSatisfy(\.metHalt) else { return nil }
+        return "\(truth.name(delivery)) is \(result.outcome.rawValue), though only the hub or the key was at fault"
+    }
+}

@@ -1,0 +1,45 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G7: when every fault of a life names another lane, the most urgent lane's news waits for nothing but its own kind.
+struct LaneIndependence: Checker {
+    let promise = Promise.laneIndependence
+    /// By item of the lane: how many deliveries of it were open when it was published, its own included.
+    private var ahead: [Int: Int] = [:]
+    private var open = 0
+    /// The lane's own news stopped it.
+    private var isStopped = false
+    private static let patience = Duration.seconds(12)
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        guard let lane = truth.scenario.sparedLane, !isStopped else { return nil }
+        switch fact {
+        case .published(let item) where truth.scenario.news[item].lane == lane:
+            open += truth.deliveries(of: item).count
+            ahead[item] = open
+        case .acted(_, let snapshot) where snapshot.lanes[lane].flood: isStopped = true
+        case .settled(let delivery, _, _, _) where truth.news(of: delivery).lane == lane:
+            open -= 1
+            return late(delivery, truth)
+        default: break
+        }
+        return nil
+    }
+
+    private func late(_ delivery: Int, _ truth: GroundTruth) -> String? {
+        let item = truth.item(of: delivery)
+        guard let ahead = ahead[item], let place = truth.places[item] else { return nil }
+        let news = truth.scenario.news[item]
+        // The group's first assignment takes a while, and an embargo holds back what follows in its story.
+        let embargoes = truth.scenario.news.filter { $0.lane == news.lane && $0.story == news.story }
+            .compactMap(\.embargoUntil)
+        let since = max(place.publishedAt, Scenario.start + .seconds(5), embargoes.max() ?? .distantPast)
+        let partitions = truth.counts.values.reduce(8, +)
+        let perDelivery = 0.25 + 2 * Double(partitions) / Double(truth.scenario.setting.engine.rate?.perSecond ?? 1_000)
+        let most = Self.patience + .milliseconds(Int(Double(ahead) * perDelivery * 1_000))
+        let waited = truth.now - since
+        return waited > most
+            ? "\(truth.name(delivery)) waited \(waited.short), though every fault was another lane's" : nil
+    }
+}

@@ -1,0 +1,69 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G9: what an engine holds is bounded by its settings, and nothing is left in it when everything is done.
+struct MemoryBounds: Checker {
+    let promise = Promise.memoryBounds
+    private var largest = 0
+    private var last: [Address: EngineSnapshot] = [:]
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        switch fact {
+        case .published(let item): largest = max(largest, truth.scenario.news[item].record.byteCount)
+        case .acted(let address, let snapshot):
+            last[address] = snapshot
+            return excess(snapshot, truth)
+        case .over(let isSettled):
+            guard isSettled else { return nil }
+            for (address, snapshot) in last.sorted(by: { $0.key.process < $1.key.process })
+            where truth.ownerships.contains(where: { $0.address == address && $0.end == nil }) {
+                if let rest = rest(snapshot) { return "when all was done, process \(address.process) still had \(rest)" }
+            }
+        default: break
+        }
+        return nil
+    }
+
+    private func excess(_ snapshot: EngineSnapshot, _ truth: GroundTruth) -> String? {
+        let settings = truth.scenario.setting.engine
+        let census = snapshot.census
+        var held = 0
+        for (lane, status) in zip(settings.lanes, snapshot.lanes) {
+            held += status.held
+            if status.held > lane.window.records {
+                return "lane \(lane.name) holds \(status.held) records of \(lane.window.records)"
+            }
+            // The last batch of a grant may overdraw its bytes: its records' sizes are not known before.
+            let most = lane.window.bytes + truth.scenario.setting.queueBytes + largest
+            if status.heldBytes > most {
+                return "lane \(lane.name) holds \(status.heldBytes) bytes of \(lane.window.bytes)"
+            }
+            if status.held < 0 || status.heldBytes < 0 { return "lane \(lane.name) holds less than nothing" }
+        }
+        let deliveries = held * settings.platforms.count
+        if census.inFlight > settings.connections {
+            return "\(census.inFlight) requests for \(settings.connections) connections"
+        }
+        if census.unexamined > held { return "\(census.unexamined) records wait to be examined, \(held) are held" }
+        if census.lines > deliveries { return "\(census.lines) story lines for \(deliveries) deliveries" }
+        let slack = 2 * deliveries + 64 * settings.lanes.count
+        if census.ready > slack { return "\(census.ready) places in the queues for \(deliveries) deliveries" }
+        if census.delayed > slack { return "\(census.delayed) places in the waiting room for \(deliveries) deliveries" }
+        let window = settings.lanes.map(\.window.records).max() ?? 0
+        let partitions = snapshot.lanes.reduce(0) { $0 + $1.partitions }
+        if census.records > 4 * window * max(partitions, 1) { return "\(census.records) records behind the watermarks" }
+        return nil
+    }
+
+    private func rest(_ snapshot: EngineSnapshot) -> String? {
+        let census = snapshot.census
+        if census.inFlight > 0 { return "\(census.inFlight) requests under way" }
+        if census.lines > 0 { return "\(census.lines) story lines" }
+        if census.unexamined > 0 { return "\(census.unexamined) unexamined records" }
+        if census.ready > 0 { return "\(census.ready) places in the queues" }
+        if census.records > 0 { return "\(census.records) records" }
+        if snapshot.lanes.contains(where: { $0.held != 0 || $0.heldBytes != 0 }) { return "a window in use" }
+        return nil
+    }
+}

@@ -1,0 +1,48 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G1: a delivery has one result, and one owner gives it one outcome.
+///
+/// A second result is legal only where an owner crashed, lost its partition or ran out of time before the first one was
+/// stored and read back.
+struct OneResult: Checker {
+    let promise = Promise.oneResult
+    private var settled: Set<[Int]> = []
+    /// By delivery and owner: the outcome of those whose dead letter goes first.
+    private var outcomes: [[Int]: Outcome] = [:]
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        switch fact {
+        case .strange(let sentence): return sentence
+        case .deadLettered(let delivery, let ownership, let result, _):
+            if let ownership { outcomes[[delivery, ownership]] = result.outcome }
+            return ending(delivery, ownership, result.outcome, truth)
+        case .settled(let delivery, let ownership, let result, _):
+            if let ownership, let outcome = outcomes.removeValue(forKey: [delivery, ownership]) {
+                return outcome == result.outcome
+                    ? nil : "\(truth.name(delivery)) is \(result.outcome.rawValue), its dead letter \(outcome.rawValue)"
+            }
+            return ending(delivery, ownership, result.outcome, truth)
+        case .stored(let delivery, let result, _):
+            let twins = truth.resultsOf[delivery].filter { $0.ownership == result.ownership }
+            if twins.count > 1 { return "\(truth.name(delivery)) has \(twins.count) results of one owner" }
+        default:
+            break
+        }
+        return nil
+    }
+
+    private mutating func ending(
+        _ delivery: Int, _ ownership: Int?, _ outcome: Outcome, _ truth: GroundTruth
+    ) -> String? {
+        let name = truth.name(delivery)
+        guard let ownership else { return "\(name) ended in a partition that was given up" }
+        guard settled.insert([delivery, ownership]).inserted else {
+            return "\(name) ended a second time, as \(outcome.rawValue)"
+        }
+        guard truth.ownerships[ownership].isRestored else { return "\(name) ended before the ledger was read" }
+        let known = truth.resultsOf[delivery].first { truth.ownerships[ownership].knows($0, as: ownership) }
+        return known.map { "\(name) ended as \(outcome.rawValue); the ledger already had \($0.outcome.rawValue)" }
+    }
+}

@@ -1,0 +1,52 @@
+/// The promises that are checked, by name.
+public enum Promise: String, Sendable, Hashable, CaseIterable {
+    case oneResult = "one result per delivery"
+    case nothingLost = "nothing is lost"
+    case deadLettersFirst = "a dead letter stands before its result"
+    case truthfulOutcomes = "outcomes tell the truth"
+    case commitsForward = "commits go forward, by the owner alone"
+    case commitsBehindResults = "commits never pass an unstored result"
+    case ledgerReach = "the ledger reaches back far enough"
+    case repeats = "repeats only of what was under way"
+    case drainFirst = "a partition is drained before it is given up"
+    case duplicateWindow = "duplicates are recognized"
+    case secondTry = "a second try is sent"
+    case storyOrder = "stories keep their order"
+    case recalls = "a recalled story does not leave"
+    case wallClock = "deadlines and embargoes go by the true time"
+    case persistence = "a delivery is tried until its time is over"
+    case rateLaw = "the rate law holds in every window"
+    case laneIndependence = "a lane's faults hold no other lane"
+    case memoryBounds = "memory is bounded"
+    case haltKeepsEvents = "a halt keeps the events"
+    case liveness = "everything settles once faults end"
+    case waitsExplained = "every wait has a reason"
+    case quietAlarms = "alarms do not spin"
+
+    var checker: any Checker {
+        switch self {
+        case .oneResult: OneResult()
+        case .nothingLost: NothingLost()
+        case .deadLettersFirst: DeadLettersFirst()
+        case .truthfulOutcomes: TruthfulOutcomes()
+        case .commitsForward: CommitsForward()
+        case .commitsBehindResults: CommitsBehindResults()
+        case .ledgerReach: LedgerReach()
+        case .repeats: Repeats()
+        case .drainFirst: DrainFirst()
+        case .duplicateWindow: DuplicateWindow()
+        case .secondTry: SecondTry()
+        case .storyOrder: StoryOrder()
+        case .recalls: Recalls()
+        case .wallClock: WallClockLaw()
+        case .persistence: Persistence()
+        case .rateLaw: RateLaw()
+        case .laneIndependence: LaneIndependence()
+        case .memoryBounds: MemoryBounds()
+        case .haltKeepsEvents: HaltKeepsEvents()
+        case .liveness: Liveness()
+        case .waitsExplained: WaitsExplained()
+        case .quietAlarms: QuietAlarms()
+        }
+    }
+}

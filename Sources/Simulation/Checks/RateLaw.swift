@@ -1,0 +1,44 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G6: in every window of length t at most rate · t + burst requests leave, all processes together.
+///
+/// A leaky bucket says the same of all windows that end now: its level is the most by which any of them exceeds its
+/// steady part. While a partition has two owners, because one does not know yet that it lost it, its share counts
+/// twice.
+struct RateLaw: Checker {
+    let promise = Promise.rateLaw
+    /// In requests times 10⁹, so that rate · nanoseconds needs no rounding.
+    private var level: Int64 = 0
+    private var at = Scenario.start
+    private var owners: [TopicPartition: Int] = [:]
+    /// How many processes hold the same share at most.
+    private var holders: Int64 { Int64(max(owners.values.max() ?? 1, 1)) }
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        guard let rate = truth.scenario.setting.engine.rate else { return nil }
+        leak(to: truth.now, rate: rate.perSecond)
+        let burst = Int64(rate.burst) * 1_000_000_000
+        switch fact {
+        case .began(let ownership):
+            owners[truth.ownerships[ownership].partition, default: 0] += 1
+        case .ended(let ownership):
+            let before = holders
+            owners[truth.ownerships[ownership].partition, default: 1] -= 1
+            level = max(0, level - (before - holders) * burst)
+        case .sent(_, _, _):
+            level += 1_000_000_000
+            guard level > burst * holders else { return nil }
+            return "\(level / 1_000_000_000) requests beyond \(rate.perSecond) a second; \(rate.burst) are allowed"
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func leak(to now: Instant, rate: Int) {
+        let elapsed = min((now - at).nanoseconds, 1_000_000_000_000)
+        level = max(0, level - elapsed * Int64(rate) * holders)
+        at = now
+    }
+}

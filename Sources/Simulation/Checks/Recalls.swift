@@ -1,0 +1,37 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G11 within a process: from the moment its engine has taken the canceled record, the story does not leave any more, in
+/// no lane, neither what waits nor what comes later, until the process ends. A request under way then is not tried again.
+struct Recalls: Checker {
+    let promise = Promise.recalls
+    private var recalled: [Address: Set<String>] = [:]
+    /// Handed over, and maybe not examined yet: a lane may be stopped.
+    private var pending: [Address: Set<String>] = [:]
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        switch fact {
+        case .taken(let ownership, let items):
+            let owner = truth.ownerships[ownership]
+            for item in items where truth.scenario.news[item].kind == .canceled {
+                // What the ledger says is done is not looked at again.
+                let isDone = truth.deliveries(of: item).allSatisfy { delivery in
+                    truth.resultsOf[delivery].contains { owner.knows($0, as: ownership) }
+                }
+                if !isDone { pending[owner.address, default: []].insert(truth.scenario.news[item].story) }
+            }
+        case .acted(let address, let snapshot) where snapshot.census.unexamined == 0:
+            if let stories = pending.removeValue(forKey: address) { recalled[address, default: []].formUnion(stories) }
+        case .settled(let delivery, _, let result, let address)
+        where result.outcome == .canceled && truth.news(of: delivery).kind == .canceled:
+            recalled[address, default: []].insert(truth.news(of: delivery).story)
+        case .sent(let number, let address, _):
+            let delivery = truth.attempts[number].delivery
+            guard recalled[address]?.contains(truth.news(of: delivery).story) == true else { return nil }
+            return "\(truth.name(delivery)) left after its story had been recalled"
+        default: break
+        }
+        return nil
+    }
+}

@@ -1,0 +1,36 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G3: nothing is sent twice but what was under way, without a stored result, when its owner crashed or lost the
+/// partition, and what got no clear answer in a lane whose policy is to try again.
+struct Repeats: Checker {
+    let promise = Promise.repeats
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        guard case .sent(let number, _, _) = fact else { return nil }
+        let attempt = truth.attempts[number]
+        let name = truth.name(attempt.delivery)
+        guard attempt.ownership >= 0, truth.ownerships[attempt.ownership].isRestored else {
+            return "\(name) was sent by one that does not have its partition"
+        }
+        let known = truth.resultsOf[attempt.delivery].first {
+            truth.ownerships[attempt.ownership].knows($0, as: attempt.ownership)
+        }
+        if let known { return "\(name) was sent, but it had ended as \(known.outcome.rawValue)" }
+        for earlier in truth.attemptsOf[attempt.delivery] where earlier != number {
+            guard truth.attempts[earlier].ownership == attempt.ownership else { continue }
+            guard let reply = truth.attempts[earlier].reply else { return "\(name) is under way twice at once" }
+            switch Judge.verdict(on: reply) {
+            case .accepted: return "\(name) was sent again after it was accepted"
+            case .rejected: return "\(name) was sent again after it was rejected"
+            case .unknown:
+                if truth.scenario.setting.lanes[truth.ownerships[attempt.ownership].lane].onUnknown == .giveUp {
+                    return "\(name) was sent again although its lane gives up"
+                }
+            case .notAccepted, .unreachable, .tokenRefused, .halt: break
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,73 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G5: the deliveries of one story leave in the order of their records, one at a time; who takes a partition over does
+/// not send what is older than anything the former owner finished.
+struct StoryOrder: Checker {
+    let promise = Promise.storyOrder
+    /// By owner and story: the last attempt.
+    private var last: [Line: Int] = [:]
+    /// By story: the highest record whose delivery ended as accepted, with its result's place.
+    private var accepted: [Story: [(offset: Int64, delivery: Int)]] = [:]
+
+    private struct Story: Hashable {
+        var partition: TopicPartition
+        var name: String
+        var platform: Platform
+    }
+
+    private struct Line: Hashable {
+        var story: Story
+        var ownership: Int
+    }
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        switch fact {
+        case .stored(let delivery, let result, _) where result.outcome == .accepted:
+            accepted[story(delivery, truth), default: []].append((offset(delivery, truth), delivery))
+        case .sent(let number, _, _): return sent(number, truth)
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func sent(_ number: Int, _ truth: GroundTruth) -> String? {
+        let attempt = truth.attempts[number]
+        guard attempt.ownership >= 0 else { return nil }
+        let story = story(attempt.delivery, truth)
+        let line = Line(story: story, ownership: attempt.ownership)
+        let name = truth.name(attempt.delivery)
+        if let before = last[line] {
+            let former = truth.attempts[before]
+            let formerName = truth.name(former.delivery)
+            if former.delivery != attempt.delivery, former.reply == nil {
+                return "\(name) left while \(formerName) of the same story was under way"
+            }
+            if offset(attempt.delivery, truth) < offset(former.delivery, truth) {
+                return "\(name) left after \(formerName), which stands behind it in the story"
+            }
+        }
+        last[line] = number
+        // One that has a result already, which its owner could not know, is a repeat and not late.
+        guard truth.resultsOf[attempt.delivery].isEmpty else { return nil }
+        let ownership = truth.ownerships[attempt.ownership]
+        for (later, delivery) in accepted[story] ?? [] where later > offset(attempt.delivery, truth) {
+            // Offsets of different incarnations say nothing about each other.
+            let sent = truth.places[truth.item(of: attempt.delivery)]?.isGone
+            guard sent == false, truth.places[truth.item(of: delivery)]?.isGone == false else { continue }
+            if truth.resultsOf[delivery].contains(where: { ownership.knows($0, as: attempt.ownership) }) {
+                return "\(name) left although \(truth.name(delivery)) of the same story was accepted before"
+            }
+        }
+        return nil
+    }
+
+    private func offset(_ delivery: Int, _ truth: GroundTruth) -> Int64 { truth.places[truth.item(of: delivery)]?.offset ?? 0 }
+
+    private func story(_ delivery: Int, _ truth: GroundTruth) -> Story {
+        let news = truth.news(of: delivery)
+        let partition = truth.partition(of: delivery) ?? TopicPartition(topic: news.topic, partition: -1)
+        return Story(partition: partition, name: news.story, platform: truth.platform(of: delivery))
+    }
+}

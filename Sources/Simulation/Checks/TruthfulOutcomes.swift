@@ -1,0 +1,62 @@
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+
+/// An outcome says what happened, and never more than is known: `accepted` only of what the hub took, certainly-not only of
+/// what it certainly did not, `unknown` when an attempt stayed unanswered.
+struct TruthfulOutcomes: Checker {
+    let promise = Promise.truthfulOutcomes
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        switch fact {
+        case .deadLettered(let delivery, let ownership, let result, _), .settled(let delivery, let ownership, let result, _):
+            check(result, of: delivery, ownership, truth)
+        default: nil
+        }
+    }
+
+    private func check(
+        _ result: ResultRecord, of delivery: Int, _ ownership: Int?, _ truth: GroundTruth
+    ) -> String? {
+        let attempts = truth.attemptsOf[delivery].map { truth.attempts[$0] }
+            .filter { $0.ownership == ownership && $0.hasLeft }
+        let wasAccepted = attempts.contains(where: \.isAccepted)
+        let isUnanswered = attempts.contains(where: \.isUnanswered)
+        let name = truth.name(delivery)
+        guard result.attempts == attempts.count else {
+            return "\(name) reports \(result.attempts) attempts; there were \(attempts.count)"
+        }
+        switch result.outcome {
+        case .accepted:
+            if !wasAccepted { return "\(name) is accepted, but the hub never took it" }
+        case .rejected:
+            if wasAccepted { return "\(name) is rejected, but the hub took it" }
+            guard case .replied(let reply)? = attempts.last?.reply, reply.status == 400 else {
+                return "\(name) is rejected, but the hub did not refuse it"
+            }
+        case .exhausted, .expired, .canceled, .superseded:
+            if wasAccepted { return "\(name) is \(result.outcome.rawValue), but the hub took it" }
+            if isUnanswered { return "\(name) is \(result.outcome.rawValue), but an attempt was not answered" }
+        case .undecodable, .unroutable, .withheld, .duplicate:
+            if !attempts.isEmpty { return "\(name) is \(result.outcome.rawValue), but a request left" }
+        case .unknown:
+            if !isUnanswered { return "\(name) is unknown, but every attempt was answered" }
+        }
+        return mismatch(result.outcome, truth.news(of: delivery).kind).map { "\(name) \($0)" }
+    }
+
+    private func mismatch(_ outcome: Outcome, _ kind: NewsItem.Kind) -> String? {
+        let isRight =
+            switch (kind, outcome) {
+            case (.undecodable, .undecodable), (.unroutable, .unroutable), (.withheld, .withheld),
+                (.canceled, .canceled):
+                true
+            case (.undecodable, _), (.unroutable, _), (.withheld, _), (.canceled, _): false
+            case (_, .undecodable), (_, .unroutable), (_, .withheld): false
+            case (.refused, .accepted): false
+            default: true
+            }
+        return isRight ? nil : "is \(outcome.rawValue) although its event is \(kind)"
+    }
+}

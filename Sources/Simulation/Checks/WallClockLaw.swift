@@ -1,0 +1,75 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G10: while a process's clock on the wall is right, nothing leaves past its deadline, nothing expires before it, and nothing
+/// leaves under embargo, whatever the clock showed before. In the minute after it was set, nothing is released that would
+/// still be under embargo had it not been set.
+struct WallClockLaw: Checker {
+    let promise = Promise.wallClock
+    private var steps: [Int: [Step]] = [:]
+    private static let caution = Duration.seconds(60)
+
+    private struct Step {
+        var at: Instant
+        /// The clock on the wall less the true time, before.
+        var offset: Duration
+    }
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        switch fact {
+        case .clockStepped(let address, let size, let wallBefore):
+            if size > .seconds(2) || size < .seconds(-2) {
+                steps[address.process, default: []].append(Step(at: truth.now, offset: wallBefore - truth.now))
+            }
+        case .sent(let number, let address, let wall): return sent(truth.attempts[number], address, wall, truth)
+        case .settled(let delivery, _, let result, _) where result.outcome == .expired:
+            // The result was written now, so it shows what its process takes for now.
+            guard result.settledAt == truth.now else { return nil }
+            let deadline = earliestDeadline(delivery, truth)
+            guard truth.now < deadline else { return nil }
+            return "\(truth.name(delivery)) is expired, \((deadline - truth.now).short) before its time"
+        default: break
+        }
+        return nil
+    }
+
+    private func sent(_ attempt: Attempt, _ address: Address, _ wall: Instant, _ truth: GroundTruth) -> String? {
+        let news = truth.news(of: attempt.delivery)
+        let name = truth.name(attempt.delivery)
+        if let embargo = news.embargoUntil {
+            if wall == truth.now, embargo > truth.now { return "\(name) left \((embargo - truth.now).short) before its embargo ends" }
+            let began = attempt.ownership >= 0 ? truth.ownerships[attempt.ownership].beganAt : truth.now
+            for step in steps[address.process] ?? [] where step.at > began && truth.now < step.at + Self.caution {
+                guard embargo > truth.now + step.offset, isTaken(attempt, before: step.at, truth) else { continue }
+                return "\(name) left under embargo because the clock had been set"
+            }
+        }
+        guard wall == truth.now else { return nil }
+        let deadline = latestDeadline(attempt.delivery, truth)
+        return truth.now > deadline ? "\(name) left \((truth.now - deadline).short) past its deadline" : nil
+    }
+
+    private func isTaken(_ attempt: Attempt, before time: Instant, _ truth: GroundTruth) -> Bool {
+        truth.places[truth.item(of: attempt.delivery)].map { $0.publishedAt < time - .seconds(1) } ?? false
+    }
+
+    /// No process may take it for expired before then.
+    private func earliestDeadline(_ delivery: Int, _ truth: GroundTruth) -> Instant {
+        let published = truth.places[truth.item(of: delivery)]?.publishedAt ?? .distantPast
+        return deadline(delivery, writtenAt: min(truth.news(of: delivery).record.timestamp ?? published, published), truth)
+    }
+
+    private func latestDeadline(_ delivery: Int, _ truth: GroundTruth) -> Instant {
+        deadline(delivery, writtenAt: truth.news(of: delivery).record.timestamp, truth)
+    }
+
+    private func deadline(_ delivery: Int, writtenAt: Instant?, _ truth: GroundTruth) -> Instant {
+        let news = truth.news(of: delivery)
+        var deadline = news.expiresAt ?? .distantFuture
+        if let maxAge = truth.scenario.setting.lanes[news.lane].maxAge, let writtenAt {
+            deadline = min(deadline, max(writtenAt, news.embargoUntil ?? .distantPast) + maxAge)
+        }
+        return deadline
+    }
+}

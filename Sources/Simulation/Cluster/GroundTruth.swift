@@ -1,0 +1,147 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// What really happened in a life, as no process in it knows it: the cluster writes it down, the checkers read it.
+final class GroundTruth {
+    let scenario: Scenario
+    var now = Scenario.start
+    let platforms: Int
+    var ownerships: [Ownership] = []
+    var attempts: [Attempt] = []
+    /// By delivery: the numbers of its attempts.
+    var attemptsOf: [[Int]]
+    /// By delivery: its results, in the order they were stored.
+    var resultsOf: [[StoredResult]]
+    /// By delivery: whether its dead letter stands.
+    var hasDeadLetter: [Bool]
+    /// By item: the ownerships under which it was handed to an engine.
+    var takenBy: [[Int]]
+    /// By item: where it stands, or stood, once published.
+    var places: [Place?]
+    /// By serial: the item.
+    private let items: [Int: Int]
+
+    // What stands on the broker.
+    var sources: [TopicPartition: SourceLog] = [:]
+    /// How often partitions of deleted topics were made before.
+    var incarnations: [TopicPartition: Int] = [:]
+    var ledger: [Int32: ResultsLog] = [:]
+    /// Partitions by topic; a topic that does not exist is absent.
+    var counts: [String: Int]
+    /// By lane: what its group committed.
+    var committed: [[TopicPartition: Commit]]
+
+    init(scenario: Scenario) {
+        self.scenario = scenario
+        platforms = scenario.setting.engine.platforms.count
+        let deliveries = scenario.news.count * platforms
+        attemptsOf = Array(repeating: [], count: deliveries)
+        resultsOf = Array(repeating: [], count: deliveries)
+        hasDeadLetter = Array(repeating: false, count: deliveries)
+        takenBy = Array(repeating: [], count: scenario.news.count)
+        places = Array(repeating: nil, count: scenario.news.count)
+        items = Dictionary(
+            scenario.news.enumerated().map { ($0.element.serial, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        counts = scenario.setting.partitions
+        committed = Array(repeating: [:], count: scenario.setting.lanes.count)
+        for lane in scenario.setting.lanes {
+            for topic in lane.topics {
+                for partition in 0..<Int32(scenario.setting.partitions[topic] ?? 0) {
+                    sources[TopicPartition(topic: topic, partition: partition)] = SourceLog(startedAt: Scenario.start)
+                }
+            }
+        }
+    }
+
+    /// Where a record stands.
+    struct Place {
+        var partition: TopicPartition
+        var offset: Int64
+        var publishedAt: Instant
+        /// It went with its topic, or was cut off.
+        var isGone = false
+        /// It came to stand below an offset that had been committed for other records, so that its reader started above it.
+        var isHidden = false
+    }
+
+    struct Commit {
+        var offset: Int64
+        var at: Instant
+    }
+
+    struct StoredResult {
+        var ownership: Int?
+        var outcome: Outcome
+        var partition: Int32
+        var offset: Int64
+    }
+
+    // MARK: Deliveries
+
+    func delivery(item: Int, platform: Int) -> Int { item * platforms + platform }
+    func item(serial: Int) -> Int? { items[serial] }
+    /// Stays the same when other news is left out.
+    func drawKey(of delivery: Int) -> Int { news(of: delivery).serial * platforms + delivery % platforms }
+    func item(of delivery: Int) -> Int { delivery / platforms }
+    func platform(of delivery: Int) -> Platform { scenario.setting.engine.platforms[delivery % platforms] }
+    func news(of delivery: Int) -> NewsItem { scenario.news[item(of: delivery)] }
+    func partition(of delivery: Int) -> TopicPartition? { places[item(of: delivery)]?.partition }
+
+    /// The deliveries a record must come to.
+    func deliveries(of item: Int) -> [Int] {
+        if case .redriven(let platform) = scenario.news[item].copy,
+            let index = scenario.setting.engine.platforms.firstIndex(of: platform)
+        {
+            return [delivery(item: item, platform: index)]
+        }
+        return (0..<platforms).map { delivery(item: item, platform: $0) }
+    }
+
+    /// Whether a record must come to its results.
+    func isDue(_ item: Int) -> Bool {
+        guard let place = places[item] else { return true }
+        if place.isHidden { return false }
+        if Int(place.partition.partition) >= counts[scenario.setting.results] ?? 0 { return false }
+        guard place.isGone else { return true }
+        // An engine that has read it finishes it, unless it ends or gives the partition up first.
+        return takenBy[item].contains { number in
+            switch ownerships[number].end {
+            case nil, .rewound: true
+            default: false
+            }
+        }
+    }
+
+    func isSettled(_ item: Int) -> Bool { deliveries(of: item).allSatisfy { !resultsOf[$0].isEmpty } }
+
+    /// For sentences.
+    func name(_ delivery: Int) -> String {
+        let news = news(of: delivery)
+        let place = places[item(of: delivery)].map { "\($0.partition)/\($0.offset)" } ?? "\(news.topic)/?"
+        return "~\(news.serial)~ \(place)/\(platform(of: delivery).rawValue) (\(news.eventID))"
+    }
+}
+
+/// One request on the wire.
+struct Attempt {
+    var delivery: Int
+    var ownership: Int
+    var sentAt: Instant
+    /// Whether the hub took it, whatever was answered.
+    var isAccepted = false
+    var reply: Reply?
+    var repliedAt: Instant?
+    /// A fault that concerns everyone struck it.
+    var metHalt = false
+
+    /// Whether the request really left: one that was certainly never written is no attempt.
+    var hasLeft: Bool { if case .notSent? = reply { false } else { true } }
+
+    /// Whether it may have been accepted as far as anyone could tell from the answer.
+    var isUnanswered: Bool {
+        guard let reply else { return false }
+        if case .unknown = Judge.verdict(on: reply) { return true }
+        return false
+    }
+}

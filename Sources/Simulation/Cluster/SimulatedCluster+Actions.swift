@@ -1,0 +1,88 @@
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+
+/// An engine's actions are carried out: requests leave, results are produced, the driver is commanded.
+extension SimulatedCluster {
+    mutating func carryOut(_ action: Action, _ address: Address) {
+        switch action {
+        case .send(let id, let request): send(request, id: id, address)
+        case .renewToken: processes[address.process].mintedAt = now
+        case .store(let request): store(request, address)
+        case .storeDeadLetter(let request, let original): storeDeadLetter(request, original, address)
+        case .kafka(let command):
+            switch command {
+            case .commit(let lane, let generation, let offsets):
+                record(.committing(address, lane: lane.index, generation, offsets))
+            case .release(let lane, let generation): noteRelease(address, lane, generation)
+            case .rewind(let partition, let lane, let generation): noteRewind(partition, address, lane, generation)
+            default: break
+            }
+            self.command(command, address)
+        case .finish(let leftovers):
+            record(.finished(address, leftovers))
+            agenda.add(.close(address), at: obeyTime(address))
+        case .clockStepped, .recall: break
+        }
+    }
+
+    private mutating func send(_ request: SendRequest, id: RequestID, _ address: Address) {
+        guard let item = Marker.serial(in: request.body).flatMap(truth.item(serial:)),
+            let platform = setting.engine.platforms.firstIndex(where: { $0.rawValue == request.format.rawValue }),
+            let partition = truth.places[item]?.partition
+        else { return }
+        let delivery = truth.delivery(item: item, platform: platform)
+        let ownership = ownership(of: partition, address) ?? -1
+        truth.attempts.append(Attempt(delivery: delivery, ownership: ownership, sentAt: now))
+        let attempt = truth.attempts.count - 1
+        truth.attemptsOf[delivery].append(attempt)
+        report.sends += 1
+        let process = processes[address.process]
+        record(.sent(attempt: attempt, address, wall: process.moment(at: now).wall))
+        let flight = Flight(address: address, request: id, attempt: attempt, mintedAt: process.mintedAt)
+        agenda.add(.arrive(flight), at: now + random.milliseconds(0...5))
+    }
+
+    // MARK: Results and dead letters
+
+    private mutating func store(_ request: StoreRequest, _ address: Address) {
+        guard let (delivery, ownership) = settled(request, address) else { return }
+        record(.settled(delivery: delivery, ownership: ownership, request.result, address))
+        let partition = TopicPartition(topic: setting.results, partition: request.result.source.partition.partition)
+        let carried = request.carried.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) + 8 }
+        let texts = (request.result.eventID?.utf8.count ?? 0) + (request.result.error?.detail.utf8.count ?? 0)
+        produce(
+            Production(
+                key: .init(shard: ShardID(0), delivery: request.delivery, kind: .result), request: request,
+                partition: partition, delivery: delivery, ownership: ownership, bytes: 400 + carried + texts,
+                smallestBytes: 250, timestamp: processes[address.process].moment(at: now).wall), address)
+    }
+
+    private mutating func storeDeadLetter(_ request: StoreRequest, _ original: SourceRecord, _ address: Address) {
+        guard let (delivery, ownership) = settled(request, address) else { return }
+        record(.deadLettered(delivery: delivery, ownership: ownership, request.result, address))
+        let count = max(truth.counts[Setting.deadLetters] ?? 1, 1)
+        let number = scenario.news[truth.item(of: delivery)].keyHash % count
+        let partition = TopicPartition(topic: Setting.deadLetters, partition: Int32(number))
+        produce(
+            Production(
+                key: .init(shard: ShardID(0), delivery: request.delivery, kind: .deadLetter), request: request,
+                partition: partition, delivery: delivery, ownership: ownership, bytes: original.byteCount + 250,
+                smallestBytes: 250, timestamp: processes[address.process].moment(at: now).wall), address)
+    }
+
+    /// The delivery that an engine says has ended, and under which ownership.
+    private mutating func settled(_ request: StoreRequest, _ address: Address) -> (Int, Int?)? {
+        let source = request.result.source
+        let ownership = ownership(of: source.partition, address)
+        let item =
+            ownership.flatMap { truth.ownerships[$0].taken[source.offset] }
+            ?? truth.ownerships.last { $0.address == address && $0.partition == source.partition }?.taken[source.offset]
+        guard let item, let platform = setting.engine.platforms.firstIndex(of: request.result.platform) else {
+            record(.strange("\(source)/\(request.result.platform) ended, but was never read"))
+            return nil
+        }
+        return (truth.delivery(item: item, platform: platform), ownership)
+    }
+}

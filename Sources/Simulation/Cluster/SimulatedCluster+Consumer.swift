@@ -1,0 +1,208 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// The driver of a process: it carries out commands, reads, and commits as `ConsumerState` decides.
+extension SimulatedCluster {
+    /// A command is carried out a little later, in the order it was given.
+    mutating func command(_ command: KafkaCommand, _ address: Address) {
+        let at = obeyTime(address)
+        agenda.add(.command(address, command), at: at)
+    }
+
+    mutating func obeyTime(_ address: Address) -> Instant {
+        let at = max(processes[address.process].obeyedUntil, now + random.milliseconds(0...2))
+        processes[address.process].obeyedUntil = at
+        return at
+    }
+
+    mutating func obey(_ command: KafkaCommand, _ address: Address) {
+        let index = address.process
+        switch command {
+        case .restore(let lane, let generation, let results, let sources, let start):
+            processes[index].lanes[lane.index].ledger.restore(
+                results, for: sources, from: start, shard: ShardID(0), generation: generation)
+            wakeLedger(address, lane: lane.index)
+        case .grant(let lane, let records, let bytes):
+            processes[index].lanes[lane.index].consumer.grant(records: records, bytes: bytes, shard: ShardID(0))
+            wakePoll(index)
+        case .hold(let partition, let lane, let generation):
+            processes[index].lanes[lane.index].consumer.hold(partition, generation)
+        case .resume(let partition, let lane, let generation):
+            processes[index].lanes[lane.index].consumer.resume(partition, generation)
+            wakePoll(index)
+        case .rewind(let partition, let lane, let generation):
+            guard processes[index].lanes[lane.index].consumer.rewind(partition, generation) else { return }
+            processes[index].lanes[lane.index].positions[partition] = LaneClient.FetchPosition(
+                offset: 0, incarnation: truth.sources[partition]?.incarnation ?? 0)
+            wakePoll(index)
+        case .commit(let lane, let generation, let offsets):
+            requestCommit(lane, generation, offsets, address)
+        case .release(let lane, let generation):
+            if processes[index].lanes[lane.index].consumer.release(generation, shard: ShardID(0)) {
+                unassign(address, lane: lane.index)
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    mutating func wakePoll(_ index: Int) {
+        guard processes[index].engine != nil, !processes[index].isPolling else { return }
+        processes[index].isPolling = true
+        let address = Address(process: index, run: processes[index].run)
+        agenda.add(.poll(address), at: now + random.milliseconds(0...4))
+    }
+
+    /// One turn of the polling thread.
+    mutating func poll(_ address: Address) {
+        let index = address.process
+        processes[index].isPolling = false
+        var hasMore = false
+        for lane in processes[index].lanes.indices {
+            var consumer = processes[index].lanes[lane].consumer
+            let slots = consumer.slots
+            guard !slots.isEmpty else { continue }
+            var positions = processes[index].lanes[lane].positions
+            var events = ShardEvents(shards: 1)
+            var items: [TopicPartition: [Int]] = [:]
+            var isMoving = false
+            let isFull = consumer.read(batch: random.number(1...64), &events) { slot, limit in
+                let partition = slots[slot].partition
+                guard var position = positions[partition] else { return [] }
+                let (readings, taken) = fetch(partition, &position, limit: limit)
+                positions[partition] = position
+                items[partition] = taken
+                if !readings.isEmpty { isMoving = true }
+                return readings
+            }
+            if isFull || isMoving { hasMore = true }
+            processes[index].lanes[lane].consumer = consumer
+            processes[index].lanes[lane].positions = positions
+            post(events, items: items, to: address)
+        }
+        if hasMore { wakePoll(index) }
+    }
+
+    /// What the client library has in the partition's queue.
+    private mutating func fetch(
+        _ partition: TopicPartition, _ position: inout LaneClient.FetchPosition, limit: Int
+    ) -> ([ConsumerState.Reading], [Int]) {
+        guard let log = truth.sources[partition] else { return ([], []) }
+        if let fault = unavailability(of: partition) {
+            strike(fault, .unavailableSource)
+            return ([], [])
+        }
+        // The library notices nothing as long as its offset exists: it goes on there in the new incarnation.
+        if position.offset > log.end || position.isOutOfRange {
+            position.offset = 0
+            position.reportedEnd = nil
+            strike(.regressedOffsets)
+        } else if position.incarnation != log.incarnation, position.offset > 0 {
+            strike(.silentRecreation)
+        }
+        position.incarnation = log.incarnation
+        position.isOutOfRange = false
+        var records: [SourceRecord] = []
+        var items: [Int] = []
+        var index = log.index(from: position.offset)
+        var bytes = 0
+        while records.count < limit, index < log.items.count, bytes < setting.queueBytes {
+            let (offset, item) = log.items[index]
+            var record = scenario.news[item].record
+            record.offset = offset
+            records.append(record)
+            items.append(item)
+            bytes += record.byteCount
+            position.offset = offset + 1
+            index += 1
+        }
+        var readings: [ConsumerState.Reading] = records.isEmpty ? [] : [.records(records)]
+        if index == log.items.count, records.count < limit, bytes < setting.queueBytes, position.reportedEnd != log.end {
+            position.reportedEnd = log.end
+            position.offset = log.end
+            readings.append(.end(offset: log.end))
+        }
+        return (readings, items)
+    }
+
+    // MARK: Commits
+
+    private mutating func requestCommit(
+        _ lane: LaneID, _ generation: Generation, _ offsets: [PartitionOffset], _ address: Address
+    ) {
+        let client = processes[address.process].lanes[lane.index]
+        guard client.consumer.mayCommit(generation) else {
+            post([.committed(lane, generation, offsets: [], failure: .staleGeneration)], to: address)
+            return
+        }
+        let request = CommitRequest(
+            lane: lane.index, generation: generation, groupGeneration: client.groupGeneration, offsets: offsets)
+        agenda.add(.commit(address, request), at: now + random.milliseconds(1...15))
+    }
+
+    /// The broker takes a commit, or parts of it.
+    mutating func commit(_ request: CommitRequest, from address: Address) {
+        let member = groups[request.lane].index(of: address).map { groups[request.lane].members[$0] }
+        var failure: KafkaFailure?
+        var taken: [PartitionOffset] = []
+        let trouble = commitFailure(lane: request.lane)
+        if member?.generation != request.groupGeneration {
+            failure = KafkaFailure(code: "ILLEGAL_GENERATION", detail: "the group has moved on")
+        } else if trouble == .refused {
+            failure = KafkaFailure(code: "COORDINATOR_LOAD_IN_PROGRESS", isRetriable: true, detail: "not now")
+        } else {
+            for offset in request.offsets {
+                if refusesCommit(of: offset.partition) {
+                    failure = KafkaFailure(code: "TOPIC_AUTHORIZATION_FAILED", detail: "not this partition")
+                } else if !exists(offset.partition) {
+                    failure = KafkaFailure(code: "UNKNOWN_TOPIC_OR_PART", detail: "no such partition")
+                } else {
+                    taken.append(offset)
+                }
+            }
+            for offset in taken {
+                truth.committed[request.lane][offset.partition] = GroundTruth.Commit(offset: offset.offset, at: now)
+            }
+            record(.committed(address, lane: request.lane, taken))
+            if trouble == .applied {
+                failure = KafkaFailure(code: "_TIMED_OUT", isRetriable: true, detail: "no answer")
+                taken = []
+            }
+        }
+        guard processes[address.process].run == address.run else { return }
+        post(
+            [.committed(LaneID(request.lane), request.generation, offsets: taken, failure: failure)], to: address,
+            after: .milliseconds(1))
+    }
+
+    func exists(_ partition: TopicPartition) -> Bool {
+        Int(partition.partition) < truth.counts[partition.topic] ?? 0
+    }
+
+    // MARK: Partition counts and topics
+
+    /// Reads the topics' partition counts: after every assignment, and every 5 seconds.
+    mutating func askCounts(_ address: Address, isRegular: Bool) {
+        if isRegular { agenda.add(.askCounts(address, isRegular: true), at: now + .seconds(5)) }
+        let readIn = processes[address.process].lanes.map(\.consumer.generation)
+        agenda.add(
+            .takeCounts(address, announcedCounts, readIn: readIn), at: now + random.milliseconds(1...40))
+    }
+
+    /// The driver compares the topics with those it has seen, and reports the ones that were made again.
+    mutating func compareTopics(_ address: Address) {
+        let index = address.process
+        let present = incarnations
+        for (topic, incarnation) in present.sorted(by: { $0.key < $1.key }) {
+            let before = processes[index].topicsSeen.updateValue(incarnation, forKey: topic)
+            guard let before, before != incarnation, let lane = setting.lane(of: topic) else { continue }
+            var events = ShardEvents(shards: 1)
+            let generation = processes[index].lanes[lane].consumer.generation
+            for slot in processes[index].lanes[lane].consumer.slots where slot.partition.topic == topic {
+                processes[index].lanes[lane].consumer.beganAnew(slot.partition, generation, &events)
+            }
+            post(events, to: address)
+        }
+    }
+}

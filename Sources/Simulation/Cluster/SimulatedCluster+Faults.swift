@@ -1,0 +1,181 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// Faults begin and end.
+extension SimulatedCluster {
+    mutating func begin(_ index: Int) {
+        let fault = scenario.faults[index]
+        switch fault.kind {
+        case .crash(let process):
+            if processes[process].engine != nil { strike(index, .crash) }
+            crash(process, returnsAfter: fault.lasts)
+        case .drain(let process):
+            guard processes[process].engine != nil, !processes[process].isClosing else { return }
+            strike(index, .drain)
+            processes[process].returnsAfter = fault.lasts
+            agenda.add(.input(address(process), .drain, items: []), at: now)
+        case .rebalance(let lane):
+            guard !groups[lane].members.isEmpty else { return }
+            strike(index, .rebalance)
+            rebalance(lane)
+        case .expel(let process, let lane):
+            guard processes[process].engine != nil, groups[lane].index(of: address(process)) != nil else { return }
+            strike(index, .expel)
+            expel(address(process), lane: lane, noticedAfter: fault.lasts)
+        case .freeze(let process):
+            if processes[process].engine != nil { strike(index, .freeze) }
+            freeze(process, for: fault.lasts)
+        case .wrongClock(let process, let size), .clockStep(let process, let size):
+            if case .wrongClock = fault.kind { strike(index, .wrongClock) } else {
+                strike(index, size > .zero ? .clockStepForward : .clockStepBack)
+            }
+            stepClock(process, by: size)
+            agenda.add(.ends(fault: index), at: now + fault.lasts)
+        case .recreated(let topic, let partitions): recreate(index, topic, partitions: partitions, after: fault.lasts)
+        case .cutBack(let partition, let records): cutBack(index, partition, records: records)
+        case .grown(let topics, let count): grow(topics, to: count, within: fault.lasts)
+        case .retention(let share): dropResults(index, share: share)
+        case .forgottenOffsets(let lane): forgetOffsets(index, lane: lane)
+        case .pausedLane(let lane):
+            strike(index, .pausedLane)
+            activeFaults.append(index)
+            pause(lane)
+            agenda.add(.ends(fault: index), at: now + fault.lasts)
+        case .hub, .badMinute, .slowHub, .poison, .stalledResults, .failingCommits, .refusedCommits, .slowLedger,
+            .unavailable, .refusedTopic, .smallRecords:
+            activeFaults.append(index)
+            agenda.add(.ends(fault: index), at: now + fault.lasts)
+        }
+    }
+
+    mutating func end(_ index: Int) {
+        activeFaults.removeAll { $0 == index }
+        switch scenario.faults[index].kind {
+        case .pausedLane(let lane) where !isPaused(lane):
+            for process in processes.indices where processes[process].engine != nil {
+                agenda.add(.input(address(process), .resume(LaneID(lane)), items: []), at: now)
+            }
+        case .wrongClock(let process, let size), .clockStep(let process, let size):
+            stepClock(process, by: .zero - size)
+        case .unavailable(let partition) where setting.lane(of: partition.topic) != nil:
+            for process in processes.indices { wakePoll(process) }
+        default: break
+        }
+    }
+
+    private func address(_ process: Int) -> Address {
+        Address(process: process, run: processes[process].run)
+    }
+
+    private mutating func freeze(_ process: Int, for duration: Duration) {
+        guard processes[process].engine != nil else { return }
+        processes[process].frozenUntil = max(processes[process].frozenUntil, now + duration)
+        agenda.add(.thaw(process: process), at: processes[process].frozenUntil)
+        guard duration > setting.sessionTimeout else { return }
+        for lane in groups.indices {
+            agenda.add(.expireSession(address(process), lane: lane), at: now + setting.sessionTimeout)
+        }
+    }
+
+    mutating func thaw(_ process: Int) {
+        guard processes[process].frozenUntil <= now else { return }
+        let missed = processes[process].missed
+        processes[process].missed = []
+        for occurrence in missed where isStillMeant(occurrence) { happen(occurrence) }
+    }
+
+    /// The clock on the wall is set; nothing tells the process.
+    private mutating func stepClock(_ process: Int, by size: Duration) {
+        processes[process].lastStep = .init(at: now, wallBefore: processes[process].moment(at: now).wall)
+        processes[process].wallOffset += size
+        record(.clockStepped(address(process), by: size, wallBefore: now + processes[process].wallOffset - size))
+    }
+
+    private mutating func pause(_ lane: Int) {
+        for process in processes.indices where processes[process].engine != nil {
+            agenda.add(.input(address(process), .pause(LaneID(lane)), items: []), at: now)
+        }
+    }
+
+    // MARK: What is in force
+
+    func isPaused(_ lane: Int) -> Bool {
+        activeFaults.contains { scenario.faults[$0].kind == .pausedLane(lane: lane) }
+    }
+
+    /// The fault that keeps a partition from being read and written.
+    func unavailability(of partition: TopicPartition) -> Int? {
+        activeFaults.first { scenario.faults[$0].kind == .unavailable(partition) }
+    }
+
+    /// Until when nothing is appended to a partition.
+    mutating func appendBlock(_ partition: TopicPartition) -> Instant? {
+        var until: Instant?
+        for fault in activeFaults {
+            switch scenario.faults[fault].kind {
+            case .stalledResults where partition.topic == setting.results: strike(fault, .stalledResults)
+            case .unavailable(partition):
+                let isResult = partition.topic == setting.results
+                strike(fault, isResult ? .unavailableResults : .unavailableDeadLetters)
+            default: continue
+            }
+            until = max(until ?? now, Scenario.start + scenario.faults[fault].end)
+        }
+        return until.flatMap { $0 > now ? $0 : nil }
+    }
+
+    /// Why the broker does not take a record.
+    mutating func refusal(of production: Production) -> String? {
+        if production.bytes > setting.recordBytesMax {
+            strike(.tooLarge)
+            return "MSG_SIZE_TOO_LARGE"
+        }
+        if !exists(production.partition) { return "_UNKNOWN_PARTITION" }
+        for fault in activeFaults {
+            switch scenario.faults[fault].kind {
+            case .refusedTopic(production.partition.topic):
+                strike(fault, .refusedTopic)
+                return "TOPIC_AUTHORIZATION_FAILED"
+            case .smallRecords(production.partition.topic, let bytes) where production.bytes > bytes:
+                strike(fault, .tooLarge)
+                return "MSG_SIZE_TOO_LARGE"
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    enum CommitFailure {
+        case refused
+        /// Done; only the answer says otherwise.
+        case applied
+    }
+
+    mutating func commitFailure(lane: Int) -> CommitFailure? {
+        for fault in activeFaults {
+            guard case .failingCommits(lane, let isApplied) = scenario.faults[fault].kind else { continue }
+            strike(fault, isApplied ? .appliedCommits : .failingCommits)
+            return isApplied ? .applied : .refused
+        }
+        return nil
+    }
+
+    mutating func refusesCommit(of partition: TopicPartition) -> Bool {
+        guard let fault = activeFaults.first(where: { scenario.faults[$0].kind == .refusedCommits(partition) }) else {
+            return false
+        }
+        strike(fault, .refusedCommits)
+        return true
+    }
+
+    mutating func slowness() -> Duration {
+        var sum = Duration.zero
+        for fault in activeFaults {
+            guard case .slowHub(let more) = scenario.faults[fault].kind else { continue }
+            strike(fault, .slowHub)
+            sum += more
+        }
+        return sum
+    }
+}

@@ -1,0 +1,114 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// What is due, happens.
+extension SimulatedCluster {
+    mutating func happen(_ occurrence: Occurrence) {
+        switch occurrence {
+        case .publish(let item): publish(item)
+        case .begins(let fault): begin(fault)
+        case .ends(let fault): end(fault)
+        case .start(let process): start(process)
+        case .thaw(let process): thaw(process)
+        case .calm:
+            isCalm = true
+            record(.calm)
+            agenda.add(.review, at: now)
+        case .review: review()
+        case .createTopic(let topic, let partitions): createTopic(topic, partitions: partitions)
+        case .growTopic(let topic, let count): growTopic(topic, to: count)
+        case .announceCounts: announceCounts()
+        case .noticeCounts(let lane): noticeCounts(lane)
+        case .append(let address, let production): append(production, from: address)
+        case .acknowledge(let address): acknowledge(address)
+        case .commit(let address, let request): commit(request, from: address)
+        case .completeJoin(let lane, let round, let isForced): completeJoin(lane, round: round, isForced: isForced)
+        case .expireSession(let address, let lane): expireSession(address, lane: lane)
+        case .arrive(let flight): arrive(flight)
+        default: happenInside(occurrence)
+        }
+    }
+
+    /// Inside a process.
+    private mutating func happenInside(_ occurrence: Occurrence) {
+        switch occurrence {
+        case .input(let address, let input, let items): feed(address.process, input, items: items)
+        case .reply(let flight, let reply): self.reply(reply, to: flight)
+        case .alarm(let address, let serial): ring(address, serial)
+        case .command(let address, let command): obey(command, address)
+        case .close(let address): close(address)
+        case .poll(let address): poll(address)
+        case .readLedger(let address, let lane, let turn): readLedger(address, lane: lane, turn: turn)
+        case .locate(let address, let lane, let requests): locate(requests, address, lane: lane)
+        case .noticeRebalance(let address, let lane, let round): noticeRebalance(address, lane: lane, round: round)
+        case .takeAssignment(let address, let lane, let generation, let partitions):
+            takeAssignment(address, lane: lane, groupGeneration: generation, partitions)
+        case .noticeLoss(let address, let lane): noticeLoss(address, lane: lane)
+        case .expireRelease(let address, let lane): expireRelease(address, lane: lane)
+        case .askCounts(let address, let isRegular): askCounts(address, isRegular: isRegular)
+        case .takeCounts(let address, let counts, let readIn):
+            post([.partitionCounts(counts, readIn: readIn)], to: address)
+        case .compareTopics(let address): compareTopics(address)
+        case .retryProduce(let address): retryProduce(address)
+        case .inspect(let address): inspect(address)
+        case .exit(let address): exit(address)
+        default: break
+        }
+    }
+
+    private mutating func ring(_ address: Address, _ serial: Int) {
+        guard processes[address.process].alarm?.serial == serial else { return }
+        processes[address.process].alarm = nil
+        feed(address.process, .alarm)
+    }
+
+    private mutating func publish(_ item: Int) {
+        let news = scenario.news[item]
+        guard let count = truth.counts[news.topic], count > 0 else {
+            // Its producer waits for the topic to come back.
+            agenda.add(.publish(item: item), at: now + .milliseconds(500))
+            return
+        }
+        truth.publish(item, in: Int32(news.keyHash % count))
+        countKind(news)
+        record(.published(item: item))
+        for process in processes.indices { wakePoll(process) }
+    }
+
+    private mutating func countKind(_ news: NewsItem) {
+        switch news.copy {
+        case .redriven: strike(.redriven)
+        case .republished: strike(.republished)
+        case nil: break
+        }
+        if news.kind == .canceled { strike(.recalled) }
+        if news.embargoUntil ?? .distantPast > now { strike(.embargoed) }
+        let isOdd = news.record.timestamp.map { $0 > now || $0 < now - .seconds(60) } ?? true
+        if isOdd { strike(.oddTimestamp) }
+        if news.record.byteCount > 8_000 { strike(.largeRecord) }
+    }
+
+    /// Tells an engine what happened in Kafka, in order.
+    ///
+    /// - Parameter items: the news behind the records, by partition.
+    mutating func post(
+        _ events: [KafkaEvent], items: [TopicPartition: [Int]] = [:], to address: Address, after delay: Duration = .zero
+    ) {
+        guard !events.isEmpty else { return }
+        let at = max(processes[address.process].postedUntil, now + delay + random.milliseconds(0...3))
+        processes[address.process].postedUntil = at
+        for event in events {
+            var behind: [Int] = []
+            if case .records(_, _, let partition, _) = event { behind = items[partition] ?? [] }
+            agenda.add(.input(address, .kafka(event), items: behind), at: at)
+        }
+    }
+
+    mutating func post(_ events: ShardEvents, items: [TopicPartition: [Int]] = [:], to address: Address) {
+        var events = events
+        var lists: [[KafkaEvent]] = []
+        events.flush { lists.append($1) }
+        for list in lists { post(list, items: items, to: address) }
+    }
+}

@@ -1,0 +1,189 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// Processes start and end, and who owns what.
+extension SimulatedCluster {
+    mutating func start(_ index: Int) {
+        guard processes[index].engine == nil else { return }
+        let run = processes[index].run + 1
+        let wallOffset = processes[index].wallOffset
+        processes[index] = SimulatedProcess()
+        processes[index].wallOffset = wallOffset
+        // A monotonic clock counts from anywhere.
+        processes[index].steadyOffset = Instant(nanoseconds: 0) + random.milliseconds(0...100_000_000) - Scenario.start
+        processes[index].run = run
+        processes[index].mintedAt = now
+        processes[index].lanes = setting.lanes.indices.map { lane in
+            LaneClient(
+                consumer: ConsumerState(lane: LaneID(lane), shards: 1, patience: setting.releaseTimeout),
+                ledger: LedgerState(lane: LaneID(lane)))
+        }
+        processes[index].topicsSeen = incarnations
+        processes[index].engine = makeEngine(process: index, run: run)
+        for lane in setting.lanes.indices where isPaused(lane) { feed(index, .pause(LaneID(lane))) }
+        let address = Address(process: index, run: run)
+        for lane in setting.lanes.indices { join(address, lane: lane) }
+        agenda.add(.askCounts(address, isRegular: true), at: now)
+        agenda.add(.inspect(address), at: now + .seconds(2))
+    }
+
+    /// By topic, those that exist.
+    var incarnations: [String: Int] {
+        var incarnations: [String: Int] = [:]
+        for (partition, log) in truth.sources where partition.partition == 0 {
+            incarnations[partition.topic] = log.incarnation
+        }
+        return incarnations
+    }
+
+    mutating func crash(_ index: Int, returnsAfter: Duration) {
+        guard processes[index].engine != nil else { return }
+        let address = Address(process: index, run: processes[index].run)
+        writesInTransit[address] = now + random.milliseconds(0...20)
+        die(address)
+        report.crashes += 1
+        for lane in groups.indices {
+            agenda.add(.expireSession(address, lane: lane), at: now + setting.sessionTimeout)
+        }
+        agenda.add(.start(process: index), at: now + returnsAfter)
+    }
+
+    private mutating func die(_ address: Address) {
+        for ownership in processes[address.process].ownerships { end(ownership, as: .died) }
+        processes[address.process].ownerships = []
+        processes[address.process].engine = nil
+    }
+
+    /// An orderly shutdown, once the engine has finished: the groups are left and the producer is emptied.
+    mutating func close(_ address: Address) {
+        guard !processes[address.process].isClosing else { return }
+        processes[address.process].isClosing = true
+        processes[address.process].closesAt = now + setting.releaseTimeout + .seconds(10)
+        for lane in groups.indices {
+            switch processes[address.process].lanes[lane].consumer.phase {
+            case .unassigned: leave(address, lane: lane)
+            case .assigned: revoke(address, lane: lane, isLost: false)
+            case .draining: break
+            }
+        }
+        agenda.add(.exit(address), at: now)
+    }
+
+    mutating func exit(_ address: Address) {
+        let process = processes[address.process]
+        guard process.isClosing else { return }
+        let isDone = process.lanes.allSatisfy(\.hasLeft) && process.outstanding == 0 && process.refused.isEmpty
+        guard isDone || now >= process.closesAt else {
+            agenda.add(.exit(address), at: now + .milliseconds(50))
+            return
+        }
+        for lane in groups.indices where !process.lanes[lane].hasLeft { leave(address, lane: lane) }
+        die(address)
+        agenda.add(.start(process: address.process), at: now + process.returnsAfter)
+    }
+
+    // MARK: Ownerships
+
+    /// Writes down what an input means for who owns what.
+    mutating func note(_ input: Input, _ items: [Int], _ address: Address) {
+        guard case .kafka(let event) = input else { return }
+        switch event {
+        case .assigned(let lane, let generation, let partitions):
+            let former = processes[address.process].ownerships.filter { truth.ownerships[$0].lane == lane.index }
+            for ownership in former { end(ownership, as: .replaced) }
+            processes[address.process].ownerships.removeAll { former.contains($0) }
+            for partition in partitions { begin(partition, lane.index, generation, address) }
+        case .restored(let lane, let generation, let results, let entries, let end):
+            noteLedger(entries, end, of: results, in: ownerships(lane, generation, address))
+        case .records(let lane, let generation, let partition, let records):
+            guard let number = ownership(of: partition, address), records.count == items.count,
+                truth.ownerships[number].lane == lane.index, truth.ownerships[number].generation == generation
+            else { return }
+            for (record, item) in zip(records, items) {
+                truth.ownerships[number].taken[record.offset] = item
+                truth.takenBy[item].append(number)
+            }
+            self.record(.taken(ownership: number, items: items))
+        case .beganAnew(let lane, let generation, let partition):
+            for number in ownerships(lane, generation, address) where truth.ownerships[number].partition == partition {
+                truth.ownerships[number].isEnding = true
+            }
+        case .revoked(let lane, let generation, let partitions, let isLost):
+            for number in ownerships(lane, generation, address)
+            where partitions.contains(truth.ownerships[number].partition) {
+                if isLost {
+                    end(number, as: .lost)
+                } else {
+                    truth.ownerships[number].revokedAt = now
+                }
+            }
+            processes[address.process].ownerships.removeAll { truth.ownerships[$0].end != nil }
+        default:
+            break
+        }
+    }
+
+    private mutating func noteLedger(
+        _ entries: [LedgerEntry], _ end: RestoreEnd?, of results: TopicPartition, in numbers: [Int]
+    ) {
+        for number in numbers where truth.ownerships[number].partition.partition == results.partition {
+            for entry in entries where entry.source.partition == truth.ownerships[number].partition {
+                truth.ownerships[number].seen.insert(entry.offset)
+                if entry.isOpen { truth.ownerships[number].known.insert(entry.offset) }
+            }
+            guard end != nil, !truth.ownerships[number].isRestored else { continue }
+            truth.ownerships[number].isRestored = true
+            record(.restored(ownership: number))
+        }
+    }
+
+    private mutating func begin(
+        _ partition: TopicPartition, _ lane: Int, _ generation: Generation, _ address: Address
+    ) {
+        truth.ownerships.append(
+            Ownership(address: address, lane: lane, generation: generation, partition: partition, beganAt: now))
+        processes[address.process].ownerships.append(truth.ownerships.count - 1)
+        record(.began(ownership: truth.ownerships.count - 1))
+    }
+
+    /// The engine gives a generation up.
+    mutating func noteRelease(_ address: Address, _ lane: LaneID, _ generation: Generation) {
+        for number in ownerships(lane, generation, address) {
+            let revokedAt = truth.ownerships[number].revokedAt ?? now
+            let isInTime = now - revokedAt < setting.engine.revokeDeadline
+            end(number, as: isInTime ? .released : .overdue)
+        }
+        processes[address.process].ownerships.removeAll { truth.ownerships[$0].end != nil }
+    }
+
+    /// The engine has finished a former incarnation.
+    mutating func noteRewind(_ partition: TopicPartition, _ address: Address, _ lane: LaneID, _ generation: Generation) {
+        guard
+            let number = ownerships(lane, generation, address).last(where: {
+                truth.ownerships[$0].partition == partition && truth.ownerships[$0].isEnding
+            })
+        else { return }
+        end(number, as: .rewound)
+        processes[address.process].ownerships.removeAll { $0 == number }
+        begin(partition, lane.index, generation, address)
+        truth.ownerships[truth.ownerships.count - 1].hasRewound = true
+    }
+
+    private mutating func end(_ ownership: Int, as end: Ownership.End) {
+        guard truth.ownerships[ownership].end == nil else { return }
+        truth.ownerships[ownership].end = end
+        record(.ended(ownership: ownership))
+    }
+
+    /// The ownership under which an engine handles a partition.
+    func ownership(of partition: TopicPartition, _ address: Address) -> Int? {
+        processes[address.process].ownerships.last { truth.ownerships[$0].partition == partition }
+    }
+
+    private func ownerships(_ lane: LaneID, _ generation: Generation, _ address: Address) -> [Int] {
+        processes[address.process].ownerships.filter {
+            truth.ownerships[$0].lane == lane.index && truth.ownerships[$0].generation == generation
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// Topics are deleted, made again, cut back, widened; results and offsets are forgotten.
+extension SimulatedCluster {
+    mutating func recreate(_ fault: Int, _ topic: String, partitions: Int, after gap: Duration) {
+        guard truth.counts[topic] != nil else { return }
+        let isRunning = processes.contains { $0.engine != nil }
+        strike(fault, isRunning ? .recreatedWhileRunning : .recreatedWhileStopped)
+        truth.delete(topic)
+        announceLater()
+        agenda.add(.createTopic(topic, partitions: partitions), at: now + gap)
+    }
+
+    mutating func createTopic(_ topic: String, partitions: Int) {
+        truth.create(topic, partitions: partitions)
+        announceLater()
+        for process in processes.indices where processes[process].engine != nil {
+            let address = Address(process: process, run: processes[process].run)
+            agenda.add(.compareTopics(address), at: now + random.milliseconds(500...8_000))
+        }
+        for process in processes.indices { wakePoll(process) }
+        if partitions > truth.counts[setting.results] ?? 0 {
+            agenda.add(.growTopic(setting.results, to: partitions), at: now + random.milliseconds(0...10_000))
+        }
+    }
+
+    mutating func cutBack(_ fault: Int, _ partition: TopicPartition, records: Int) {
+        guard let end = truth.cutBack(partition, records: records) else { return }
+        strike(fault, .cutBack)
+        // The library checks a position against the new leader's log: one that is past its end is reset.
+        for process in processes.indices {
+            for lane in processes[process].lanes.indices {
+                guard let position = processes[process].lanes[lane].positions[partition] else { continue }
+                processes[process].lanes[lane].positions[partition]?.isOutOfRange = position.offset > end
+                processes[process].lanes[lane].positions[partition]?.reportedEnd = nil
+            }
+            wakePoll(process)
+        }
+    }
+
+    mutating func grow(_ topics: [String], to count: Int, within time: Duration) {
+        for (index, topic) in topics.enumerated() {
+            agenda.add(.growTopic(topic, to: count), at: now + time * index / max(topics.count - 1, 1))
+        }
+    }
+
+    mutating func growTopic(_ topic: String, to count: Int) {
+        guard truth.grow(topic, to: count) else { return }
+        strike(topic == setting.results ? .grownResults : .grownSource)
+        announceLater()
+    }
+
+    /// Clients see the topics as they were a moment ago, all alike.
+    private mutating func announceLater() {
+        agenda.add(.announceCounts, at: now + random.milliseconds(0...2_000))
+    }
+
+    mutating func announceCounts() {
+        announcedCounts = truth.counts
+        for lane in groups.indices {
+            agenda.add(.noticeCounts(lane: lane), at: now + random.milliseconds(100...10_000))
+        }
+    }
+
+    mutating func dropResults(_ fault: Int, share: Int) {
+        for partition in truth.ledger.keys.sorted() {
+            guard let log = truth.ledger[partition], log.end > log.start else { continue }
+            strike(fault, .retention)
+            truth.ledger[partition]?.start = log.start + (log.end - log.start) * Int64(share) / 100
+        }
+    }
+
+    mutating func forgetOffsets(_ fault: Int, lane: Int) {
+        for partition in truth.committed[lane].keys.sorted() where partition.topic == setting.results {
+            strike(fault, .forgottenOffsets)
+            truth.committed[lane][partition] = nil
+        }
+    }
+}
+
+extension GroundTruth {
+    func publish(_ item: Int, in number: Int32) {
+        let news = scenario.news[item]
+        let partition = TopicPartition(topic: news.topic, partition: number)
+        guard var log = sources[partition] else { return }
+        let offset = log.end + news.gapBefore
+        log.items.append((offset, item))
+        log.end = offset + 1 + news.gapAfter
+        sources[partition] = log
+        places[item] = Place(partition: partition, offset: offset, publishedAt: now)
+    }
+
+    /// All of it goes, what the groups committed for it too.
+    func delete(_ topic: String) {
+        for partition in sources.keys where partition.topic == topic {
+            for (_, item) in sources[partition]?.items ?? [] { places[item]?.isGone = true }
+            incarnations[partition] = (sources[partition]?.incarnation ?? 0) + 1
+            sources[partition] = nil
+            for lane in committed.indices { committed[lane][partition] = nil }
+        }
+        counts[topic] = nil
+    }
+
+    func create(_ topic: String, partitions: Int) {
+        let former = incarnations.filter { $0.key.topic == topic }.map(\.value).max() ?? 0
+        for number in 0..<Int32(partitions) {
+            sources[TopicPartition(topic: topic, partition: number)] = SourceLog(incarnation: former, startedAt: now)
+        }
+        counts[topic] = partitions
+    }
+
+    /// - Returns: the new end; `nil` when nothing was there to be lost.
+    func cutBack(_ partition: TopicPartition, records: Int) -> Int64? {
+        guard var log = sources[partition], !log.items.isEmpty else { return nil }
+        for (offset, item) in log.items.suffix(records) {
+            places[item]?.isGone = true
+            log.end = min(log.end, offset)
+        }
+        log.items.removeLast(min(records, log.items.count))
+        log.startedAt = now
+        sources[partition] = log
+        return log.end
+    }
+
+    /// - Returns: whether the topic has changed.
+    func grow(_ topic: String, to count: Int) -> Bool {
+        guard let before = counts[topic], before < count else { return false }
+        counts[topic] = count
+        guard scenario.setting.lane(of: topic) != nil else { return true }
+        for number in Int32(before)..<Int32(count) {
+            sources[TopicPartition(topic: topic, partition: number)] = SourceLog(
+                incarnation: sources[TopicPartition(topic: topic, partition: 0)]?.incarnation ?? 0, startedAt: now)
+        }
+        return true
+    }
+
+    /// A reader starts above these records, because the offset was committed for others that stood there before.
+    func hide(_ partition: TopicPartition, below offset: Int64, publishedAfter time: Instant) {
+        for (stands, item) in sources[partition]?.items ?? [] where stands < offset {
+            guard let place = places[item], place.publishedAt > time, !isSettled(item) else { continue }
+            places[item]?.isHidden = true
+        }
+    }
+
+    /// Whether all that a partition must come to is committed.
+    func isCommitted(_ partition: TopicPartition, to log: SourceLog) -> Bool {
+        guard let lane = scenario.setting.lane(of: partition.topic), !log.items.isEmpty,
+            Int(partition.partition) < counts[scenario.setting.results] ?? 0
+        else { return true }
+        return committed[lane][partition]?.offset == log.end
+    }
+}

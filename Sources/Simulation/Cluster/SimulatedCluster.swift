@@ -1,0 +1,181 @@
+import KafkaModel
+public import NewsModel
+public import PublishEngine
+
+/// One life: engines, broker and hub on one agenda, everything that is left to chance drawn from the life's seed, every
+/// promise checked at every step.
+///
+/// What a consumer, a ledger reader and a producer decide are the values of `KafkaModel`, the very same that the service
+/// runs. The cluster plays what surrounds them: the broker, the client library's behaviour, the threads and their delays.
+public struct SimulatedCluster {
+    let scenario: Scenario
+    var agenda = Agenda()
+    var truth: GroundTruth
+    var processes: [SimulatedProcess]
+    var groups: [ConsumerGroup]
+    /// What clients are told about the topics' partitions: a little behind the truth.
+    var announcedCounts: [String: Int]
+    var random: SeededRandom
+    /// Faults under way, by number.
+    var activeFaults: [Int] = []
+    /// What a process that died still had on its way to the broker gets through until then.
+    var writesInTransit: [Address: Instant] = [:]
+    var report = LifeReport()
+    let router: Router
+    let builder: PayloadBuilder
+    private let decoder = NewsDecoder()
+    private var checkers: [any Checker]
+    private var interference: (any Interference)?
+    private var violation: Violation?
+    private var actions: [Action] = []
+    /// Faults that took effect.
+    private var struck: Set<Int> = []
+    private var settledAt: Instant?
+    var isCalm = false
+    /// Receives a line for every step.
+    public var trace: ((String) -> Void)?
+
+    /// - Parameters:
+    ///   - promises: what is checked.
+    ///   - interference: a planted bug, for tests of the checkers.
+    public init(
+        _ scenario: Scenario, promises: [Promise] = Promise.allCases, interference: (any Interference)? = nil
+    ) throws(PayloadProblems) {
+        self.scenario = scenario
+        self.interference = interference
+        truth = GroundTruth(scenario: scenario)
+        processes = Array(repeating: SimulatedProcess(), count: scenario.setting.processes)
+        groups = Array(repeating: ConsumerGroup(), count: scenario.setting.lanes.count)
+        announcedCounts = scenario.setting.partitions
+        random = SeededRandom(seed: scenario.seed, 4)
+        router = try Router()
+        let platforms = scenario.setting.engine.platforms
+        builder = try PayloadBuilder(PayloadSettings(mode: platforms == [.template] ? .template : .native(platforms)))
+        checkers = promises.map(\.checker)
+    }
+
+    public var now: Instant { truth.now }
+    var setting: Setting { scenario.setting }
+
+    /// Runs the life to its end.
+    public mutating func run() throws(Violation) -> LifeReport {
+        for (index, news) in scenario.news.enumerated() {
+            agenda.add(.publish(item: index), at: Scenario.start + news.at)
+        }
+        for (index, fault) in scenario.faults.enumerated() {
+            agenda.add(.begins(fault: index), at: Scenario.start + fault.at)
+        }
+        for process in processes.indices {
+            agenda.add(.start(process: process), at: Scenario.start + random.milliseconds(0...2_000))
+        }
+        agenda.add(.calm, at: scenario.calmAt)
+        while violation == nil, let (at, occurrence) = agenda.next() {
+            truth.now = max(truth.now, at)
+            if let settledAt, at > settledAt + .seconds(30) { break }
+            if at > scenario.calmAt + scenario.options.patience { break }
+            guard isStillMeant(occurrence) else { continue }
+            trace?("\((now - Scenario.start).short) \(occurrence)")
+            happen(occurrence)
+        }
+        record(.over(isSettled: settledAt != nil))
+        if let violation { throw violation }
+        report.records = scenario.news.count
+        report.hidden = truth.places.count { $0?.isHidden == true }
+        report.simulated = now - Scenario.start
+        return report
+    }
+
+    /// Whether it happens now: what was meant for an earlier run never does, a frozen process takes it up later.
+    mutating func isStillMeant(_ occurrence: Occurrence) -> Bool {
+        guard let place = occurrence.place else { return true }
+        let process = processes[place.process]
+        guard process.run == place.run, process.engine != nil else { return false }
+        guard process.frozenUntil > now else { return true }
+        processes[place.process].missed.append(occurrence)
+        return false
+    }
+
+    /// Notes when everything has its result, and the groups have committed all of it.
+    mutating func review() {
+        guard settledAt == nil else { return }
+        if isSettled { settledAt = now } else { agenda.add(.review, at: now + .milliseconds(500)) }
+    }
+
+    private var isSettled: Bool {
+        guard truth.places.allSatisfy({ $0 != nil }) else { return false }
+        for item in scenario.news.indices where truth.isDue(item) && !truth.isSettled(item) { return false }
+        for (partition, log) in truth.sources where !truth.isCommitted(partition, to: log) { return false }
+        return true
+    }
+
+    /// Writes a fact down for the checkers; the first broken promise ends the life.
+    mutating func record(_ fact: Fact) {
+        for index in checkers.indices where violation == nil {
+            guard let sentence = checkers[index].check(fact, truth) else { continue }
+            violation = Violation(promise: checkers[index].promise, sentence: sentence, at: now - Scenario.start)
+        }
+    }
+
+    /// A fault took effect. Each counts once.
+    mutating func strike(_ fault: Int, _ name: FaultName) {
+        if struck.insert(fault).inserted { report.struck[name, default: 0] += 1 }
+    }
+
+    mutating func strike(_ name: FaultName) { report.struck[name, default: 0] += 1 }
+
+    // MARK: Engines
+
+    mutating func makeEngine(process: Int, run: Int) -> Engine {
+        var seeds = SeededRandom(seed: scenario.seed, 5, process, run)
+        return Engine(settings: setting.engine, decoder: decoder, router: router, builder: builder, seed: seeds.next())
+    }
+
+    /// An engine takes an input, and what it wants is done.
+    mutating func feed(_ index: Int, _ given: Input, items: [Int] = []) {
+        var input = given
+        interference?.alter(&input)
+        let address = Address(process: index, run: processes[index].run)
+        var moment = processes[index].moment(at: now)
+        interference?.alter(&moment)
+        note(input, items, address)
+        record(.input(address, input))
+        report.inputs += 1
+        actions.removeAll(keepingCapacity: true)
+        processes[index].engine?.handle(input, at: moment, into: &actions)
+        var wanted = actions
+        let answers = interference?.alter(&wanted) ?? []
+        if let trace { for action in wanted { trace("  \(action)") } }
+        for action in wanted { carryOut(action, address) }
+        guard let engine = processes[index].engine else { return }
+        var wakeAt = engine.wakeAt
+        interference?.alter(wakeAt: &wakeAt, now: moment.steady)
+        let isAlarm = if case .alarm = input { true } else { false }
+        let snapshot = EngineSnapshot(
+            engine, at: moment, isAlarm: isAlarm, actions: wanted.count, wakeAt: wakeAt)
+        record(.acted(address, snapshot))
+        arm(index, wakeAt)
+        for answer in answers { agenda.add(.input(address, answer, items: []), at: now) }
+    }
+
+    /// As the shell does it: an alarm that is armed is only replaced by an earlier one, and none is nearer than a
+    /// millisecond.
+    private mutating func arm(_ index: Int, _ wakeAt: Instant?) {
+        guard let wakeAt, wakeAt < .distantFuture else { return }
+        let at = max(wakeAt - processes[index].steadyOffset, now + .milliseconds(1))
+        if let armed = processes[index].alarm, armed.at <= at { return }
+        processes[index].alarms += 1
+        processes[index].alarm = (at, processes[index].alarms)
+        let address = Address(process: index, run: processes[index].run)
+        agenda.add(.alarm(address, serial: processes[index].alarms), at: at)
+    }
+
+    /// Reasons for waiting, as the status shows them.
+    mutating func inspect(_ address: Address) {
+        agenda.add(.inspect(address), at: now + .seconds(2))
+        // One that was frozen has to catch up first.
+        guard let engine = processes[address.process].engine, now > processes[address.process].frozenUntil + .seconds(6)
+        else { return }
+        let reasons = WaitReasons(engine, at: processes[address.process].moment(at: now))
+        record(.inspected(address, interference?.alter(reasons) ?? reasons))
+    }
+}

@@ -1,0 +1,76 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// One process of the group: an engine, and the driver that speaks to Kafka for it.
+struct SimulatedProcess {
+    var run = 0
+    /// `nil` while the process is away.
+    var engine: Engine?
+    /// Its monotonic clock, less the true time.
+    var steadyOffset: Duration = .zero
+    /// Its clock on the wall, less the true time. It outlives the process.
+    var wallOffset: Duration = .zero
+    /// Its clock was last set by more than a moment.
+    var lastStep: ClockStep?
+    var frozenUntil = Instant.distantPast
+    /// What waits for it to thaw, in order.
+    var missed: [Occurrence] = []
+    var mintedAt = Instant.distantPast
+    var lanes: [LaneClient] = []
+    var refused = RefusedRecords()
+    /// What `refused` holds.
+    var productions: [RefusedRecords.Key: Production] = [:]
+    /// Partitions as the engine knows them.
+    var ownerships: [Int] = []
+    var alarm: (at: Instant, serial: Int)?
+    var alarms = 0
+    /// Inputs arrive in the order they were posted, commands in the order they were given.
+    var postedUntil = Instant.distantPast
+    var obeyedUntil = Instant.distantPast
+    var isPolling = false
+    /// When the last record for a partition reaches the broker.
+    var appendedUntil: [TopicPartition: Instant] = [:]
+    /// Records on their way to the broker.
+    var outstanding = 0
+    var acknowledgements: [StoredRecord] = []
+    var isClosing = false
+    /// When an orderly shutdown gives up waiting for the broker.
+    var closesAt = Instant.distantFuture
+    var returnsAfter: Duration = .zero
+    /// By topic: which incarnation of it the process has seen.
+    var topicsSeen: [String: Int] = [:]
+
+    struct ClockStep {
+        var at: Instant
+        var wallBefore: Instant
+    }
+
+    func moment(at now: Instant) -> Moment { Moment(steady: now + steadyOffset, wall: now + wallOffset) }
+}
+
+/// One lane's member of its consumer group, as the driver keeps it.
+struct LaneClient {
+    var consumer: ConsumerState
+    var ledger: LedgerState
+    /// In which the group gave the partitions.
+    var groupGeneration = -1
+    var positions: [TopicPartition: FetchPosition] = [:]
+    var hasLeft = false
+    /// What the ledger's reader is set to read.
+    var ledgerPositions: [TopicPartition: Int64] = [:]
+    /// Counts the turns of the ledger's reader: only the last one scheduled happens.
+    var ledgerTurn = 0
+    /// The reader waits for an answer.
+    var isLocating = false
+
+    /// Where reading a partition goes on.
+    struct FetchPosition {
+        var offset: Int64
+        var incarnation: Int
+        /// The broker says that the offset is out of range.
+        var isOutOfRange = false
+        /// The end that was reported last.
+        var reportedEnd: Int64?
+    }
+}

@@ -1,0 +1,162 @@
+import NewsModel
+import PublishEngine
+
+/// Draws what goes wrong in a life.
+struct FaultGenerator {
+    let setting: Setting
+    let seconds: Int
+    let options: Options
+    var random: SeededRandom
+    var faults: [Fault] = []
+
+    /// In the order of their beginnings.
+    static func draw(_ setting: Setting, seconds: Int, _ options: Options, _ random: SeededRandom) -> [Fault] {
+        var generator = FaultGenerator(setting: setting, seconds: seconds, options: options, random: random)
+        generator.drawHub()
+        generator.drawProcesses()
+        generator.drawGroups()
+        generator.drawTopics()
+        generator.drawStorage()
+        if setting.lanes.count > 1, generator.random.chance(percent: options.oneLane) {
+            generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }
+        }
+        return generator.faults.sorted { $0.at < $1.at }
+    }
+
+    mutating func add(_ longest: Int, _ kind: Fault.Kind) {
+        faults.append(
+            Fault(
+                at: random.milliseconds(0...(seconds * 1000)), lasts: random.milliseconds(0...(longest * 1000)),
+                kind: kind))
+    }
+
+    /// Calls `body` one to three times with the given chance.
+    mutating func times(_ percent: Int, _ body: (inout FaultGenerator) -> Void) {
+        guard random.chance(percent: percent) else { return }
+        for _ in 0..<random.number(1...3) { body(&self) }
+    }
+
+    var process: Int { mutating get { random.number(0...(setting.processes - 1)) } }
+    var lane: Int { mutating get { random.number(0...(setting.lanes.count - 1)) } }
+    /// One of the source topics.
+    var topic: String { mutating get { random.pick(setting.lanes[lane].topics, or: "") } }
+    /// One partition of a topic as it was at the start.
+    mutating func partition(of topic: String) -> TopicPartition {
+        TopicPartition(topic: topic, partition: Int32(random.number(0...(max(setting.partitions[topic] ?? 1, 1) - 1))))
+    }
+
+    // MARK: Kinds
+
+    private mutating func drawHub() {
+        for _ in 0..<random.number(options.hubSpells) {
+            let share = random.chance(percent: 40) ? 100 : random.number(2...60)
+            let trouble = trouble()
+            add(random.chance(percent: 30) ? 60 : 8, .hub(trouble, share: share))
+        }
+        if random.chance(percent: options.badMinute) {
+            let isUnreachable = random.chance(percent: 50)
+            faults.append(
+                Fault(
+                    at: random.milliseconds(0...(seconds * 1000)), lasts: random.milliseconds(60_000...90_000),
+                    kind: .badMinute(isUnreachable: isUnreachable)))
+        }
+        times(options.slowHub) { $0.add(20, .slowHub($0.random.milliseconds(50...5_000))) }
+        times(options.poison) { $0.add(20, .poison(lane: $0.lane, share: $0.random.pick([20, 60, 100], or: 60))) }
+    }
+
+    private mutating func drawProcesses() {
+        times(options.crash) { $0.add(15, .crash(process: $0.process)) }
+        times(options.drain) { $0.add(5, .drain(process: $0.process)) }
+        times(options.freeze) { $0.add(20, .freeze(process: $0.process)) }
+        if random.chance(percent: options.wrongClock) {
+            let fault = Fault.Kind.wrongClock(process: process, by: step())
+            faults.append(Fault(at: .zero, lasts: random.milliseconds(1_000...(seconds * 1000)), kind: fault))
+        }
+        times(options.clockStep) { $0.add(60, .clockStep(process: $0.process, by: $0.step())) }
+    }
+
+    /// How far a clock goes wrong: seconds or hours, either way.
+    private mutating func step() -> Duration {
+        let size = random.chance(percent: 40) ? random.milliseconds(100...10_000) : random.milliseconds(10_000...10_800_000)
+        return random.chance(percent: 50) ? size : .zero - size
+    }
+
+    private mutating func drawGroups() {
+        times(options.rebalance) { $0.add(0, .rebalance(lane: $0.lane)) }
+        times(options.expel) { $0.add(5, .expel(process: $0.process, lane: $0.lane)) }
+        times(options.failingCommits) { generator in
+            if generator.random.chance(percent: 40) {
+                let topic = generator.random.chance(percent: 40) ? generator.setting.results : generator.topic
+                generator.add(15, .refusedCommits(generator.partition(of: topic)))
+            } else {
+                let isApplied = generator.random.chance(percent: 50)
+                generator.add(10, .failingCommits(lane: generator.lane, applied: isApplied))
+            }
+        }
+        times(options.pausedLane) { $0.add(10, .pausedLane(lane: $0.lane)) }
+    }
+
+    private mutating func drawTopics() {
+        if random.chance(percent: options.recreatedTopic) {
+            let topic = topic
+            let count = setting.partitions[topic] ?? 1
+            let isAlone = setting.lane(of: topic).map { setting.lanes[$0].topics.count == 1 } ?? true
+            let isOther = isAlone && random.chance(percent: 40)
+            add(random.chance(percent: 60) ? 2 : 20, .recreated(topic: topic, partitions: isOther ? random.number(1...6) : count))
+        }
+        times(options.cutBackPartition) { $0.add(0, .cutBack($0.partition(of: $0.topic), records: $0.random.number(1...5))) }
+        if random.chance(percent: options.grownTopic) {
+            let topics = setting.lanes[lane].topics
+            let most = topics.compactMap { setting.partitions[$0] }.max() ?? 1
+            let to = most + random.number(1...4)
+            let order = random.chance(percent: 60) ? topics + [setting.results] : [setting.results] + topics
+            add(30, .grown(order, to: to))
+        }
+    }
+
+    private mutating func drawStorage() {
+        times(options.stalledResults) { $0.add(15, .stalledResults) }
+        times(options.slowLedger) { $0.add(10, .slowLedger(lane: $0.lane)) }
+        times(options.unavailablePartition) { generator in
+            let topic =
+                switch generator.random.number(0...9) {
+                case ..<4: generator.topic
+                case ..<8: generator.setting.results
+                default: Setting.deadLetters
+                }
+            generator.add(generator.random.chance(percent: 30) ? 90 : 15, .unavailable(generator.partition(of: topic)))
+        }
+        times(options.retention) { $0.add(0, .retention(share: $0.random.number(10...100))) }
+        times(options.forgottenOffsets) { $0.add(0, .forgottenOffsets(lane: $0.lane)) }
+        times(options.refusedTopic) { generator in
+            let topic = generator.random.chance(percent: 50) ? Setting.deadLetters : generator.setting.results
+            generator.add(15, .refusedTopic(topic))
+        }
+        times(options.smallRecords) { generator in
+            let topic = generator.random.chance(percent: 50) ? Setting.deadLetters : generator.setting.results
+            generator.add(20, .smallRecords(topic, bytes: generator.random.number(300...1_500)))
+        }
+    }
+
+    private mutating func trouble() -> HubTrouble {
+        let seconds: Int? = random.chance(percent: 50) ? random.number(0...5) : nil
+        return switch random.number(0...17) {
+        case 0: .replyLost
+        case 1: .resetBefore
+        case 2: .resetAfter
+        case 3: .hang
+        case 4: .connectionLost
+        case 5, 6: .throttled(retryAfter: seconds)
+        case 7: .quota(retryAfter: seconds ?? 1)
+        case 8: .busy(retryAfter: seconds)
+        case 9, 10: .serverError(random.pick([500, 502, 504], or: 500))
+        case 11: .tokenExpired
+        case 12: .keyRefused
+        case 13: .rightMissing
+        case 14: .hubMissing
+        case 15: .unreachable
+        case 16: .busy(retryAfter: random.number(60...3_600))
+        default: .certificate
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// A kind of fault without its particulars, to count by.
+public enum FaultName: String, Sendable, Hashable, CaseIterable {
+    case replyLost = "hub: reply lost"
+    case resetBefore = "hub: reset before acceptance"
+    case resetAfter = "hub: reset after acceptance"
+    case hang = "hub: hangs"
+    case connectionLost = "hub: connection lost"
+    case throttled = "hub: 429"
+    case quota = "hub: 403 with Retry-After"
+    case busy = "hub: 503"
+    case serverError = "hub: 500, 502, 504"
+    case tokenExpired = "hub: token expired"
+    case keyRefused = "hub: key refused"
+    case rightMissing = "hub: right missing"
+    case hubMissing = "hub: 404"
+    case unreachable = "hub: unreachable"
+    case certificate = "hub: certificate"
+    case badMinute = "hub: a bad minute"
+    case slowHub = "hub: slow"
+    case poison = "hub: refuses a lane's events"
+    case crash = "process: killed"
+    case drain = "process: shut down"
+    case freeze = "process: frozen"
+    case wrongClock = "clock: wrong at start"
+    case clockStepForward = "clock: set forward"
+    case clockStepBack = "clock: set back"
+    case rebalance = "group: rebalance"
+    case expel = "group: member expelled"
+    case impatientDriver = "group: partitions taken early"
+    case failingCommits = "commits: fail"
+    case appliedCommits = "commits: answer lost"
+    case refusedCommits = "commits: one partition refused"
+    case slowLedger = "ledger: slow"
+    case retention = "ledger: oldest results gone"
+    case forgottenOffsets = "ledger: L forgotten"
+    case pausedLane = "lane: paused"
+    case recreatedWhileRunning = "topic: made again while running"
+    case recreatedWhileStopped = "topic: made again while stopped"
+    case regressedOffsets = "topic: offsets start again"
+    case silentRecreation = "topic: made again, unnoticed at first"
+    case cutBack = "topic: cut back"
+    case grownSource = "topic: source grown"
+    case grownResults = "topic: results grown"
+    case unavailableSource = "partition: source unavailable"
+    case unavailableResults = "partition: results unavailable"
+    case unavailableLedger = "partition: ledger unreadable"
+    case unavailableDeadLetters = "partition: dead letters unavailable"
+    case stalledResults = "producer: results stalled"
+    case refusedTopic = "producer: topic refused"
+    case tooLarge = "producer: record too large"
+    case redriven = "news: redriven"
+    case republished = "news: republished"
+    case recalled = "news: story recalled"
+    case embargoed = "news: under embargo"
+    case oddTimestamp = "news: odd timestamp"
+    case largeRecord = "news: large record"
+}
+
+extension HubTrouble {
+    var name: FaultName {
+        switch self {
+        case .replyLost: .replyLost
+        case .resetBefore: .resetBefore
+        case .resetAfter: .resetAfter
+        case .hang: .hang
+        case .connectionLost: .connectionLost
+        case .throttled: .throttled
+        case .quota: .quota
+        case .busy: .busy
+        case .serverError: .serverError
+        case .tokenExpired: .tokenExpired
+        case .keyRefused: .keyRefused
+        case .rightMissing: .rightMissing
+        case .hubMissing: .hubMissing
+        case .unreachable: .unreachable
+        case .certificate: .certificate
+        }
+    }
+}

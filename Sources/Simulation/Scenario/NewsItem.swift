@@ -1,0 +1,54 @@
+public import NewsModel
+
+/// One record of a life, and when it is written to its topic.
+public struct NewsItem: Sendable {
+    /// Names it in this life, whatever else is left out.
+    public let serial: Int
+    /// Since the life's beginning.
+    public var at: Duration
+    public var lane: Int
+    public var topic: String
+    /// The hash of the story: modulo the topic's length, as it is then, this is the record's partition.
+    public var keyHash: Int
+    /// Offsets left out before and behind it (compacted records, transaction markers).
+    public var gapBefore: Int64
+    public var gapAfter: Int64
+    public var kind: Kind
+    /// The same event as another record.
+    public var copy: Copy?
+    public var eventID: String
+    public var story: String
+    public var version: Int?
+    public var embargoUntil: Instant?
+    public var expiresAt: Instant?
+    /// Without its offset.
+    public var record: SourceRecord
+
+    public enum Kind: Sendable, Hashable {
+        case usable
+        /// The hub answers 400.
+        case refused
+        case undecodable, unroutable, withheld, canceled
+    }
+
+    public enum Copy: Sendable, Hashable {
+        /// An editor's second try, with the same id and version.
+        case republished
+        /// Put back on its lane for one platform.
+        case redriven(Platform)
+    }
+
+    /// Whether a request for it may ever leave.
+    var maySend: Bool { kind == .usable || kind == .refused }
+
+    var isRedriven: Bool { if case .redriven = copy { true } else { false } }
+}
+
+extension NewsItem: CustomStringConvertible {
+    public var description: String {
+        let version = version.map { " version \($0)" } ?? ""
+        let copy = copy.map { ", \($0)" } ?? ""
+        return
+            "~\(serial)~ at \(at.short) \(topic): \(kind)\(copy) \(eventID), story \(story)\(version), \(record.byteCount) B"
+    }
+}

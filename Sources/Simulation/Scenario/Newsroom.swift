@@ -1,0 +1,154 @@
+import NewsModel
+import PublishEngine
+
+/// Makes the news of a life: stories with versions, copies, recalls, poison, embargoes, bursts.
+struct Newsroom {
+    let setting: Setting
+    let start: Instant
+    let seconds: Int
+    private var random: SeededRandom
+    private var versions: [String: Int] = [:]
+    private var written: [NewsItem] = []
+
+    init(setting: Setting, start: Instant, seconds: Int, random: SeededRandom) {
+        self.setting = setting
+        self.start = start
+        self.seconds = seconds
+        self.random = random
+    }
+
+    /// In the order of their times.
+    mutating func write(_ count: Int) -> [NewsItem] {
+        let isBurst = random.chance(percent: 40)
+        var times = (0..<count).map { _ in random.milliseconds(0...(seconds * 1000)) }
+        if isBurst {
+            let burst = random.milliseconds(0...(seconds * 1000))
+            for index in times.indices where random.chance(percent: 70) { times[index] = burst }
+        }
+        times.sort()
+        let stories = max(1, random.number(1...count))
+        for (serial, at) in times.enumerated() { written.append(item(serial, at: at, stories: stories)) }
+        return written
+    }
+
+    private mutating func item(_ serial: Int, at: Duration, stories: Int) -> NewsItem {
+        if random.chance(percent: 8), let copy = copy(serial, at: at) { return copy }
+        let kind = kind()
+        var story = "story-\(random.number(1...stories))"
+        // Recalls matter most while their story is under way.
+        if kind == .canceled, let recent = written.suffix(4).randomElement(using: &random) { story = recent.story }
+        let lane = random.number(0...(setting.lanes.count - 1))
+        var event = NewsEvent(id: "event-\(serial)", headline: Marker.text(serial) + " news")
+        event.categories = [["World", "Politics", "Business", "Sports"][serial % 4]]
+        event.story = story
+        var version: Int?
+        if random.chance(percent: 60) {
+            let next = (versions[story] ?? 0) + 1
+            versions[story] = next
+            version = next
+            event.version = .init(String(next))
+        }
+        if random.chance(percent: 8) { event.embargoUntil = start + at + random.milliseconds(0...20_000) }
+        if random.chance(percent: 8) { event.expiresAt = start + at + random.milliseconds(0...60_000) }
+        if random.chance(percent: 5) { event.summary = String(repeating: "long ", count: random.number(1...600)) }
+        switch kind {
+        case .unroutable: event.categories = ["Gardening"]
+        case .withheld: event.status = .withheld
+        case .canceled: event.status = .canceled
+        case .usable, .refused, .undecodable: break
+        }
+        return finished(event, kind, serial, at: at, lane: lane, version: version)
+    }
+
+    private mutating func kind() -> NewsItem.Kind {
+        switch random.number(0...99) {
+        case ..<4: .undecodable
+        case ..<7: .unroutable
+        case ..<10: .withheld
+        case ..<15: .canceled
+        case ..<18: .refused
+        default: .usable
+        }
+    }
+
+    /// The same id and version again, under another headline so that the two can be told apart.
+    private mutating func copy(_ serial: Int, at: Duration) -> NewsItem? {
+        let candidates = written.suffix(30).filter { $0.maySend && !$0.isRedriven }
+        guard let twin = candidates.randomElement(using: &random) else { return nil }
+        var event = NewsEvent(id: twin.eventID, headline: Marker.text(serial) + " again")
+        event.categories = ["World"]
+        event.story = twin.story
+        event.version = twin.version.map { .init(String($0)) }
+        let copy: NewsItem.Copy =
+            random.chance(percent: 50)
+            ? .redriven(random.pick(setting.engine.platforms, or: .template)) : .republished
+        return finished(
+            event, twin.kind, serial, at: at, lane: twin.lane, topic: twin.topic, version: twin.version, copy: copy)
+    }
+
+    private mutating func finished(
+        _ event: NewsEvent, _ kind: NewsItem.Kind, _ serial: Int, at: Duration, lane: Int, topic: String? = nil,
+        version: Int?, copy: NewsItem.Copy? = nil
+    ) -> NewsItem {
+        var value: [UInt8] = []
+        event.encode(into: &value)
+        if kind == .undecodable {
+            value = random.chance(percent: 50) ? Array("not news".utf8) : Array(value.dropLast(2))
+        }
+        var record = SourceRecord(
+            offset: 0, timestamp: timestamp(at), key: Array((event.story ?? "").utf8), value: value)
+        if case .redriven(let platform) = copy {
+            record.headers = [
+                RecordHeader(RedriveHeader.platform, platform.rawValue), RecordHeader(HeaderName.redrive, "1"),
+            ]
+        }
+        if random.chance(percent: 3) { enlarge(&record) }
+        // The hash is a story's key: all its records stand in one partition of a topic, as long as that does not grow.
+        let hash = event.orderKey.utf8.reduce(7) { ($0 &* 31 &+ Int($1)) & 0xffff }
+        let topics = setting.lanes[lane].topics
+        return NewsItem(
+            serial: serial, at: at, lane: lane, topic: topic ?? topics[hash % topics.count],
+            keyHash: hash / 7, gapBefore: random.chance(percent: 8) ? 3 : 0,
+            gapAfter: random.chance(percent: 8) ? 1 : 0, kind: kind, copy: copy, eventID: event.id,
+            story: event.orderKey, version: version, embargoUntil: event.embargoUntil, expiresAt: event.expiresAt,
+            record: record)
+    }
+
+    private mutating func timestamp(_ at: Duration) -> Instant? {
+        switch random.number(0...99) {
+        case ..<5: nil
+        case ..<7: Instant(milliseconds: -10_000_000_000_000)
+        case ..<9: start + at + random.milliseconds(0...3_600_000)
+        case ..<14: start + at - random.milliseconds(0...20_000)
+        default: start + at
+        }
+    }
+
+    /// Up to the largest record the broker takes, in headers that results carry on or in others.
+    private mutating func enlarge(_ record: inout SourceRecord) {
+        let room = setting.recordBytesMax - record.byteCount - 100
+        guard room > 0 else { return }
+        let size = random.chance(percent: 30) ? room : random.number(0...room)
+        let name = random.chance(percent: 70) ? HeaderName.cloudEventPrefix + "extra" : "x-extra"
+        let parts = random.number(1...3)
+        for _ in 0..<parts { record.headers.append(RecordHeader(name: name, value: Array(repeating: 65, count: size / parts))) }
+    }
+}
+
+/// A word in each headline by which the record behind a request's body is recognized.
+enum Marker {
+    private static let fence = UInt8(ascii: "~")
+
+    static func text(_ serial: Int) -> String { "~\(serial)~" }
+
+    static func serial(in body: [UInt8]) -> Int? {
+        guard let open = body.firstIndex(of: fence) else { return nil }
+        var serial = 0
+        for byte in body[(open + 1)...] {
+            if byte == fence { return serial }
+            guard (48...57).contains(byte), serial < 1 << 30 else { return nil }
+            serial = serial * 10 + Int(byte - 48)
+        }
+        return nil
+    }
+}

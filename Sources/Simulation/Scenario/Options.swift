@@ -1,0 +1,59 @@
+/// How wild the lives are: sizes, and how likely each kind of fault is in one life, in percent. Every life draws its
+/// own mix from its seed.
+public struct Options: Sendable, Hashable {
+    /// Records in one life.
+    public var records = 20...120
+    /// Processes of the group, each with one engine.
+    public var processes = 1...3
+    /// Partitions of every source topic at the start.
+    public var partitions = 1...4
+    /// Over how many seconds news arrives and faults begin.
+    public var seconds = 5...40
+    /// Simulated time after the last fault within which everything must be settled and committed.
+    public var patience: Duration = .seconds(2 * 3600)
+
+    /// How many times the hub misbehaves at most; each time in any way.
+    public var hubSpells = 0...5
+    /// Chance in percent that every fault of a life names one lane, and not the most urgent.
+    public var oneLane = 12
+    public var badMinute = 12
+    public var crash = 50
+    public var drain = 35
+    public var rebalance = 40
+    public var expel = 30
+    public var freeze = 25
+    public var wrongClock = 25
+    public var clockStep = 25
+    public var stalledResults = 15
+    public var failingCommits = 25
+    public var slowLedger = 20
+    public var slowHub = 20
+    public var poison = 15
+    public var pausedLane = 15
+    public var impatientDriver = 15
+    public var recreatedTopic = 20
+    public var cutBackPartition = 12
+    public var grownTopic = 20
+    public var unavailablePartition = 30
+    public var retention = 15
+    public var forgottenOffsets = 12
+    public var refusedTopic = 12
+    public var smallRecords = 10
+
+    public init() {}
+
+    /// The same news with nothing going wrong.
+    public static let calm: Options = {
+        var options = Options()
+        options.hubSpells = 0...0
+        for chance in chances { options[keyPath: chance] = 0 }
+        return options
+    }()
+
+    nonisolated(unsafe) private static let chances: [WritableKeyPath<Options, Int>] = [
+        \.oneLane, \.badMinute, \.crash, \.drain, \.rebalance, \.expel, \.freeze, \.wrongClock, \.clockStep,
+        \.stalledResults, \.failingCommits, \.slowLedger, \.slowHub, \.poison, \.pausedLane, \.impatientDriver,
+        \.recreatedTopic, \.cutBackPartition, \.grownTopic, \.unavailablePartition, \.retention, \.forgottenOffsets,
+        \.refusedTopic, \.smallRecords,
+    ]
+}

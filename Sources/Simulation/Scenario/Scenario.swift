@@ -1,0 +1,38 @@
+public import NewsModel
+import PublishEngine
+
+/// The script of one life: a setting, what happens in the newsroom, and what goes wrong. Together with the seed, from
+/// which every small delay is drawn, it determines all that will ever happen.
+public struct Scenario: Sendable {
+    public let seed: UInt64
+    public let setting: Setting
+    public let options: Options
+    public var news: [NewsItem]
+    public var faults: [Fault]
+
+    /// When it begins, by the true clock.
+    public static let start = Instant(milliseconds: 1_760_000_000_000)
+
+    public init(seed: UInt64, options: Options = Options()) {
+        self.seed = seed
+        self.options = options
+        var random = SeededRandom(seed: seed, 1)
+        setting = Setting.draw(&random, options)
+        let seconds = random.number(options.seconds)
+        var newsroom = Newsroom(
+            setting: setting, start: Self.start, seconds: seconds, random: SeededRandom(seed: seed, 2))
+        news = newsroom.write(random.number(options.records))
+        faults = FaultGenerator.draw(setting, seconds: seconds, options, SeededRandom(seed: seed, 3))
+    }
+
+    /// When the last fault is over and the last record is written.
+    var calmAt: Instant {
+        Self.start + max(faults.map(\.end).max() ?? .zero, news.last?.at ?? .zero)
+    }
+
+    /// The most urgent lane, where every fault names another one: nothing may delay its news.
+    var sparedLane: Int? {
+        guard setting.lanes.count > 1, !faults.isEmpty else { return nil }
+        return faults.allSatisfy { fault in fault.kind.lane(in: setting).map { $0 > 0 } ?? false } ? 0 : nil
+    }
+}

@@ -1,0 +1,98 @@
+import NewsModel
+public import PublishEngine
+
+/// The setting of a life: how many processes, what topics, which settings.
+public struct Setting: Sendable {
+    public var engine: EngineSettings
+    public var processes: Int
+    /// By topic, at the start; results and dead letters included.
+    public var partitions: [String: Int]
+    /// Members that come back within the session's time get their partitions back at once.
+    public var isStatic: Bool
+    public var sessionTimeout: Duration
+    public var requestTimeout: Duration
+    /// How long the driver waits for the engine to give revoked partitions up.
+    public var releaseTimeout: Duration
+    /// How long the producer keeps trying before it reports a record as refused.
+    public var messageTimeout: Duration
+    /// How much the client library keeps of one partition.
+    public var queueBytes: Int
+    /// The largest record the broker takes.
+    public var recordBytesMax: Int
+
+    static let deadLetters = "dead-letters"
+
+    public var lanes: [LaneSettings] { engine.lanes }
+    var results: String { engine.resultsTopic }
+
+    func lane(of topic: String) -> Int? { lanes.firstIndex { $0.topics.contains(topic) } }
+}
+
+extension Setting {
+    static func draw(_ random: inout SeededRandom, _ options: Options) -> Setting {
+        let processes = random.number(options.processes)
+        let isPersistent = random.chance(percent: 50)
+        var engine = EngineSettings(
+            lanes: lanes(&random),
+            platforms: random.pick(
+                [[.template], [.template], [.apple, .fcmv1], [.apple, .fcmv1, .windows]], or: [.template]),
+            resultsTopic: "results")
+        if random.chance(percent: 70) {
+            // Every process may send one at any time, so a burst below their number is a burst of their number.
+            engine.rate = .init(perSecond: random.number(10...400), burst: random.number(processes...60))
+        }
+        engine.connections = random.number(1...16)
+        engine.retry = RetrySchedule(
+            attempts: isPersistent ? nil : random.number(2...8), first: random.milliseconds(20...500),
+            longest: random.milliseconds(500...30_000))
+        engine.longestPause = random.milliseconds(2_000...300_000)
+        engine.floodGuard = .init(
+            sharePercent: random.pick([0, 50, 80], or: 50), events: random.pick([20, 100, 500], or: 500))
+        engine.unknownAttempts = random.number(1...5)
+        engine.duplicateWindow = random.pick([8, 64, 4096, 4096], or: 4096)
+        engine.commitInterval = random.milliseconds(10...500)
+        engine.revokeDeadline = random.milliseconds(500...10_000)
+        engine.drainDeadline = random.milliseconds(2_000...20_000)
+        engine.probeFirst = random.milliseconds(100...2_000)
+        engine.probeLongest = random.milliseconds(2_000...60_000)
+        let isImpatient = random.chance(percent: options.impatientDriver)
+        return Setting(
+            engine: engine, processes: processes, partitions: partitions(engine, &random, options),
+            isStatic: random.chance(percent: 50), sessionTimeout: random.milliseconds(2_000...10_000),
+            requestTimeout: random.milliseconds(1_000...10_000),
+            releaseTimeout: isImpatient ? random.milliseconds(0...1_000) : .seconds(30),
+            messageTimeout: random.milliseconds(1_000...60_000),
+            queueBytes: random.number(500...20_000),
+            recordBytesMax: random.pick([8_000, 30_000, 100_000], or: 30_000))
+    }
+
+    /// Lanes differ in length; results has room for the longest.
+    private static func partitions(
+        _ engine: EngineSettings, _ random: inout SeededRandom, _ options: Options
+    ) -> [String: Int] {
+        var partitions: [String: Int] = [:]
+        var most = 1
+        for lane in engine.lanes {
+            let count = random.number(options.partitions)
+            most = max(most, count)
+            for topic in lane.topics { partitions[topic] = count }
+        }
+        partitions[engine.resultsTopic] = most + (random.chance(percent: 20) ? 1 : 0)
+        partitions[deadLetters] = random.number(1...3)
+        return partitions
+    }
+
+    private static func lanes(_ random: inout SeededRandom) -> [LaneSettings] {
+        let hasTwoTopics = random.chance(percent: 20)
+        var live = LaneSettings(name: "live", topics: hasTwoTopics ? ["news.a", "news.b"] : ["news"])
+        if random.chance(percent: 50) { live.maxAge = random.milliseconds(5_000...900_000) }
+        var backfill = LaneSettings(name: "backfill", topics: ["archive"])
+        backfill.floorPercent = random.number(0...50)
+        var lanes = random.chance(percent: 75) ? [live, backfill] : [live]
+        for lane in lanes.indices {
+            lanes[lane].onUnknown = random.chance(percent: 75) ? .retry : .giveUp
+            lanes[lane].window = .init(records: random.number(1...64), bytes: random.number(500...20_000))
+        }
+        return lanes
+    }
+}
