@@ -1,5 +1,6 @@
 import HubServer
 import KafkaIO
+import KafkaModel
 import NewsModel
 import PublishEngine
 import Testing
