@@ -31,7 +31,8 @@ public struct ConsumerState: Sendable {
         var isHeld = true
         /// Its offsets start again: nothing is read until the former incarnation is finished.
         var hasBegunAnew = false
-        /// One past the newest offset handed out; `nil` before the first.
+        /// Where reading goes on: one past the newest offset handed out, or the end that was reported; `nil` before the
+        /// first.
         var next: Int64?
         var watch = IncarnationWatch()
         /// Bytes of a record here, about: the mean of the last batch.
@@ -218,6 +219,7 @@ public struct ConsumerState: Sendable {
                     beginAnew(slot, &events)
                     continue
                 }
+                slots[slot].next = offset
                 events.add(.endReached(lane, generation, partition, offset: offset), for: slots[slot].shard)
             }
         }
