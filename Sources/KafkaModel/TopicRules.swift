@@ -124,7 +124,7 @@ extension TopicRules {
         Finding(
             topic: name, use: use, problem: .missing, severity: use == .deadLetters ? .warning : .refuse,
             sentence: "does not exist, or this user may not see it",
-            remedy: "create it (\(Self.create)), or grant this user DESCRIBE on it")
+            remedy: "create it: \(Self.create), or grant this user DESCRIBE on it")
     }
 
     private func partitions(
