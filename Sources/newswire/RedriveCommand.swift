@@ -152,7 +152,8 @@ struct RedriveCommand: ParsableCommand {
                     summary.add(label, verdict)
                     if let label, verdict == .refused(.truncated), summary.refused <= Self.namedMax {
                         Terminal.standardError.line(
-                            "\(read.partition)/\(read.record.offset) has no original; it stands at \(label.coordinates.source)")
+                            "\(read.partition)/\(read.record.offset) has no original; it stands at \(label.coordinates.source)"
+                        )
                     }
                 }
                 guard summary.putBack > before, !dryRun else { continue }

@@ -60,7 +60,9 @@ func `a wrong call ends with the code that says so`(arguments: [String], status:
                     "Endpoint=http://127.0.0.1:\(room.hub.port)/;SharedAccessKeyName=DefaultFullSharedAccessSignature;SharedAccessKey=wrong",
             ]) { $1 })
     #expect(missing.status == 1)
-    #expect(missing.output.contains("fail  topic     nowhere (results) does not exist, or this user may not see it; create it: "))
+    #expect(
+        missing.output.contains(
+            "fail  topic     nowhere (results) does not exist, or this user may not see it; create it: "))
     #expect(missing.output.contains("the hub does not accept the key"))
     #expect(!(missing.output + missing.errors).contains("wrong"))
     await room.close()
