@@ -315,7 +315,8 @@ public final class SenderPool {
     }
 
     private func finishClosing() {
-        guard case .closing(_, let whenClosed) = phase, connections.isEmpty, inFlight == 0, waiting.isEmpty, early.isEmpty
+        guard case .closing(_, let whenClosed) = phase, connections.isEmpty, inFlight == 0, waiting.isEmpty,
+            early.isEmpty
         else { return }
         phase = .closed
         onResult = { _, _ in }

@@ -124,7 +124,7 @@ extension TopicRules {
         Finding(
             topic: name, use: use, problem: .missing, severity: use == .deadLetters ? .warning : .refuse,
             sentence: "does not exist, or this user may not see it",
-            remedy: "create it (\(Self.create)), or grant this user DESCRIBE on it")
+            remedy: "create it: \(Self.create), or grant this user DESCRIBE on it")
     }
 
     private func partitions(
@@ -181,7 +181,8 @@ extension TopicRules {
                 .unreadable, .warning, "has a configuration that could not be read (\(why)), so it was not checked",
                 "grant this user DESCRIBE_CONFIGS on it")
         }
-        let policies = state.configuration["cleanup.policy"]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
+        let policies =
+            state.configuration["cleanup.policy"]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
         if policies.contains("compact") {
             if use == .results {
                 add(
@@ -218,7 +219,9 @@ extension TopicRules {
 
     /// `nil` when it is not known or without end.
     private static func retention(_ configuration: TopicConfiguration) -> Duration? {
-        guard let milliseconds = configuration["retention.ms"].flatMap({ Int64($0) }), milliseconds >= 0 else { return nil }
+        guard let milliseconds = configuration["retention.ms"].flatMap({ Int64($0) }), milliseconds >= 0 else {
+            return nil
+        }
         return .milliseconds(milliseconds)
     }
 

@@ -60,7 +60,8 @@ extension [RecordHeader] {
         }
         var isCarried = [Bool](repeating: false, count: count)
         for index in indices where HeaderName.isTraceContext(self[index].name) { isCarried[index] = fits(self[index]) }
-        for index in indices where HeaderName.isCarried(self[index].name) && !HeaderName.isTraceContext(self[index].name) {
+        for index in indices
+        where HeaderName.isCarried(self[index].name) && !HeaderName.isTraceContext(self[index].name) {
             isCarried[index] = fits(self[index])
         }
         return indices.filter { isCarried[$0] }.map { self[$0] }

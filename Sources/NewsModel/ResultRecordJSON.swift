@@ -63,9 +63,15 @@ extension ResultRecord {
         /// As many from the start as have room.
         static func list(_ names: [String]) -> [String] {
             var room = Self.names
-            if names.allSatisfy({ room -= $0.utf8.count; return room >= 0 && $0.utf8.count <= name }) { return names }
+            if names.allSatisfy({
+                room -= $0.utf8.count; return room >= 0 && $0.utf8.count <= name
+            }) {
+                return names
+            }
             room = Self.names
-            return names.map { $0.cut(toBytes: name) }.prefix { room -= $0.utf8.count; return room >= 0 }
+            return names.map { $0.cut(toBytes: name) }.prefix {
+                room -= $0.utf8.count; return room >= 0
+            }
         }
     }
 
@@ -165,7 +171,9 @@ private struct ResultFields {
 
     func flag(_ name: StaticString) throws(Undecodable) -> Bool? {
         guard let value = value(name) else { return nil }
-        guard case .boolean(let flag) = value else { throw .wrongType("\(name)", wanted: "true or false", found: value) }
+        guard case .boolean(let flag) = value else {
+            throw .wrongType("\(name)", wanted: "true or false", found: value)
+        }
         return flag
     }
 

@@ -106,7 +106,7 @@ struct PublishCommand: ParsableCommand {
         let counts = try KafkaAdmin(settings: settings.kafkaSettings).partitionCounts(of: [topic])
         guard counts[topic] != nil else {
             throw KafkaFailure(
-                code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) does not exist",
+                code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) does not exist, or this user may not see it",
                 remedy: "Create it: newswire topics --config FILE --create")
         }
     }

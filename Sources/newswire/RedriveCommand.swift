@@ -87,7 +87,8 @@ struct RedriveCommand: ParsableCommand {
             let counts = try KafkaAdmin(settings: settings.kafkaSettings).partitionCounts()
             guard let partitions = counts[settings.deadLettersTopic] else {
                 throw KafkaFailure(
-                    code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(settings.deadLettersTopic) does not exist",
+                    code: "UNKNOWN_TOPIC_OR_PART",
+                    detail: "Topic \(settings.deadLettersTopic) does not exist, or this user may not see it",
                     remedy: "Create it: newswire topics --config FILE --create")
             }
             let now = Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9))
@@ -151,7 +152,8 @@ struct RedriveCommand: ParsableCommand {
                     summary.add(label, verdict)
                     if let label, verdict == .refused(.truncated), summary.refused <= Self.namedMax {
                         Terminal.standardError.line(
-                            "\(read.partition)/\(read.record.offset) has no original; it stands at \(label.coordinates.source)")
+                            "\(read.partition)/\(read.record.offset) has no original; it stands at \(label.coordinates.source)"
+                        )
                     }
                 }
                 guard summary.putBack > before, !dryRun else { continue }

@@ -46,6 +46,8 @@ extension Settings {
         engine.rate = rate
         engine.connections = hub.connections
         engine.retry = retry
+        engine.unknownAttempts = unknownAttempts
+        engine.longestPause = longestPause
         engine.floodGuard = floodGuard
         engine.drainDeadline = shutdownDeadline
         return engine

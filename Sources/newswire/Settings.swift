@@ -11,6 +11,8 @@ struct Settings: Sendable {
     var deadLettersTopic: String
     var hub: Hub
     var retry: RetrySchedule
+    var unknownAttempts: Int
+    var longestPause: Duration
     var payload: PayloadSettings
     /// `nil` for unlimited.
     var rate: EngineSettings.Rate?

@@ -123,14 +123,25 @@ extension SettingsKey {
             "hub.trustRoots", .text,
             "A PEM file with the certificate authorities to trust, instead of the system's."),
         SettingsKey(
-            "retry.attempts", .integer(1...100), default: "8",
-            "The most requests for one delivery, the first included."),
+            "retry.attempts", .integer(1...100),
+            """
+            The most requests for one delivery, the first included. Unset: until its deadline (its expiresAt or its lane's \
+            maxAge), or 20 for one without a deadline.
+            """
+        ),
+        SettingsKey(
+            "retry.unknownAttempts", .integer(1...20), default: "5",
+            "The most requests for one delivery that may have been accepted: after a timeout, a broken connection, 500, 502 or 504."
+        ),
         SettingsKey(
             "retry.firstDelay", .duration(.milliseconds(1) ... .seconds(3600), orNone: false), default: "500ms",
             "The wait before the first retry; it doubles with each further one."),
         SettingsKey(
-            "retry.maxDelay", .duration(.milliseconds(1) ... .seconds(86_400), orNone: false), default: "10s",
+            "retry.maxDelay", .duration(.milliseconds(1) ... .seconds(86_400), orNone: false), default: "30s",
             "The longest wait between two tries, unless the hub asks for more."),
+        SettingsKey(
+            "retry.longestPause", .duration(.seconds(1) ... .seconds(86_400), orNone: false), default: "5m",
+            "The longest Retry-After that is obeyed; a longer one counts as this."),
     ]
 
     private static let payload = [
@@ -187,8 +198,12 @@ extension SettingsKey {
             "How many event loops share the work, the connections and the rate; one does tens of thousands of events a second. auto is one per core."
         ),
         SettingsKey(
-            "shutdown.deadline", .duration(.seconds(1) ... .seconds(600), orNone: false), default: "20s",
-            "How long a shutdown may wait for replies and results before it gives up."),
+            "shutdown.deadline", .duration(.seconds(1) ... .seconds(600), orNone: false),
+            """
+            How long a shutdown may wait for replies and results before it gives up. Unset: hub.requestTimeout and 5 seconds \
+            more, at least 20 seconds. Whoever stops the process must leave it more time than that.
+            """
+        ),
         SettingsKey(
             "tracing.otlp.endpoint", .text,
             "Where spans of the hub's requests go, e.g. http://127.0.0.1:4318 (OTLP over HTTP, JSON); none are made without it."

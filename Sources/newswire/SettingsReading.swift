@@ -43,8 +43,10 @@ extension Settings {
         deadLettersTopic = reader.text("deadLetters.topic") ?? ""
         hub = Hub(&reader)
         retry = RetrySchedule(
-            attempts: reader.integer("retry.attempts"), first: reader.duration("retry.firstDelay"),
+            attempts: reader.integerOrWord("retry.attempts"), first: reader.duration("retry.firstDelay"),
             longest: reader.duration("retry.maxDelay"))
+        unknownAttempts = reader.integer("retry.unknownAttempts")
+        longestPause = reader.duration("retry.longestPause")
         payload = PayloadSettings(&reader)
         rate = reader.integerOrWord("rate.perSecond").map { EngineSettings.Rate(perSecond: $0, burst: 1) }
         let burst = reader.integer("rate.burst")
@@ -55,7 +57,9 @@ extension Settings {
         listen = reader.address("http.listen")
         token = reader.text("http.token").map(Secret.init)
         shards = reader.integerOrWord("shards")
-        shutdownDeadline = reader.duration("shutdown.deadline")
+        // A request under way when the shutdown begins has its whole time to be answered, and its result some to be stored.
+        shutdownDeadline =
+            reader.durationOrNone("shutdown.deadline") ?? max(.seconds(20), hub.requestTimeout + .seconds(5))
         floodGuard = FloodGuard.Settings(
             sharePercent: reader.integerOrWord("floodGuard.share") ?? 0, events: reader.integer("floodGuard.events"))
         tracing = Tracing(&reader)

@@ -132,7 +132,9 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a pool closed amid TLS handshakes answers every request, and nothing comes after`(endsFirst: Bool) async throws {
+    func `a pool closed amid TLS handshakes answers every request, and nothing comes after`(endsFirst: Bool)
+        async throws
+    {
         // It takes the TCP connection and never a word of TLS.
         let hub = try await ScriptedHub.start(greeting: .silence) { _ in .silence }
         let journal = try await Journal(port: hub.port, connections: 2, scheme: .https)

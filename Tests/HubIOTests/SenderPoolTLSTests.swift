@@ -88,7 +88,9 @@ import Foundation
         try await hub.stop()
     }
 
-    @Test(arguments: ["\u{15}\u{3}\u{3}\0\u{2}\u{2}\u{28}", "\u{16}\u{3}\u{3}\0\u{4}\0\0\0\0", "\0\0\0\0\0\0\0\0\0", "SSH-2.0-x\r\n"])
+    @Test(arguments: [
+        "\u{15}\u{3}\u{3}\0\u{2}\u{2}\u{28}", "\u{16}\u{3}\u{3}\0\u{4}\0\0\0\0", "\0\0\0\0\0\0\0\0\0", "SSH-2.0-x\r\n",
+    ])
     func `bytes that are no TLS send nothing`(garbage: String) async throws {
         let hub = try await ScriptedHub.start(greeting: .replyThenClose(garbage)) { _ in .silence }
         let sender = try await Sender(port: hub.port, scheme: .https, host: "localhost")

@@ -18,11 +18,15 @@ struct AdminTests {
         let admin = try KafkaAdmin(settings: broker.settings)
         try admin.waitUntilVisible([broker.topic("news"): 3])
         try admin.waitUntilVisible([:], within: .zero)
-        for (topic, shown) in [(broker.topic("absent"), "shows nothing of it"), (broker.topic("news"), "shows 3 partitions")] {
+        for (topic, shown) in [
+            (broker.topic("absent"), "shows nothing of it"), (broker.topic("news"), "shows 3 partitions"),
+        ] {
             let failure = #expect(throws: KafkaFailure.self) {
                 try admin.waitUntilVisible([topic: 4], within: .zero)
             }
-            #expect(failure?.detail.hasPrefix("Gave up after 0 s: the broker should show \(topic) with 4 partitions") == true)
+            #expect(
+                failure?.detail.hasPrefix("Gave up after 0 s: the broker should show \(topic) with 4 partitions")
+                    == true)
             #expect(failure?.detail.contains(shown) == true, "\(failure?.detail ?? "")")
         }
     }

@@ -5,9 +5,12 @@ import Testing
 @Suite struct SmallestRecordsTests {
     static let source = ResultRecord.Source(partition: TopicPartition(topic: "news.events", partition: 3), offset: 41)
 
-    @Test(arguments: ["e", nil]) func `a result too large for the broker keeps what the ledger and the schema need`(eventID: String?) throws {
+    @Test(arguments: ["e", nil]) func `a result too large for the broker keeps what the ledger and the schema need`(
+        eventID: String?
+    ) throws {
         var result = ResultRecord(
-            eventID: eventID, platform: .apple, outcome: .undecodable, categories: ["World"], tags: ["World"], lane: "live",
+            eventID: eventID, platform: .apple, outcome: .undecodable, categories: ["World"], tags: ["World"],
+            lane: "live",
             attempts: 2, httpStatus: 400, notificationID: "n", trackingID: "t", source: Self.source,
             settledAt: Instant(milliseconds: 1_795_222_923_123),
             error: .init(code: "too-large", detail: String(repeating: "x", count: 1_000)))
@@ -22,7 +25,8 @@ import Testing
         #expect(smallest.topic == record.topic && smallest.partition == 3 && smallest.key == record.key)
         #expect(smallest.headers == ours)
         let read = try ResultRecord(decoding: try #require(smallest.value))
-        #expect(read.eventID == eventID && read.outcome == .undecodable && read.platform == .apple && read.attempts == 2)
+        #expect(
+            read.eventID == eventID && read.outcome == .undecodable && read.platform == .apple && read.attempts == 2)
         #expect(read.source == Self.source && read.settledAt == result.settledAt && read.error?.code == "too-large")
         #expect(read.afterRecall && read.categories.isEmpty && read.tags.isEmpty)
         #expect(smallest.value?.count ?? .max < 400)
@@ -38,7 +42,8 @@ import Testing
     @Test func `a dead letter too large for the broker says where the original stands and that it was cut`() {
         let ours = [
             RecordHeader("nw-redrive", "2"), RecordHeader("nw-source", "news.events/3/41/apple"),
-            RecordHeader("nw-outcome", "rejected"), RecordHeader("nw-reason", "hub-400"), RecordHeader("nw-written-at", "7"),
+            RecordHeader("nw-outcome", "rejected"), RecordHeader("nw-reason", "hub-400"),
+            RecordHeader("nw-written-at", "7"),
         ]
         let record = ProducedRecord(
             topic: "d", key: Array(repeating: 2, count: 1 << 20), value: Array(repeating: 3, count: 1 << 20),

@@ -5,12 +5,14 @@ import Testing
     private static func rules(live: Duration? = .seconds(900), backfill: Duration? = .seconds(3_600)) -> TopicRules {
         TopicRules(
             lanes: [
-                .init(name: "live", topics: ["a", "b"], maxAge: live), .init(name: "backfill", topics: ["c"], maxAge: backfill),
+                .init(name: "live", topics: ["a", "b"], maxAge: live),
+                .init(name: "backfill", topics: ["c"], maxAge: backfill),
             ], resultsTopic: "results", deadLetterTopic: "dead")
     }
 
     private static func states(
-        _ counts: [String: Int], results: [String: String] = [:], dead: [String: String] = [:], source: [String: String] = [:]
+        _ counts: [String: Int], results: [String: String] = [:], dead: [String: String] = [:],
+        source: [String: String] = [:]
     ) -> [String: TopicState] {
         Dictionary(
             uniqueKeysWithValues: counts.map { name, count in
@@ -24,7 +26,8 @@ import Testing
 
     @Test func `topics that fit have no finding and need no change`() {
         let states = Self.states(
-            Self.sound, results: ["cleanup.policy": "delete", "retention.ms": "\(Self.day)"], dead: ["max.message.bytes": "9"],
+            Self.sound, results: ["cleanup.policy": "delete", "retention.ms": "\(Self.day)"],
+            dead: ["max.message.bytes": "9"],
             source: ["max.message.bytes": "9", "cleanup.policy": "compact", "retention.ms": "1"])
         #expect(Self.rules().findings(states).isEmpty)
         #expect(Self.rules().changes(states, partitions: 12).isEmpty)
@@ -33,7 +36,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (["a": 4, "b": 4, "c": 2, "dead": 1], "results", TopicRules.Severity.refuse, "does not exist, or this user may not see it"),
+        (
+            ["a": 4, "b": 4, "c": 2, "dead": 1], "results", TopicRules.Severity.refuse,
+            "does not exist, or this user may not see it"
+        ),
         (["b": 4, "c": 2, "results": 4, "dead": 1], "a", .refuse, "does not exist, or this user may not see it"),
         (["a": 4, "b": 4, "c": 2, "results": 4], "dead", .warning, "does not exist, or this user may not see it"),
         (
@@ -61,11 +67,15 @@ import Testing
         #expect(dead.map(\.severity) == [.warning])
     }
 
-    @Test(arguments: [
-        (900, 900, 86_399_999, true), (900, 900, 86_400_000, false), (900, 900, -1, false), (900, nil, 604_799_999, true),
-        (900, nil, 604_800_000, false), (900, 864_000, 863_999_999, true), (900, 864_000, 864_000_000, false),
-    ] as [(Int64, Int64?, Int, Bool)])
-    func `results must be kept as long as a record may stay open`(live: Int64, backfill: Int64?, kept: Int, isShort: Bool) {
+    @Test(
+        arguments: [
+            (900, 900, 86_399_999, true), (900, 900, 86_400_000, false), (900, 900, -1, false),
+            (900, nil, 604_799_999, true),
+            (900, nil, 604_800_000, false), (900, 864_000, 863_999_999, true), (900, 864_000, 864_000_000, false),
+        ] as [(Int64, Int64?, Int, Bool)])
+    func `results must be kept as long as a record may stay open`(
+        live: Int64, backfill: Int64?, kept: Int, isShort: Bool
+    ) {
         let rules = Self.rules(live: .seconds(live), backfill: backfill.map { .seconds($0) })
         let findings = rules.findings(Self.states(Self.sound, results: ["retention.ms": "\(kept)"]))
         #expect(findings.map(\.problem) == (isShort ? [.shortRetention] : []))
@@ -81,13 +91,14 @@ import Testing
         #expect(findings.first?.description.contains("DESCRIBE_CONFIGS") == true)
     }
 
-    @Test(arguments: [
-        ([:], ["a 12", "b 12", "c 12", "results 12", "dead 12"]),
-        (["b": 5], ["a 5", "c 12", "results 12", "dead 12"]),
-        (["a": 24, "c": 3], ["b 24", "results 24", "dead 24"]),
-        (["a": 4, "b": 3, "c": 6, "results": 5, "dead": 1], ["b 3>4", "results 5>6"]),
-        (["a": 4, "b": 4, "c": 6, "results": 8], ["dead 6"]),
-    ] as [([String: Int], [String])])
+    @Test(
+        arguments: [
+            ([:], ["a 12", "b 12", "c 12", "results 12", "dead 12"]),
+            (["b": 5], ["a 5", "c 12", "results 12", "dead 12"]),
+            (["a": 24, "c": 3], ["b 24", "results 24", "dead 24"]),
+            (["a": 4, "b": 3, "c": 6, "results": 5, "dead": 1], ["b 3>4", "results 5>6"]),
+            (["a": 4, "b": 4, "c": 6, "results": 8], ["dead 6"]),
+        ] as [([String: Int], [String])])
     func `what is missing is made and what is too small is widened`(counts: [String: Int], expected: [String]) {
         let changes = Self.rules().changes(Self.states(counts), partitions: 12)
         #expect(changes.map { "\($0.topic) \($0.from.map { "\($0)>" } ?? "")\($0.partitions)" } == expected)
@@ -103,7 +114,8 @@ import Testing
             return rules.settings(for: use)["retention.ms"].flatMap { Int($0) }.map { $0 / Self.day }
         }
         let usual = Self.rules(backfill: nil)
-        #expect(days(usual, .source(lane: "live")) == 7 && days(usual, .results) == 14 && days(usual, .deadLetters) == 30)
+        #expect(
+            days(usual, .source(lane: "live")) == 7 && days(usual, .results) == 14 && days(usual, .deadLetters) == 30)
         let patient = Self.rules(backfill: .seconds(60 * 86_400))
         #expect(days(patient, .source(lane: "backfill")) == 60 && days(patient, .results) == 60)
         #expect(days(patient, .source(lane: "live")) == 7)

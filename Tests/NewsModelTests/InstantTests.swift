@@ -82,17 +82,20 @@ func `milliseconds from outside are clamped to what an instant holds`(millisecon
     #expect(Instant(milliseconds: milliseconds).nanoseconds == nanoseconds)
 }
 
-@Test(arguments: [
-    (Int64.min, -9_223_372_036_855), (.min + 1, -9_223_372_036_855), (-1, -1), (0, 0), (999_999, 0),
-    (.max, 9_223_372_036_854),
-] as [(Int64, Int64)])
+@Test(
+    arguments: [
+        (Int64.min, -9_223_372_036_855), (.min + 1, -9_223_372_036_855), (-1, -1), (0, 0), (999_999, 0),
+        (.max, 9_223_372_036_854),
+    ] as [(Int64, Int64)])
 func `whole milliseconds are rounded down, at the ends of time too`(nanoseconds: Int64, milliseconds: Int64) {
     #expect(Instant(nanoseconds: nanoseconds).milliseconds == milliseconds)
 }
 
 @Test func `arithmetic with the ends of time stays there`() {
     let ends = [Instant.distantPast, Instant(nanoseconds: 0), .distantFuture]
-    let spans = [Duration.seconds(Int64.min), .nanoseconds(Int64.min), .zero, .nanoseconds(Int64.max), .seconds(Int64.max)]
+    let spans = [
+        Duration.seconds(Int64.min), .nanoseconds(Int64.min), .zero, .nanoseconds(Int64.max), .seconds(Int64.max),
+    ]
     for instant in ends {
         for span in spans {
             let later = instant + span

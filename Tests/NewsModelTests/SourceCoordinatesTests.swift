@@ -44,7 +44,11 @@ func `what is not exactly printed coordinates is refused`(text: String) {
     #expect(carried.dropLast().map(\.name) == many.prefix(carried.count - 1).map(\.name))
     let bytes = carried.reduce(0) { $0 + $1.byteCount }
     #expect(bytes <= HeaderName.carriedBytesMax && bytes > HeaderName.carriedBytesMax - 200)
-    let edge = [header("ce_a", 2_048), header("ce_b", 2_049), header("ce_c", 1 << 20), RecordHeader(name: "ce_d", value: nil)]
+    let edge = [
+        header("ce_a", 2_048), header("ce_b", 2_049), header("ce_c", 1 << 20), RecordHeader(name: "ce_d", value: nil),
+    ]
     #expect(edge.carriedToResults.map(\.name) == ["ce_a", "ce_d"])
-    #expect([header("traceparent", 1 << 20), header("ce_\(String(repeating: "x", count: 9_000))", 1)].carriedToResults.isEmpty)
+    #expect(
+        [header("traceparent", 1 << 20), header("ce_\(String(repeating: "x", count: 9_000))", 1)].carriedToResults
+            .isEmpty)
 }

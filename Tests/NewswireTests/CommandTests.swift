@@ -60,7 +60,9 @@ func `a wrong call ends with the code that says so`(arguments: [String], status:
                     "Endpoint=http://127.0.0.1:\(room.hub.port)/;SharedAccessKeyName=DefaultFullSharedAccessSignature;SharedAccessKey=wrong",
             ]) { $1 })
     #expect(missing.status == 1)
-    #expect(missing.output.contains("fail  topic     nowhere (results) does not exist; create it: newswire topics"))
+    #expect(
+        missing.output.contains(
+            "fail  topic     nowhere (results) does not exist, or this user may not see it; create it: "))
     #expect(missing.output.contains("the hub does not accept the key"))
     #expect(!(missing.output + missing.errors).contains("wrong"))
     await room.close()
@@ -160,8 +162,8 @@ func `a wrong call ends with the code that says so`(arguments: [String], status:
     let rows = ended.output.split(separator: "\n")
     #expect(rows.count == 4)
     #expect(rows[1].hasSuffix("4  ok"))
-    #expect(rows[2].contains("has 2 partitions, but a source topic has 4"))
-    #expect(rows[3].contains("does not exist"))
+    #expect(rows[2].contains("has 2 partitions, but news.events has 4"))
+    #expect(rows[3].contains("does not exist, or this user may not see it"))
     await room.close()
 }
 

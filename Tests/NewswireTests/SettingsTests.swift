@@ -73,11 +73,30 @@ func lines(_ reading: SettingsReading) -> [String] { reading.problems.map { $0.l
     #expect(settings.resultsTopic == "news.results")
     #expect(settings.hub.connections == 64)
     #expect(settings.hub.requestTimeout == .seconds(30))
-    #expect(settings.retry == RetrySchedule())
+    #expect(settings.retry == RetrySchedule(attempts: nil, first: .milliseconds(500), longest: .seconds(30)))
+    #expect(settings.engineSettings.unknownAttempts == 5)
+    #expect(settings.engineSettings.longestPause == .seconds(300))
     #expect(settings.floodGuard == FloodGuard.Settings())
     #expect(settings.lanes == [LaneSettings(name: "live", topics: ["news.events"])])
     #expect(settings.shards == 1)
-    #expect(settings.shutdownDeadline == .seconds(20))
+    #expect(settings.shutdownDeadline == .seconds(35))
+}
+
+@Test(arguments: [("2m", "", 125), ("1s", "", 20), ("15001ms", "", 20), ("2m", "shutdown: {deadline: 3s}", 3)])
+func `a shutdown has more time than a request unless it is told otherwise`(
+    request: String, more: String, seconds: Int
+) throws {
+    let yaml = minimal(more).replacing("name: breaking-news", with: "name: breaking-news, requestTimeout: \(request)")
+    let deadline = try #require(SettingsReading(yaml).settings).engineSettings.drainDeadline
+    #expect(deadline == (request == "15001ms" ? .milliseconds(20_001) : .seconds(seconds)))
+}
+
+@Test func `attempts, pauses and unknown attempts are told to the engine`() throws {
+    let yaml = minimal() + "\nretry: {attempts: 7, unknownAttempts: 2, longestPause: 1h}\n"
+    let engine = try #require(SettingsReading(yaml).settings).engineSettings
+    #expect(engine.retry.attempts == 7)
+    #expect(engine.unknownAttempts == 2)
+    #expect(engine.longestPause == .seconds(3600))
 }
 
 @Test func `every default is a value its own key accepts`() {
@@ -141,6 +160,8 @@ func lines(_ reading: SettingsReading) -> [String] { reading.problems.map { $0.l
     ),
     ("kafka: {bootstrapServers: [broker]}", "kafka.bootstrapServers: 'broker' is not understood"),
     ("kafka: {bootstrapServers: []}", "kafka.bootstrapServers: is empty"),
+    ("retry: {longestPause: 25h}", "retry.longestPause: '25h' is out of range; write a time from 1s to 1d"),
+    ("retry: {unknownAttempts: 0}", "retry.unknownAttempts: '0' is out of range; write a whole number from 1 to 20"),
     ("retry: {firstDelay: 2m}", "retry.maxDelay: is shorter than retry.firstDelay"),
     ("hub: {name: x}", "hub.connectionString: is missing; write some text, or set NEWSWIRE_HUB_CONNECTION_STRING"),
     ("hub: {name: x, connectionString: nonsense}", "hub.connectionString: part 1 of the connection string has no '='"),

@@ -5,7 +5,8 @@ import Testing
 
 private func settings() throws -> Settings {
     let yaml = minimal().replacing(
-        "lanes: {live: {topics: [news.events]}}", with: "lanes: {live: {topics: [a, b], maxAge: 2h}, backfill: {topics: [c]}}")
+        "lanes: {live: {topics: [news.events]}}",
+        with: "lanes: {live: {topics: [a, b], maxAge: 2h}, backfill: {topics: [c]}}")
     return try #require(SettingsReading(yaml).settings)
 }
 
@@ -21,7 +22,8 @@ private let sound = ["a": 4, "b": 4, "c": 2, "news.results": 4, "news.dead-lette
 @Test func `the rules of topics go by the settings`() throws {
     let rules = try settings().topicRules
     #expect(rules.topics.map(\.name) == ["a", "b", "c", "news.results", "news.dead-letters"])
-    #expect(rules.topics.map(\.use.description) == ["lane live", "lane live", "lane backfill", "results", "dead letters"])
+    #expect(
+        rules.topics.map(\.use.description) == ["lane live", "lane live", "lane backfill", "results", "dead letters"])
     #expect(rules.lanes.map(\.maxAge) == [.seconds(7200), nil])
 }
 
@@ -43,11 +45,13 @@ func `check fails for what breaks a promise or waits, and shows the rest`(
 
 @Test func `what does not fit stands in the table with its remedy`() throws {
     let rules = try settings().topicRules
-    let states = states(["a": 4, "c": 9, "news.results": 4, "news.dead-letters": 1], results: ["retention.ms": "3600000"])
+    let states = states(
+        ["a": 4, "c": 9, "news.results": 4, "news.dead-letters": 1], results: ["retention.ms": "3600000"])
     let table = TopicsCommand.table(rules, states, rules.findings(states), hasColours: false)
     let lines = table.split(separator: "\n")
     #expect(lines.count == 7)
     #expect(lines[2].contains("does not exist, or this user may not see it; create it"))
-    #expect(lines[4].contains("has 4 partitions, but c has 9: records from partition 4 on wait; widen it: newswire topics"))
+    #expect(
+        lines[4].contains("has 4 partitions, but c has 9: records from partition 4 on wait; widen it: newswire topics"))
     #expect(lines[5].contains("warning: keeps results for 1 hour, but a record may stay open for 7 days"))
 }

@@ -26,7 +26,8 @@ private func request(
             .resultRecord(topic: "r", group: [1], carrying: [RecordHeader("ce_id", "x")], buffer: &buffer)
         let header = try #require(record.headers.first { $0.name == "nw-identity" }?.text)
         #expect(RecordIdentity(headerValue: header) == identity)
-        #expect(record.headers.map(\.name) == ["nw-source", "nw-outcome", "nw-group", "nw-version", "nw-identity", "ce_id"])
+        #expect(
+            record.headers.map(\.name) == ["nw-source", "nw-outcome", "nw-group", "nw-version", "nw-identity", "ce_id"])
         let plain = request().resultRecord(topic: "r", group: [1], carrying: [], buffer: &buffer)
         #expect(!plain.headers.contains { $0.name == "nw-identity" })
     }

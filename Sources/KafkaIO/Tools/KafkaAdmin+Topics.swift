@@ -116,12 +116,15 @@ extension KafkaAdmin {
             looks = absent.isEmpty ? looks + 1 : 0
             if looks >= min(view.brokers.count * 2 - 1, Self.looksMax) { return }
             if let first = absent.min(by: { $0.key < $1.key }), began.duration(to: .now) >= limit {
-                let shown = view.topics[first.key].map { "\($0.partitions) partitions, \($0.led) of them with a leader" }
+                let shown = view.topics[first.key].map {
+                    "\($0.partitions) partitions, \($0.led) of them with a leader"
+                }
                 throw KafkaFailure(
                     code: "_TIMED_OUT", isRetriable: true,
                     detail: "Gave up after \(limit.components.seconds) s: the broker should show \(first.key) with "
                         + "\(first.value) partitions and shows \(shown ?? "nothing of it")",
-                    remedy: "Look at the brokers, and whether this user may see the topic (DESCRIBE); then run it again.")
+                    remedy:
+                        "Look at the brokers, and whether this user may see the topic (DESCRIBE); then run it again.")
             }
             usleep(100_000)
         }
@@ -155,12 +158,15 @@ extension KafkaAdmin {
         // The controller is asked. librdkafka's mock names one that is not there, and asking it would only take time.
         let controller = rd_kafka_controllerid(client.handle, 0)
         if controller >= 0, !view.brokers.contains(controller) { return all(.untold) }
-        var asked: [OpaquePointer?] = Set(topics).sorted().map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }
+        var asked: [OpaquePointer?] = Set(topics).sorted().map {
+            rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0)
+        }
         defer { asked.forEach { rd_kafka_ConfigResource_destroy($0) } }
         if asked.isEmpty { return [:] }
         let event: OpaquePointer
         do {
-            event = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, "The topics' settings could not be read") { options, answers in
+            event = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, "The topics' settings could not be read") {
+                options, answers in
                 rd_kafka_DescribeConfigs(client.handle, &asked, asked.count, options, answers)
             }
         } catch {
@@ -174,7 +180,8 @@ extension KafkaAdmin {
             guard let name = rd_kafka_ConfigResource_name(resource).map({ String(cString: $0) }) else { continue }
             let error = rd_kafka_ConfigResource_error(resource)
             configurations[name] =
-                error == RD_KAFKA_RESP_ERR_NO_ERROR ? .known(Self.values(resource)) : .unreadable(KafkaFailure(error).code)
+                error == RD_KAFKA_RESP_ERR_NO_ERROR
+                ? .known(Self.values(resource)) : .unreadable(KafkaFailure(error).code)
         }
         return configurations
     }
@@ -184,7 +191,9 @@ extension KafkaAdmin {
         let entries = rd_kafka_ConfigResource_configs(resource, &count)
         var values: [String: String] = [:]
         for entry in UnsafeBufferPointer(start: entries, count: count) {
-            guard let name = rd_kafka_ConfigEntry_name(entry), let value = rd_kafka_ConfigEntry_value(entry) else { continue }
+            guard let name = rd_kafka_ConfigEntry_name(entry), let value = rd_kafka_ConfigEntry_value(entry) else {
+                continue
+            }
             values[String(cString: name)] = String(cString: value)
         }
         return values
