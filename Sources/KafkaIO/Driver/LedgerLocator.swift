@@ -63,7 +63,8 @@ struct LedgerLocator {
         guard results.partition < topic.count else {
             return KafkaFailure(
                 code: "_RESULTS_TOO_FEW", isRetriable: true,
-                detail: "Results topic \(results.topic) has \(topic.count) partitions, partition \(results.partition) has none",
+                detail:
+                    "Results topic \(results.topic) has \(topic.count) partitions, partition \(results.partition) has none",
                 remedy: "Run `newswire topics --config FILE --create`, which widens it.")
         }
         guard topic.leader(of: results.partition) == nil else { return nil }

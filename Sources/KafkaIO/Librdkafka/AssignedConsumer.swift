@@ -28,7 +28,8 @@ final class AssignedConsumer {
         try self.init(
             settings, group: group,
             fetch: [
-                ("queued.min.messages", "1"), ("queued.max.messages.kbytes", "1024"), ("fetch.message.max.bytes", "16384"),
+                ("queued.min.messages", "1"), ("queued.max.messages.kbytes", "1024"),
+                ("fetch.message.max.bytes", "16384"),
             ], nudgeEvery: .max, timeout: 2_000, isolation: "read_uncommitted")
     }
 
@@ -46,7 +47,7 @@ final class AssignedConsumer {
             fixed: [
                 ("group.id", group), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
                 ("enable.partition.eof", "true"), ("auto.offset.reset", "earliest"), ("log.queue", "true"),
-                ("isolation.level", isolation), ("allow.auto.create.topics", "false"),
+                ("isolation.level", isolation),
             ])
         configuration.setEvents(RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_ERROR)
         client = try configuration.makeClient(RD_KAFKA_CONSUMER)
