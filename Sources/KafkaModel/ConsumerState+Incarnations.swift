@@ -3,8 +3,7 @@ public import NewsModel
 /// Which incarnation of its partition a slot reads.
 ///
 /// The first record handed out since the last check is a `candidate`. A check reads the `anchor` anew: if it still stands where
-/// it stood, no other incarnation can have begun before the check, and the candidate takes its place. A partition that gives
-/// nothing new is not checked.
+/// it stood, no other incarnation can have begun before the check, and the candidate takes its place.
 struct IncarnationWatch: Sendable {
     enum Anchor: Sendable {
         /// It may stand beside the committed offset, which was not read yet.
@@ -68,15 +67,20 @@ extension ConsumerState {
     }
 
     /// What to look at now; cheap. An unanswered check is asked for again.
-    public var incarnationChecks: [IncarnationCheck] {
+    ///
+    /// - Parameter includingIdle: whether to look at partitions that gave nothing new, too: one that was made again and is just
+    ///   as long as the former one gives nothing.
+    public func incarnationChecks(includingIdle: Bool = false) -> [IncarnationCheck] {
         guard case .assigned = phase else { return [] }
         return slots.compactMap { slot in
             if slot.hasBegunAnew { return nil }
             switch slot.watch.anchor {
             case .none: return nil
-            case .unread: return IncarnationCheck(partition: slot.partition, generation: generation, anchor: nil, candidate: nil, batches: 0)
+            case .unread:
+                return IncarnationCheck(
+                    partition: slot.partition, generation: generation, anchor: nil, candidate: nil, batches: 0)
             case .known(let anchor):
-                guard slot.watch.isDue else { return nil }
+                guard slot.watch.isDue || includingIdle else { return nil }
                 return IncarnationCheck(
                     partition: slot.partition, generation: generation, anchor: anchor,
                     candidate: slot.watch.candidate, batches: slot.watch.batches)
@@ -86,7 +90,9 @@ extension ConsumerState {
 
     /// What stood beside the committed offset: the anchor of the partition's last owner, or nothing of use.
     public mutating func foundNote(_ note: String?, _ check: IncarnationCheck) {
-        guard let index = slot(check.partition, check.generation), case .unread = slots[index].watch.anchor else { return }
+        guard let index = slot(check.partition, check.generation), case .unread = slots[index].watch.anchor else {
+            return
+        }
         if let anchor = note.flatMap(IncarnationAnchor.init(note:)) {
             slots[index].watch.anchor = .known(anchor)
         } else {

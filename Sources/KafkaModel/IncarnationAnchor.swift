@@ -39,7 +39,7 @@ public struct IncarnationAnchor: Sendable, Hashable {
 
     /// What stands at the anchor's offset now.
     public enum Finding: Sendable, Hashable {
-        /// The first record at or after the offset, as an anchor.
+        /// The first record at or after the offset, as an anchor; where the partition ends before it, its first one.
         case record(IncarnationAnchor)
         /// The partition ends at or before the offset.
         case nothing
@@ -64,6 +64,7 @@ public struct IncarnationAnchor: Sendable, Hashable {
         case .unknown: .unknown
         case .nothing: .doubtful
         case .record(let found) where found.offset > offset: .same
+        case .record(let found) where found.offset < offset: .doubtful
         case .record(let found): found == self ? .same : .another
         }
     }

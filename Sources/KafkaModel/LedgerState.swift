@@ -207,7 +207,8 @@ public struct LedgerState: Sendable {
         _ results: TopicPartition, _ entries: [LedgerEntry], next: Int64?, isAtEnd: Bool, at now: Instant,
         _ events: inout ShardEvents
     ) {
-        guard let index = jobs.firstIndex(where: { $0.results == results }), case .reading(_, let began) = jobs[index].phase,
+        guard let index = jobs.firstIndex(where: { $0.results == results }),
+            case .reading(_, let began) = jobs[index].phase,
             var progress = jobs[index].progress
         else { return }
         if let next {

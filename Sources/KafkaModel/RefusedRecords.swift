@@ -111,8 +111,10 @@ public struct RefusedRecords: Sendable {
     public var reasons: [Reason] {
         var reasons: [String: Reason] = [:]
         for state in states.values.sorted(by: { $0.since < $1.since }) {
-            reasons[state.topic, default: Reason(topic: state.topic, records: 0, since: state.since, failure: state.failure)]
-                .records += 1
+            reasons[
+                state.topic, default: Reason(topic: state.topic, records: 0, since: state.since, failure: state.failure)
+            ]
+            .records += 1
         }
         return reasons.values.sorted { $0.topic < $1.topic }
     }

@@ -21,7 +21,8 @@ struct DriverFaultTests {
         #expect(driver.produce(result, delivery: DeliveryID(rawValue: 7), kind: .result, shard: ShardID(0)))
         #expect(try await refused(shards).first?.failure.code == "MSG_SIZE_TOO_LARGE")
         #expect(try await refused(shards).isEmpty)
-        #expect(try await shards.stored(1) == [StoredRecord(delivery: DeliveryID(rawValue: 7), kind: .result, offset: 0)])
+        #expect(
+            try await shards.stored(1) == [StoredRecord(delivery: DeliveryID(rawValue: 7), kind: .result, offset: 0)])
         let reader = try TopicReader(settings: broker.settings, topic: broker.topic("results"))
         var read: [SourceRecord] = []
         while !reader.isAtEnd { read += try reader.next().map(\.record) }
@@ -48,7 +49,9 @@ struct DriverFaultTests {
         try await KafkaDriverTests.finish(driver, shards, shardCount: 2)
     }
 
-    @Test func `a results partition without a leader holds no other one back, and is read once it has one`() async throws {
+    @Test func `a results partition without a leader holds no other one back, and is read once it has one`()
+        async throws
+    {
         let broker = try Broker(("news", 2), ("results", 2))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation
@@ -80,7 +83,8 @@ struct DriverFaultTests {
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation
         let lacking = broker.partition("results", 1)
-        driver.carryOut(.restore(live, generation, results: lacking, sources: [broker.partition("news", 1)], RestoreStart()))
+        driver.carryOut(
+            .restore(live, generation, results: lacking, sources: [broker.partition("news", 1)], RestoreStart()))
         let failure: KafkaFailure = try await shards.next {
             if case .restoreFailed(_, _, lacking, let failure) = $0 { failure } else { nil }
         }

@@ -14,7 +14,8 @@ struct KafkaDriverTests {
         let driver = try KafkaDriver(
             settings: settings ?? broker.settings,
             lanes: [LaneSubscription(name: "live", topics: [broker.topic("news")], partitionCount: 4)],
-            resultsTopic: broker.topic("results"), deadLetterTopic: broker.topic("dead"), shards: shards, smallest: smallest,
+            resultsTopic: broker.topic("results"), deadLetterTopic: broker.topic("dead"), shards: shards,
+            smallest: smallest,
             deliver: collector.deliver, notify: collector.notify)
         driver.start()
         return (driver, collector)
@@ -35,7 +36,9 @@ struct KafkaDriverTests {
         ProducedRecord(topic: broker.topic("news"), partition: partition, value: Array(text.utf8))
     }
 
-    @Test func `records arrive in order in every partition and reports carry their deliveries and offsets`() async throws {
+    @Test func `records arrive in order in every partition and reports carry their deliveries and offsets`()
+        async throws
+    {
         let broker = try Broker(("news", 3), ("results", 3))
         let (driver, shards) = try Self.started(broker)
         for index in 0..<300 {

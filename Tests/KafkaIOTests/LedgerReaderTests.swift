@@ -28,7 +28,8 @@ struct LedgerReaderTests {
     }
 
     func restore(
-        _ driver: KafkaDriver, _ broker: Broker, _ results: TopicPartition, _ generation: Generation, _ start: RestoreStart
+        _ driver: KafkaDriver, _ broker: Broker, _ results: TopicPartition, _ generation: Generation,
+        _ start: RestoreStart
     ) {
         driver.carryOut(
             .restore(live, generation, results: results, sources: [broker.partition("news", results.partition)], start))
@@ -62,7 +63,8 @@ struct LedgerReaderTests {
         let exact = try await restored(shards)
         #expect(exact.end == RestoreEnd(offset: 1000, start: 400, basis: .committed))
         #expect(exact.entries.map(\.offset) == Array(400..<1000))
-        #expect(exact.entries.first?.source == .init(partition: TopicPartition(topic: "news", partition: 0), offset: 400))
+        #expect(
+            exact.entries.first?.source == .init(partition: TopicPartition(topic: "news", partition: 0), offset: 400))
         #expect(exact.entries.first?.outcome == .accepted)
         #expect(exact.entries.first?.version == nil)
         #expect(exact.entries.first?.identity == RecordIdentity(eventID: "id400"))
@@ -87,7 +89,8 @@ struct LedgerReaderTests {
         #expect(nothing.entries.isEmpty)
         #expect(nothing.end == RestoreEnd(offset: 10, start: 10, basis: .newest))
         // An empty partition is restored at once.
-        restore(driver, broker, broker.partition("results", 1), generation, RestoreStart(since: Instant(milliseconds: 0)))
+        restore(
+            driver, broker, broker.partition("results", 1), generation, RestoreStart(since: Instant(milliseconds: 0)))
         #expect(try await restored(shards).end == RestoreEnd(offset: 0, start: 0, basis: .time))
         // The embedded broker knows no times: it answers with the end.
         if broker.embedded == nil {

@@ -12,7 +12,7 @@ private struct Reader {
         consumer.assigned([partition], &events)
         consumer.resume(partition, consumer.generation)
         consumer.grant(records: 10_000, bytes: 1 << 20, shard: ShardID(0))
-        consumer.foundNote(note, consumer.incarnationChecks[0])
+        consumer.foundNote(note, consumer.incarnationChecks()[0])
     }
 
     mutating func read(_ offsets: Range<Int64>, of text: String) {
@@ -21,7 +21,7 @@ private struct Reader {
     }
 
     mutating func answer(_ finding: IncarnationAnchor.Finding) {
-        for check in consumer.incarnationChecks { consumer.checked(check, finding, &events) }
+        for check in consumer.incarnationChecks() { consumer.checked(check, finding, &events) }
     }
 
     var hasBegunAnew: Bool { events.lists[0].contains { if case .beganAnew = $0 { true } else { false } } }
@@ -36,15 +36,15 @@ struct IncarnationTests {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "old")
         reader.answer(.record(anchor(0, of: "old")))
-        #expect(reader.consumer.incarnationChecks.isEmpty)
+        #expect(reader.consumer.incarnationChecks().isEmpty)
         reader.read(50..<250, of: "new")
-        #expect(reader.consumer.incarnationChecks.map(\.anchor) == [anchor(0, of: "old")])
+        #expect(reader.consumer.incarnationChecks().map(\.anchor) == [anchor(0, of: "old")])
         reader.answer(.record(anchor(0, of: "new")))
         #expect(reader.hasBegunAnew)
         let isRewound = reader.consumer.rewind(reader.partition, reader.consumer.generation)
         #expect(isRewound)
         #expect(reader.consumer.note(for: reader.partition) == nil)
-        #expect(reader.consumer.incarnationChecks.isEmpty)
+        #expect(reader.consumer.incarnationChecks().isEmpty)
     }
 
     @Test func `the same record at the anchor moves it to a record that was read before the check`() {
@@ -55,17 +55,26 @@ struct IncarnationTests {
         #expect(reader.consumer.note(for: reader.partition) == anchor(0, of: "a").note)
         reader.answer(.record(anchor(0, of: "a")))
         #expect(reader.consumer.note(for: reader.partition) == anchor(50, of: "a").note)
-        #expect(reader.consumer.incarnationChecks.isEmpty)
+        #expect(reader.consumer.incarnationChecks().isEmpty)
         #expect(!reader.hasBegunAnew)
+    }
+
+    @Test func `an idle partition is looked at when asked for`() {
+        var reader = Reader(note: anchor(49, of: "old").note)
+        #expect(reader.consumer.incarnationChecks().isEmpty)
+        for check in reader.consumer.incarnationChecks(includingIdle: true) {
+            reader.consumer.checked(check, .record(anchor(49, of: "new")), &reader.events)
+        }
+        #expect(reader.hasBegunAnew)
     }
 
     @Test func `what is read while a check is under way asks for another one`() {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "old")
-        let check = reader.consumer.incarnationChecks[0]
+        let check = reader.consumer.incarnationChecks()[0]
         reader.read(50..<60, of: "new")
         reader.consumer.checked(check, .record(anchor(0, of: "old")), &reader.events)
-        #expect(reader.consumer.incarnationChecks.map(\.anchor) == [anchor(0, of: "old")])
+        #expect(reader.consumer.incarnationChecks().map(\.anchor) == [anchor(0, of: "old")])
     }
 
     @Test func `a record that fell to retention or compaction is no other incarnation`() {
@@ -101,7 +110,7 @@ struct IncarnationTests {
         reader.read(0..<50, of: "a")
         _ = reader.consumer.revoked(lost: false, at: .distantPast, &reader.events)
         #expect(reader.consumer.note(for: reader.partition) == anchor(0, of: "a").note)
-        #expect(reader.consumer.incarnationChecks.isEmpty)
+        #expect(reader.consumer.incarnationChecks().isEmpty)
     }
 
     @Test(arguments: ["", "nw1", "nw1 5", "nw1 -1 0123456789abcdef", "nw1 5 0123", "nw2 5 0123456789abcdef", "x y z"])

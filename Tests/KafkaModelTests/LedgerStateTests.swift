@@ -58,7 +58,8 @@ struct LedgerStateTests {
         ledger.state.read(results[1], [], next: 10, isAtEnd: true, at: start, &ledger.events)
         let events = ledger.taken()
         #expect(events.count == 2)
-        guard case .restoreFailed(_, _, results[0], _)? = events.first, case .restored(_, _, results[1], _, _?)? = events.last
+        guard case .restoreFailed(_, _, results[0], _)? = events.first,
+            case .restored(_, _, results[1], _, _?)? = events.last
         else {
             Issue.record("\(events)")
             return

@@ -56,7 +56,8 @@ final class IncarnationExaminer {
         for check in checks { open[check.partition] = check }
         do throws(KafkaFailure) {
             let consumer = try consumerMadeOnce()
-            try consumer.assign(checks.compactMap { check in check.anchor.map { PartitionOffset(check.partition, $0.offset) } })
+            try consumer.assign(
+                checks.compactMap { check in check.anchor.map { PartitionOffset(check.partition, $0.offset) } })
             let until = MonotonicClock.now + Self.timeout
             while !open.isEmpty, MonotonicClock.now < until {
                 _ = consumer.read(milliseconds: 100) { partition, message in

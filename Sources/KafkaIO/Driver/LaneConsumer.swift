@@ -38,7 +38,7 @@ final class LaneConsumer {
         var fixed = [
             ("group.id", settings.consumerGroup(lane: lane.index, named: subscription.name)),
             ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"), ("enable.partition.eof", "true"),
-            ("partition.assignment.strategy", "range"), ("allow.auto.create.topics", "false"), ("log.queue", "true"),
+            ("partition.assignment.strategy", "range"), ("log.queue", "true"),
         ]
         if let instance = settings.instance { fixed.append(("group.instance.id", instance)) }
         let configuration = try RdConfiguration(
@@ -121,7 +121,8 @@ final class LaneConsumer {
             for part in parts { send(part, of: commit, &turn) }
         case .answer(let answer):
             turn.events.add(
-                .committed(lane, answer.generation, offsets: answer.offsets, failure: answer.failure), for: answer.shard)
+                .committed(lane, answer.generation, offsets: answer.offsets, failure: answer.failure), for: answer.shard
+            )
         }
     }
 
@@ -131,7 +132,9 @@ final class LaneConsumer {
 
     // MARK: Incarnations
 
-    var incarnationChecks: [ConsumerState.IncarnationCheck] { state.incarnationChecks }
+    func incarnationChecks(includingIdle: Bool) -> [ConsumerState.IncarnationCheck] {
+        state.incarnationChecks(includingIdle: includingIdle)
+    }
 
     func foundNote(_ note: String?, _ check: ConsumerState.IncarnationCheck) { state.foundNote(note, check) }
 

@@ -21,23 +21,22 @@ struct LedgerLocator {
             let served = requests.filter { failures[$0.results] == nil }
             let committed = try readCommitted(served, &failures)
             let times = readTimes(served.filter { committed[$0.results] == nil && failures[$0.results] == nil })
-            var lostLeaders: [Int32: KafkaFailure] = [:]
-            for request in served where failures[request.results] == nil {
-                let results = request.results
-                let leader = topics[results.topic]?.leader(of: results.partition) ?? -1
-                if let lost = lostLeaders[leader] {
-                    failures[results] = lost
-                    continue
-                }
+            let open = served.filter { failures[$0.results] == nil }
+            // By leader: one that says nothing costs one time-out, whatever it leads.
+            for (_, led) in Dictionary(
+                grouping: open, by: { topics[$0.results.topic]?.leader(of: $0.results.partition) })
+            {
                 do throws(KafkaFailure) {
-                    locations[results] = LedgerState.Location(
-                        committed: committed[results],
-                        watermarks: committed.filter { request.sources.contains($0.key) },
-                        kept: try consumer.watermarks(results), since: times[results])
+                    let ranges = try consumer.ranges(led.map(\.results))
+                    for request in led {
+                        guard let kept = ranges[request.results] else { continue }
+                        locations[request.results] = LedgerState.Location(
+                            committed: committed[request.results],
+                            watermarks: committed.filter { request.sources.contains($0.key) }, kept: kept,
+                            since: times[request.results])
+                    }
                 } catch {
-                    failures[results] = error
-                    // The others of this broker would only wait as long, one after the other.
-                    if error.isTimeout { lostLeaders[leader] = error }
+                    for request in led { failures[request.results] = error }
                 }
             }
         } catch {
@@ -46,10 +45,16 @@ struct LedgerLocator {
         return requests.map { request in
             if let failure = failures[request.results] { return (request.results, .failure(failure)) }
             guard let location = locations[request.results] else {
-                return (request.results, .failure(.standstill))
+                return (request.results, .failure(Self.unknownOffsets(request.results)))
             }
             return (request.results, .success(location))
         }
+    }
+
+    private static func unknownOffsets(_ results: TopicPartition) -> KafkaFailure {
+        KafkaFailure(
+            code: "_TIMED_OUT", isRetriable: true, detail: "The offsets of \(results) could not be read",
+            remedy: "Check that its leader is there; reading goes on by itself.")
     }
 
     /// Why a results partition cannot be read, by what the cluster says of its topics.
@@ -63,7 +68,8 @@ struct LedgerLocator {
         guard results.partition < topic.count else {
             return KafkaFailure(
                 code: "_RESULTS_TOO_FEW", isRetriable: true,
-                detail: "Results topic \(results.topic) has \(topic.count) partitions, partition \(results.partition) has none",
+                detail:
+                    "Results topic \(results.topic) has \(topic.count) partitions, partition \(results.partition) has none",
                 remedy: "Run `newswire topics --config FILE --create`, which widens it.")
         }
         guard topic.leader(of: results.partition) == nil else { return nil }

@@ -17,6 +17,7 @@ final class PollLoop: @unchecked Sendable {
     private var taken: [DriverCommand] = []
     private var phase = Phase.running
     private var lookAt = Instant.distantPast
+    private var looks = 0
 
     private enum Phase {
         /// Next is `leaving`.
@@ -108,7 +109,8 @@ final class PollLoop: @unchecked Sendable {
         let lane = lanes[command.lane.index]
         switch command {
         case .restore(_, let generation, let results, let sources, let start):
-            ledgers[command.lane.index].restore(results, for: sources, from: start, shard: shard, generation: generation)
+            ledgers[command.lane.index].restore(
+                results, for: sources, from: start, shard: shard, generation: generation)
         case .grant(_, let records, let bytes): lane.grant(records: records, bytes: bytes, shard: shard)
         case .hold(let partition, _, let generation): lane.hold(partition, generation)
         case .resume(let partition, _, let generation): lane.resume(partition, generation)
@@ -121,12 +123,15 @@ final class PollLoop: @unchecked Sendable {
     // MARK: Incarnations
 
     private static let lookInterval = Duration.seconds(2)
+    /// Idle partitions are looked at every so many times.
+    private static let idleEvery = 5
 
     private func lookAtIncarnations() {
         guard case .running = phase, turn.now >= lookAt else { return }
         lookAt = turn.now + Self.lookInterval
+        looks += 1
         for lane in lanes {
-            let checks = lane.incarnationChecks
+            let checks = lane.incarnationChecks(includingIdle: looks % Self.idleEvery == 0)
             if !checks.isEmpty { watcher.look(checks, lane.lane) }
         }
     }

@@ -18,6 +18,8 @@ final class ResultProducer: @unchecked Sendable {
     private let topicHandle: OpaquePointer
     private var refused = RefusedRecords()
     private var hasNews = false
+    /// The producer is beyond repair, which was said once.
+    private var hasFailed = false
     /// Given up at the end.
     private var purged: Set<RefusedRecords.Key> = []
 
@@ -39,8 +41,7 @@ final class ResultProducer: @unchecked Sendable {
                 ("message.max.bytes", "16000000"),
             ],
             fixed: [
-                ("enable.idempotence", "true"), ("acks", "all"), ("allow.auto.create.topics", "false"),
-                ("log.queue", "true"),
+                ("enable.idempotence", "true"), ("acks", "all"), ("log.queue", "true"),
             ])
         configuration.setEvents(
             RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_STATS)
@@ -109,7 +110,10 @@ final class ResultProducer: @unchecked Sendable {
         case let error:
             let failure = client.failure(error, detail: nil)
             // A fatal producer refuses everything from now on, and only a restart helps.
-            if failure.isFatal { turn.notify(.error(failure)) }
+            if failure.isFatal && !hasFailed {
+                hasFailed = true
+                turn.notify(.error(failure))
+            }
             refuse(ProducedRecord(message), key, failure, at: turn.now)
         }
     }

@@ -28,7 +28,8 @@ final class AssignedConsumer {
         try self.init(
             settings, group: group,
             fetch: [
-                ("queued.min.messages", "1"), ("queued.max.messages.kbytes", "1024"), ("fetch.message.max.bytes", "16384"),
+                ("queued.min.messages", "1"), ("queued.max.messages.kbytes", "1024"),
+                ("fetch.message.max.bytes", "16384"),
             ], nudgeEvery: .max, timeout: 2_000, isolation: "read_uncommitted")
     }
 
@@ -46,7 +47,7 @@ final class AssignedConsumer {
             fixed: [
                 ("group.id", group), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
                 ("enable.partition.eof", "true"), ("auto.offset.reset", "earliest"), ("log.queue", "true"),
-                ("isolation.level", isolation), ("allow.auto.create.topics", "false"),
+                ("isolation.level", isolation),
             ])
         configuration.setEvents(RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_ERROR)
         client = try configuration.makeClient(RD_KAFKA_CONSUMER)
@@ -110,6 +111,29 @@ final class AssignedConsumer {
             throw client.explained(error, detail: "The offsets of \(partition) could not be read")
         }
         return low..<max(low, high)
+    }
+
+    /// The first offset kept and the one after the last, of partitions that one broker leads. Unlike `watermarks`, it really
+    /// ends in time in librdkafka 2.0.2 when the broker says nothing.
+    func ranges(
+        _ partitions: [TopicPartition], milliseconds: Int32 = 3_000
+    ) throws(KafkaFailure) -> [TopicPartition: Range<Int64>] {
+        let lists = [RD_KAFKA_OFFSET_BEGINNING, RD_KAFKA_OFFSET_END].map { which in
+            RdPartitionList(partitions.map { PartitionOffset($0, Int64(which)) })
+        }
+        for list in lists {
+            let error = list.withPointer { rd_kafka_offsets_for_times(client.handle, $0, milliseconds) }
+            if error != RD_KAFKA_RESP_ERR_NO_ERROR {
+                throw client.explained(error, detail: "The offsets of \(partitions[0]) could not be read")
+            }
+        }
+        var ranges: [TopicPartition: Range<Int64>] = [:]
+        for (low, high) in zip(lists[0].elements, lists[1].elements)
+        where low.error == RD_KAFKA_RESP_ERR_NO_ERROR && high.error == RD_KAFKA_RESP_ERR_NO_ERROR {
+            let first = max(low.offset, 0)
+            ranges[low.partition] = first..<max(first, high.offset)
+        }
+        return ranges
     }
 
     /// The first offset at or after a time; partitions with nothing as late are absent.

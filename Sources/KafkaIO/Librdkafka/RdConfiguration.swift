@@ -31,6 +31,8 @@ final class RdConfiguration {
         ("log.connection.close", "false"), ("reconnect.backoff.max.ms", "5000"),
         // So that a topic that grows is noticed within seconds.
         ("topic.metadata.refresh.interval.ms", "10000"),
+        // No question may create the topic it asks about, with whatever size the broker thinks of.
+        ("allow.auto.create.topics", "false"),
     ]
 
     func setEvents(_ events: Int32) {

@@ -1,6 +1,6 @@
 import CRdkafka
-import KafkaModel
 import Foundation
+import KafkaModel
 import NewsModel
 
 /// librdkafka's list of partitions with offsets, freed with this object.

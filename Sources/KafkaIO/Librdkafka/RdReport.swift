@@ -1,12 +1,13 @@
 import CRdkafka
-import KafkaModel
 import Foundation
+import KafkaModel
 
 extension RdClient {
     /// What any client may say beside its work: errors, log lines, statistics.
     ///
     /// - Parameter lane: `nil` for the producer.
-    func report(_ event: OpaquePointer, lane: LaneID?, _ statistics: StatisticsReader, _ notify: (KafkaNotice) -> Void) {
+    func report(_ event: OpaquePointer, lane: LaneID?, _ statistics: StatisticsReader, _ notify: (KafkaNotice) -> Void)
+    {
         switch rd_kafka_event_type(event) {
         case RD_KAFKA_EVENT_ERROR:
             let text = rd_kafka_event_error_string(event).map { String(cString: $0) }

@@ -1,6 +1,6 @@
 import CRdkafka
-import KafkaModel
 import Glibc
+import KafkaModel
 
 /// Wakes one thread from any other: an eventfd, which librdkafka's queues write to as well.
 ///
