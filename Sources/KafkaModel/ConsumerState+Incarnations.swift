@@ -3,8 +3,8 @@ public import NewsModel
 /// Which incarnation of its partition a slot reads.
 ///
 /// The first record handed out since the last check is a `candidate`. A check reads the `anchor` anew: if it still stands where
-/// it stood, no other incarnation can have begun before the candidate was read, and the candidate takes its place. A partition
-/// that gives nothing new is not checked.
+/// it stood, no other incarnation can have begun before the check, and the candidate takes its place. A partition that gives
+/// nothing new is not checked.
 struct IncarnationWatch: Sendable {
     enum Anchor: Sendable {
         /// It may stand beside the committed offset, which was not read yet.
@@ -21,11 +21,25 @@ struct IncarnationWatch: Sendable {
 
     static let doubtsMax = 3
 
-    /// Called for every batch; takes a fingerprint once between two checks.
+    /// Batches read, and those of them that are known to be of the anchor's incarnation.
+    private(set) var batches = 0
+    private var checkedBatches = 0
+
+    var isDue: Bool { known != nil && batches > checkedBatches }
+
+    /// Called for every batch with its first record; takes a fingerprint once between two checks.
     mutating func note(_ record: SourceRecord) {
+        batches += 1
         guard candidate == nil else { return }
         candidate = IncarnationAnchor(record)
         if case .none = anchor { promote() }
+    }
+
+    /// The anchor was found where it stood, after so many batches; the candidate was read before.
+    mutating func confirmed(_ candidate: IncarnationAnchor?, after batches: Int) {
+        checkedBatches = max(checkedBatches, batches)
+        doubts = 0
+        if candidate != nil, candidate == self.candidate { promote() }
     }
 
     mutating func promote() {
@@ -48,12 +62,9 @@ extension ConsumerState {
         /// `nil`: read what stands beside the committed offset and answer with `foundNote`. Else read what stands at its
         /// offset and answer with `checked`.
         public var anchor: IncarnationAnchor?
-
-        public init(partition: TopicPartition, generation: Generation, anchor: IncarnationAnchor?) {
-            self.partition = partition
-            self.generation = generation
-            self.anchor = anchor
-        }
+        /// What was read by then.
+        let candidate: IncarnationAnchor?
+        let batches: Int
     }
 
     /// What to look at now; cheap. An unanswered check is asked for again.
@@ -63,10 +74,12 @@ extension ConsumerState {
             if slot.hasBegunAnew { return nil }
             switch slot.watch.anchor {
             case .none: return nil
-            case .unread: return IncarnationCheck(partition: slot.partition, generation: generation, anchor: nil)
+            case .unread: return IncarnationCheck(partition: slot.partition, generation: generation, anchor: nil, candidate: nil, batches: 0)
             case .known(let anchor):
-                guard slot.watch.candidate != nil else { return nil }
-                return IncarnationCheck(partition: slot.partition, generation: generation, anchor: anchor)
+                guard slot.watch.isDue else { return nil }
+                return IncarnationCheck(
+                    partition: slot.partition, generation: generation, anchor: anchor,
+                    candidate: slot.watch.candidate, batches: slot.watch.batches)
             }
         }
     }
@@ -91,7 +104,7 @@ extension ConsumerState {
         else { return }
         switch anchor.verdict(finding) {
         case .unknown: break
-        case .same: slots[index].watch.promote()
+        case .same: slots[index].watch.confirmed(check.candidate, after: check.batches)
         case .doubtful where slots[index].watch.doubts + 1 < IncarnationWatch.doubtsMax: slots[index].watch.doubts += 1
         case .another, .doubtful: beganAnew(check.partition, check.generation, &events)
         }

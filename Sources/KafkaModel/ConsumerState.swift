@@ -161,7 +161,8 @@ public struct ConsumerState: Sendable {
         slots[slot].hasBegunAnew = false
         slots[slot].isHeld = true
         slots[slot].next = nil
-        slots[slot].watch = IncarnationWatch(anchor: .none)
+        slots[slot].watch = IncarnationWatch()
+        slots[slot].watch.anchor = .none
         return true
     }
 
@@ -209,7 +210,7 @@ public struct ConsumerState: Sendable {
                 }
                 slots[slot].next = last.offset < .max ? last.offset + 1 : .max
                 records += batch.count
-                slots[slot].watch.note(last)
+                slots[slot].watch.note(first)
                 bytes += batch.reduce(0) { $0 + $1.byteCount }
                 events.add(.records(lane, generation, partition, batch), for: slots[slot].shard)
             case .end(let offset):

@@ -61,7 +61,11 @@ extension Engine {
         switch decoder.decode(record) {
         case .success(let event):
             wanted = openPlatforms(of: record, eventID: event.id, slot: slot, index: index)
-            guard wanted != 0 else { return }
+            guard wanted != 0 else {
+                // It was reported in a former life; what it recalled must not leave in this one either.
+                if event.status == .canceled { recallEverywhere(event.orderKey, &turn) }
+                return
+            }
             routing = desk.router.route(event)
             news = News(event, routing, read: desk)
         case .failure(let undecodable):
@@ -83,7 +87,7 @@ extension Engine {
                 &turn)
             return
         case .canceled:
-            if recall(news.event.orderKey, &turn) { turn.actions.append(.recall(story: news.event.orderKey)) }
+            recallEverywhere(news.event.orderKey, &turn)
             settleAll(
                 wanted, of: next.id, as: .canceled, .init(code: "canceled", detail: "the event recalls its story"),
                 &turn)

@@ -20,8 +20,8 @@ extension Engine {
             } else {
                 partitions[slot][delivery: index, platform].hubTime = roundTrip
             }
-            judgeFloodProbe(verdict, id, lane: partitions[slot].lane, turn)
         }
+        judgeFloodProbe(verdict, id, turn)
         updateHubState(verdict, request, roundTrip: roundTrip, &turn)
         if wasProbe { judgeProbe(verdict, turn) }
         guard let (slot, index) = place else { return }
@@ -88,8 +88,8 @@ extension Engine {
         }
     }
 
-    private mutating func judgeFloodProbe(_ verdict: Verdict, _ id: RequestID, lane: LaneID, _ turn: Turn) {
-        guard lanes[lane].floodProbe == id else { return }
+    private mutating func judgeFloodProbe(_ verdict: Verdict, _ id: RequestID, _ turn: Turn) {
+        guard let lane = lanes.firstIndex(where: { $0.floodProbe == id }) else { return }
         lanes[lane].floodProbe = nil
         if case .accepted = verdict {
             lanes[lane].flood = nil

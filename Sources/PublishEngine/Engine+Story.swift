@@ -42,6 +42,11 @@ extension Engine {
         }
     }
 
+    /// On this shard and the process's others.
+    mutating func recallEverywhere(_ orderKey: String, _ turn: inout Turn) {
+        if recall(orderKey, &turn) { turn.actions.append(.recall(story: orderKey)) }
+    }
+
     /// A recall: what has not left yet will not leave, in no lane, and neither will what comes later.
     ///
     /// - Returns: whether the story was not recalled before.

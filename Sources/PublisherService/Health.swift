@@ -38,6 +38,8 @@ struct Health {
 
     private func hasReason(_ report: ShardReport, troubleAt: Instant?, at now: Instant) -> Bool {
         if let troubleAt, troubleAt >= report.progressAt { return true }
+        // Longer than any request may take: no other reason explains that.
+        if report.status.waits.contains(where: { $0.reason == .reply && now - $0.since > patience }) { return false }
         return report.status.waits.contains { wait in
             switch wait.reason {
             case .halt, .flood, .paused, .hubPause, .rate, .retry, .embargo, .ledger, .partitionCounts, .unequalTopics,

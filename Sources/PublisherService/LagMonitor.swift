@@ -94,19 +94,27 @@ final class LagMonitor: Sendable {
     }
 }
 
-/// What keeps the service from being ready is a line in the log when it begins and when it is over.
+/// What keeps the service from being ready for longer than one look is a line in the log, and another one when it is over.
 private struct ReadinessLog {
-    private var known: [ServiceStatus.NotReady] = []
+    private var seen: [ServiceStatus.NotReady] = []
+    private var logged: [ServiceStatus.NotReady] = []
 
     mutating func log(_ reasons: [ServiceStatus.NotReady], to log: Logger) {
-        for reason in reasons where !known.contains(where: { $0.code == reason.code && $0.lane == reason.lane }) {
+        for reason in reasons where seen.contains(where: reason.isSame) && !logged.contains(where: reason.isSame) {
             log.warning("not ready", metadata: ["reason": "\(reason.code)", "detail": "\(reason.detail)"])
+            logged.append(reason)
         }
-        for reason in known where !reasons.contains(where: { $0.code == reason.code && $0.lane == reason.lane }) {
-            log.notice("no longer in the way", metadata: ["reason": "\(reason.code)"])
+        for reason in logged where !reasons.contains(where: reason.isSame) {
+            log.notice("ready again as to this", metadata: ["reason": "\(reason.code)"])
         }
-        known = reasons
+        logged.removeAll { known in !reasons.contains(where: known.isSame) }
+        seen = reasons
     }
+}
+
+extension ServiceStatus.NotReady {
+    /// The same reason for the same lane, though its sentence may have changed.
+    fileprivate func isSame(_ other: ServiceStatus.NotReady) -> Bool { code == other.code && lane == other.lane }
 }
 
 /// What was done since the last line about it.

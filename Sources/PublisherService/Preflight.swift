@@ -15,16 +15,14 @@ struct Preflight {
     init(_ settings: PublisherSettings, measuringEnds: Bool) throws(PublisherFailure) {
         do {
             let admin = try KafkaAdmin(settings: settings.kafka)
-            let counts = try admin.partitionCounts()
-            let problems = Self.problems(settings, counts: counts)
+            let rules = settings.topicRules
+            let states = try admin.states(of: rules.topics.map(\.name))
+            let findings = rules.findings(states)
+            let problems = findings.filter { $0.severity == .refuse }.map(\.description)
             guard problems.isEmpty else { throw PublisherFailure.topics(problems) }
-            if counts[settings.deadLetterTopic] == nil {
-                // Many brokers make a topic when it is first written to. Where they do not, the first dead letter
-                // stops the publisher, with nothing lost.
-                warnings.append(
-                    "dead-letter topic \(settings.deadLetterTopic) does not exist yet; "
-                        + "create it with `newswire topics --config FILE --create`")
-            }
+            // Partitions that can be served are served; the status names the others.
+            warnings = findings.map(\.description)
+            let counts = states.mapValues(\.partitions)
             for (index, lane) in settings.engine.lanes.enumerated() {
                 lanePartitions.append(lane.topics.reduce(0) { $0 + (counts[$1] ?? 0) })
                 if measuringEnds { try measure(index, lane, settings, counts, admin) }
@@ -36,31 +34,6 @@ struct Preflight {
         } catch {
             throw .settings("\(error)")
         }
-    }
-
-    /// Missing topics, and partition counts that break the ledger: the result of a record from partition p stands in
-    /// partition p of the results topic, and partition p of all topics of a lane must be read by one member.
-    static func problems(_ settings: PublisherSettings, counts: [String: Int]) -> [String] {
-        let results = settings.engine.resultsTopic
-        var problems: [String] = []
-        let wanted = settings.engine.lanes.flatMap(\.topics) + [results]
-        for topic in wanted where counts[topic] == nil {
-            problems.append("topic \(topic) does not exist; create it with `newswire topics --config FILE --create`")
-        }
-        for lane in settings.engine.lanes {
-            let known = lane.topics.compactMap { topic in counts[topic].map { (topic, $0) } }
-            if let (first, count) = known.first, let (other, odd) = known.first(where: { $0.1 != count }) {
-                problems.append(
-                    "lane \(lane.name): \(first) has \(count) partitions and \(other) has \(odd); they must have as many"
-                )
-            }
-            if let most = known.max(by: { $0.1 < $1.1 }), let have = counts[results], have < most.1 {
-                problems.append(
-                    "results topic \(results) has \(have) partitions, \(most.0) has \(most.1); it needs at least as many"
-                )
-            }
-        }
-        return problems
     }
 
     private mutating func measure(
@@ -77,5 +50,14 @@ struct Preflight {
             let next = max(committed[partition] ?? kept.lowerBound, kept.lowerBound)
             if next < kept.upperBound { ends[partition] = kept.upperBound }
         }
+    }
+}
+
+extension PublisherSettings {
+    /// What must hold of the topics.
+    var topicRules: TopicRules {
+        TopicRules(
+            lanes: engine.lanes.map { .init(name: $0.name, topics: $0.topics, maxAge: $0.maxAge) },
+            resultsTopic: engine.resultsTopic, deadLetterTopic: deadLetterTopic)
     }
 }

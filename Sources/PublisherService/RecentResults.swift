@@ -1,34 +1,53 @@
+import DequeModule
 import NewsModel
 import PublishEngine
 
-/// The last results, in a ring. The bad ones have a ring of their own, so that a thousand good ones do not push them out.
+/// The last results. The bad ones have a queue of their own, so that a thousand good ones do not push them out.
 struct RecentResults: Sendable {
     /// Results kept of each kind.
     static let capacity = 256
+    /// What the kept ones of each kind may hold in memory, about.
+    static let bytesMax = 256 << 10
 
     /// As they came, since that costs nothing.
-    private var good = Ring<StoreRequest>()
-    /// Without their dead letters, which may be large.
-    private var bad = Ring<ResultRecord>()
+    private var good = Recent<StoreRequest>()
+    /// Without what they carry.
+    private var bad = Recent<ResultRecord>()
 
-    private struct Ring<Element: Sendable>: Sendable {
-        var elements: [Element] = []
-        var next = 0
+    private struct Recent<Element: Sendable>: Sendable {
+        var elements: Deque<(element: Element, bytes: Int)> = []
+        var bytes = 0
 
-        mutating func add(_ element: Element) {
-            if elements.count < RecentResults.capacity {
-                elements.append(element)
-            } else {
-                elements[next] = element
-                next = (next + 1) % RecentResults.capacity
+        mutating func add(_ element: Element, bytes count: Int) {
+            elements.append((element, count))
+            bytes += count
+            while elements.count > RecentResults.capacity || bytes > RecentResults.bytesMax {
+                guard let oldest = elements.popFirst() else { break }
+                bytes -= oldest.bytes
             }
         }
     }
 
     mutating func add(_ request: StoreRequest) {
-        if request.result.outcome == .accepted { good.add(request) } else { bad.add(request.result) }
+        let bytes = request.result.byteCount
+        if request.result.outcome == .accepted {
+            good.add(request, bytes: request.carried.reduce(bytes) { $0 + $1.byteCount })
+        } else {
+            bad.add(request.result, bytes: bytes)
+        }
     }
 
     /// All that are kept, in no order.
-    var all: [ResultRecord] { good.elements.map(\.result) + bad.elements }
+    var all: [ResultRecord] { good.elements.map(\.element.result) + bad.elements.map(\.element) }
+}
+
+extension ResultRecord {
+    /// What it holds in memory, about: its own size and its texts.
+    fileprivate var byteCount: Int {
+        func count(_ text: String?) -> Int { text?.utf8.count ?? 0 }
+        var bytes = 512 + count(eventID) + count(notificationID) + count(trackingID)
+        for name in categories { bytes += 16 + name.utf8.count }
+        for name in tags { bytes += 16 + name.utf8.count }
+        return bytes + count(error?.code) + count(error?.detail)
+    }
 }

@@ -14,27 +14,31 @@ extension StoreRequest {
             RecordHeader(name: HeaderName.outcome, value: result.outcome.headerValue),
             RecordHeader(name: HeaderName.group, value: group),
         ]
-        if let identity { headers.append(RecordHeader(HeaderName.identity, identity.description)) }
         if let version { headers.append(RecordHeader(HeaderName.version, version)) }
+        if let identity { headers.append(RecordHeader(HeaderName.identity, identity.description)) }
         if !carried.isEmpty { headers += carried }
         return ProducedRecord(
             topic: topic, partition: result.source.partition.partition, key: result.key, value: buffer, headers: headers
         )
     }
 
-    /// The event as it came, with what became of it beside it. It has the time of its writing, as retention counts from there.
-    func deadLetterRecord(_ record: SourceRecord, topic: String) -> ProducedRecord {
+    /// The event as it came, with what became of it beside it. Its time is that of the writing, from which retention counts;
+    /// the original's is a header.
+    package func deadLetterRecord(_ record: SourceRecord, topic: String) -> ProducedRecord {
         var ours = [
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
             RecordHeader(name: HeaderName.outcome, value: result.outcome.headerValue),
             RecordHeader(HeaderName.reason, result.error?.code ?? result.outcome.rawValue),
         ]
-        if let writtenAt = record.timestamp {
-            ours.append(RecordHeader(HeaderName.writtenAt, String(writtenAt.milliseconds)))
-        }
-        let original = record.headers.filter { header in !ours.contains { $0.name == header.name } }
+        if let time = record.timestamp { ours.append(RecordHeader(HeaderName.writtenAt, String(time.milliseconds))) }
+        let original = record.headers.filter { !Self.deadLetterHeaders.contains($0.name) }
         return ProducedRecord(topic: topic, key: record.key, value: record.value, headers: original + ours)
     }
+
+    /// What a dead letter says of itself; an event that came with such a header says something of another.
+    private static let deadLetterHeaders: Set = [
+        HeaderName.source, HeaderName.outcome, HeaderName.reason, HeaderName.writtenAt, HeaderName.truncated,
+    ]
 }
 
 extension Outcome {

@@ -48,17 +48,24 @@ struct CheckCommand: AsyncParsableCommand {
     static func kafka(_ settings: Settings) -> [CheckFinding] {
         let servers = settings.kafka.bootstrapServers.map(\.description).joined(separator: ",")
         do {
-            let counts = try KafkaAdmin(settings: settings.kafkaSettings).partitionCounts()
-            let plan = TopicPlan(settings, counts: counts)
-            return [.ok("broker", "\(servers) answers")]
-                + plan.topics.map { topic in
-                    if let problem = topic.problem {
-                        return .failed("topic", "\(topic.name) (\(topic.use.name)) \(problem)", topic.remedy)
-                    }
-                    return .ok("topic", "\(topic.name) (\(topic.use.name)) has \(topic.partitions ?? 0) partitions")
-                }
+            let rules = settings.topicRules
+            let states = try KafkaAdmin(settings: settings.kafkaSettings).states(of: rules.topics.map(\.name))
+            return [.ok("broker", "\(servers) answers")] + topics(rules, states)
         } catch {
             return [.failed("broker", "\(servers): \(error.detail) (\(error.code))", error.remedy)]
+        }
+    }
+
+    static func topics(_ rules: TopicRules, _ states: [String: TopicState]) -> [CheckFinding] {
+        let findings = rules.findings(states)
+        return rules.topics.flatMap { name, use -> [CheckFinding] in
+            let ours = findings.filter { $0.topic == name && $0.use == use }.map { finding -> CheckFinding in
+                let message = "\(name) (\(use)) \(finding.sentence)"
+                return finding.isFailure
+                    ? .failed("topic", message, finding.remedy) : .warning("topic", message, finding.remedy)
+            }
+            if !ours.isEmpty { return ours }
+            return [.ok("topic", "\(name) (\(use)) has \(states[name]?.partitions ?? 0) partitions")]
         }
     }
 
@@ -83,7 +90,9 @@ struct CheckCommand: AsyncParsableCommand {
 /// One thing that was checked.
 struct CheckFinding: Hashable, Sendable {
     var subject: String
+    /// A warning is shown and fails nothing.
     var isOK: Bool
+    var isWarning = false
     var message: String
     var remedy: String
 
@@ -91,13 +100,17 @@ struct CheckFinding: Hashable, Sendable {
         CheckFinding(subject: subject, isOK: true, message: message, remedy: "")
     }
 
+    static func warning(_ subject: String, _ message: String, _ remedy: String) -> CheckFinding {
+        CheckFinding(subject: subject, isOK: true, isWarning: true, message: message, remedy: remedy)
+    }
+
     static func failed(_ subject: String, _ message: String, _ remedy: String) -> CheckFinding {
         CheckFinding(subject: subject, isOK: false, message: message, remedy: remedy)
     }
 
     func line(hasColours: Bool) -> String {
-        let word = isOK ? "ok  " : "fail"
-        let shown = hasColours ? (isOK ? TerminalColour.green : .red).applied(to: word) : word
+        let word = isWarning ? "warn" : isOK ? "ok  " : "fail"
+        let shown = hasColours ? (isWarning ? TerminalColour.yellow : isOK ? .green : .red).applied(to: word) : word
         let padding = String(repeating: " ", count: max(1, 10 - subject.count))
         return "\(shown)  \(subject)\(padding)\(message)" + (remedy.isEmpty ? "" : "; \(remedy)")
     }

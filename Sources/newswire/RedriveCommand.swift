@@ -12,7 +12,9 @@ struct RedriveCommand: ParsableCommand {
         discussion: """
             Reads the dead-letter topic to its present end and puts each record back, byte for byte, on the \
             topic and partition it came from. It is then sent only to the platform that failed. An event \
-            keeps its time: what is past its lane's maxAge ends as expired.
+            keeps its time: what is past its lane's maxAge ends as expired. A dead letter without its \
+            original, which was too large for the topic, is refused, and standard error names where the \
+            original stands.
 
             Examples:
               newswire redrive --config newswire.yaml --dry-run
@@ -113,6 +115,9 @@ struct RedriveCommand: ParsableCommand {
         }
     }
 
+    /// Refused dead letters that are named one by one.
+    private static let namedMax = 1_000
+
     private func putBack(
         _ redrive: Redrive, _ settings: Settings, partitions: Int, stop: StopSign, _ summary: inout RedriveSummary
     ) throws(KafkaFailure) {
@@ -142,7 +147,12 @@ struct RedriveCommand: ParsableCommand {
                     } else {
                         mark.leave(read.record.offset)
                     }
-                    summary.add(Redrive.label(read.record), verdict)
+                    let label = Redrive.label(read.record)
+                    summary.add(label, verdict)
+                    if let label, verdict == .refused(.truncated), summary.refused <= Self.namedMax {
+                        Terminal.standardError.line(
+                            "\(read.partition)/\(read.record.offset) has no original; it stands at \(label.coordinates.source)")
+                    }
                 }
                 guard summary.putBack > before, !dryRun else { continue }
                 // What is put back is stored before it counts as gone: a crash between may repeat, never lose.

@@ -2,6 +2,7 @@ import Foundation
 import HubEmulator
 import HubServer
 import KafkaIO
+import KafkaModel
 import NewsModel
 import Synchronization
 import Testing

@@ -176,6 +176,9 @@ extension Shards {
     var hasAssignment: Bool { pending.contains { if case .assigned = $0 { true } else { false } } }
 }
 
+/// A time that brokers do not delete at once, in whole milliseconds.
+let hourAgo = Instant(milliseconds: Int64(Date().timeIntervalSince1970) * 1000 - 3_600_000)
+
 let live = LaneID(0)
 
 extension KafkaDriver {

@@ -88,19 +88,6 @@ struct DriverFaultTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a commit tells which partitions were refused`() async throws {
-        let broker = try Broker(("news", 1), ("results", 1))
-        let (driver, shards) = try KafkaDriverTests.started(broker)
-        let generation = try await shards.assigned().generation
-        let good = PartitionOffset(broker.partition("news", 0), 3)
-        driver.carryOut(.commit(live, generation, [good, PartitionOffset(broker.partition("absent", 0), 4)]))
-        let answer: ([PartitionOffset], KafkaFailure?) = try await shards.next {
-            if case .committed(_, generation, let offsets, let failure) = $0 { (offsets, failure) } else { nil }
-        }
-        #expect(answer.0 == [good] && answer.1?.code == "UNKNOWN_TOPIC_OR_PART")
-        try await KafkaDriverTests.finish(driver, shards)
-    }
-
     @Test func `partition counts are told after an assignment, with the generation they were read in`() async throws {
         let broker = try Broker(("news", 2), ("results", 3), ("dead", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker, shards: 2)

@@ -101,6 +101,20 @@ struct KafkaRebalanceTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
+    @Test func `a commit tells which partitions were refused`() async throws {
+        let broker = try Broker(("news", 1), ("results", 1))
+        let (driver, shards) = try KafkaDriverTests.started(broker)
+        let generation = try await shards.assigned().generation
+        let good = PartitionOffset(broker.partition("news", 0), 3)
+        driver.carryOut(.commit(live, generation, [good, PartitionOffset(broker.partition("results", 7), 4)]))
+        let answer: ([PartitionOffset], KafkaFailure?) = try await shards.next {
+            if case .committed(_, generation, let offsets, let failure) = $0 { (offsets, failure) } else { nil }
+        }
+        #expect(answer.0 == [good])
+        #expect(answer.1?.code == "UNKNOWN_TOPIC_OR_PART")
+        try await KafkaDriverTests.finish(driver, shards)
+    }
+
     @Test func `close stores what was produced before it leaves`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)

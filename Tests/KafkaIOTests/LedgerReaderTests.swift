@@ -41,7 +41,7 @@ struct LedgerReaderTests {
                 value: Array(repeating: 0, count: 100),
                 headers: index == 3
                     ? [] : [.init("nw-source", "news/0/\(index)/template"), .init("nw-outcome", "accepted")],
-                timestamp: Instant(milliseconds: 1_700_000_000_000 + Int64(index)))
+                timestamp: hourAgo + .milliseconds(index))
             #expect(driver.produce(record, UInt64(index)))
             // Some brokers tell the end of a partition right only after batches of one record.
             if index == count - 2 { _ = try await shards.stored(count - 1) }
@@ -91,7 +91,7 @@ struct LedgerReaderTests {
         #expect(try await restored(shards).end == RestoreEnd(offset: 0, start: 0, basis: .time))
         // The embedded broker knows no times: it answers with the end.
         if broker.embedded == nil {
-            let since = Instant(milliseconds: 1_700_000_000_006)
+            let since = hourAgo + .milliseconds(6)
             restore(driver, broker, results, generation, RestoreStart(since: since))
             let timed = try await restored(shards)
             // Some brokers know the times of whole batches only.

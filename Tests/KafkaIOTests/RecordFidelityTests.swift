@@ -9,7 +9,7 @@ struct RecordFidelityTests {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let large = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
-        let time = Instant(milliseconds: 1_700_000_000_123)
+        let time = hourAgo
         let headers = [
             RecordHeader(name: "twice", value: [1]), RecordHeader(name: "twice", value: [2]),
             RecordHeader(name: "null", value: nil), RecordHeader(name: "empty", value: []),
@@ -51,6 +51,7 @@ struct RecordFidelityTests {
         #expect(reasons.first?.failure.code == "_UNKNOWN_PARTITION")
         let assignment = try await shards.assigned()
         driver.close()
+        try await shards.next { if case .revoked = $0 { () } else { nil } }
         driver.carryOut(.release(live, assignment.generation))
         #expect(try await shards.closed() == LostRecords(results: 1))
     }

@@ -35,10 +35,11 @@ struct IncarnationTests {
     @Test func `another record at the anchor is another incarnation, although offsets went on`() {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "old")
+        reader.answer(.record(anchor(0, of: "old")))
         #expect(reader.consumer.incarnationChecks.isEmpty)
         reader.read(50..<250, of: "new")
-        #expect(reader.consumer.incarnationChecks.map(\.anchor) == [anchor(49, of: "old")])
-        reader.answer(.record(anchor(49, of: "new")))
+        #expect(reader.consumer.incarnationChecks.map(\.anchor) == [anchor(0, of: "old")])
+        reader.answer(.record(anchor(0, of: "new")))
         #expect(reader.hasBegunAnew)
         let isRewound = reader.consumer.rewind(reader.partition, reader.consumer.generation)
         #expect(isRewound)
@@ -51,10 +52,20 @@ struct IncarnationTests {
         reader.read(0..<50, of: "a")
         reader.read(50..<60, of: "a")
         reader.read(60..<70, of: "a")
-        reader.answer(.record(anchor(49, of: "a")))
-        #expect(reader.consumer.note(for: reader.partition) == anchor(59, of: "a").note)
+        #expect(reader.consumer.note(for: reader.partition) == anchor(0, of: "a").note)
+        reader.answer(.record(anchor(0, of: "a")))
+        #expect(reader.consumer.note(for: reader.partition) == anchor(50, of: "a").note)
         #expect(reader.consumer.incarnationChecks.isEmpty)
         #expect(!reader.hasBegunAnew)
+    }
+
+    @Test func `what is read while a check is under way asks for another one`() {
+        var reader = Reader(note: nil)
+        reader.read(0..<50, of: "old")
+        let check = reader.consumer.incarnationChecks[0]
+        reader.read(50..<60, of: "new")
+        reader.consumer.checked(check, .record(anchor(0, of: "old")), &reader.events)
+        #expect(reader.consumer.incarnationChecks.map(\.anchor) == [anchor(0, of: "old")])
     }
 
     @Test func `a record that fell to retention or compaction is no other incarnation`() {
@@ -63,7 +74,7 @@ struct IncarnationTests {
         reader.read(50..<60, of: "a")
         reader.answer(.record(anchor(55, of: "a")))
         #expect(!reader.hasBegunAnew)
-        #expect(reader.consumer.note(for: reader.partition) == anchor(59, of: "a").note)
+        #expect(reader.consumer.note(for: reader.partition) == anchor(50, of: "a").note)
     }
 
     @Test func `a partition that ends before the anchor is believed to be another one only when it stays so`() {
@@ -89,7 +100,7 @@ struct IncarnationTests {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "a")
         _ = reader.consumer.revoked(lost: false, at: .distantPast, &reader.events)
-        #expect(reader.consumer.note(for: reader.partition) == anchor(49, of: "a").note)
+        #expect(reader.consumer.note(for: reader.partition) == anchor(0, of: "a").note)
         #expect(reader.consumer.incarnationChecks.isEmpty)
     }
 

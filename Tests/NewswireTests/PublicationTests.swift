@@ -1,5 +1,6 @@
 import Foundation
 import KafkaIO
+import KafkaModel
 import NewsModel
 import Testing
 

@@ -1,5 +1,6 @@
 import HubServer
 import KafkaIO
+import KafkaModel
 import NewsModel
 import PublishEngine
 import Testing
@@ -8,9 +9,9 @@ import Testing
 
 private func letter(
     _ outcome: String = "unroutable", reason: String = "no-category", source: String = "news.events/1/7/apple",
-    count: String? = nil, at time: Instant? = Instant(milliseconds: 1000)
+    count: String? = nil, at time: Instant? = Instant(milliseconds: 1000), extra: [RecordHeader] = []
 ) -> SourceRecord {
-    var headers = [RecordHeader("x-desk", "night"), RecordHeader(name: "x-null", value: nil)]
+    var headers = extra + [RecordHeader("x-desk", "night"), RecordHeader(name: "x-null", value: nil)]
     if let count { headers += [RecordHeader("nw-redrive", count), RecordHeader("nw-platform", "windows")] }
     headers += [
         RecordHeader("nw-source", source), RecordHeader("nw-outcome", outcome), RecordHeader("nw-reason", reason),
@@ -38,6 +39,37 @@ struct RedriveTests {
                 RecordHeader("x-desk", "night"), RecordHeader(name: "x-null", value: nil),
                 RecordHeader("nw-redrive", next), RecordHeader("nw-platform", "apple"),
             ])
+    }
+
+    @Test func `what is put back has the original's time, and none of the dead letter's own headers`() throws {
+        let now = Instant(milliseconds: 9_000_000)
+        let dead = letter(at: now, extra: [RecordHeader("nw-written-at", "1500")])
+        let back = try #require(record(redrive.verdict(on: dead)))
+        #expect(back.timestamp == Instant(milliseconds: 1500))
+        #expect(back.headers.map(\.name) == ["x-desk", "x-null", "nw-redrive", "nw-platform"])
+        // As those of earlier versions, or with a header of somebody else.
+        for extra in [[], [RecordHeader("nw-written-at", "yesterday")]] {
+            let back = try #require(record(redrive.verdict(on: letter(at: now, extra: extra))))
+            #expect(back.timestamp == now)
+        }
+    }
+
+    @Test(arguments: [("1000", true), ("1001", true), ("999", false), ("2000", false), ("-10000000000000", false)])
+    func `times are those of the original, not of the dead letter`(writtenAt: String, isWanted: Bool) {
+        var redrive = redrive
+        redrive.since = Instant(milliseconds: 1000)
+        redrive.until = Instant(milliseconds: 2000)
+        let dead = letter(at: Instant(milliseconds: 1500), extra: [RecordHeader("nw-written-at", writtenAt)])
+        #expect((redrive.verdict(on: dead) != .passedOver) == isWanted)
+    }
+
+    @Test func `a dead letter without its original is refused`() {
+        let dead = smallestDeadLetter(
+            ProducedRecord(topic: "dead", key: [1], value: letter().value, headers: letter().headers))
+        let read = SourceRecord(offset: 1, timestamp: nil, key: dead.key, value: dead.value, headers: dead.headers)
+        #expect(redrive.verdict(on: read) == .refused(.truncated))
+        #expect(Redrive.label(read)?.coordinates.source.description == "news.events/1/7")
+        #expect(Redrive.Refusal.truncated.rawValue.contains("nw-source"))
     }
 
     @Test(arguments: ["3", "4", "99999999999999999999", "-1", "x", ""])

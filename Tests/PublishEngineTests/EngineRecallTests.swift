@@ -106,4 +106,15 @@ struct EngineRecallTests {
         let redriven = shell.record(news("a"), headers: [RecordHeader(HeaderName.redrive, "1")])
         #expect(shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [redriven])).sends.count == 1)
     }
+
+    @Test func `a recall that was reported before a restart still holds behind it`() throws {
+        var shell = try TestShell()
+        let recall = LedgerEntry(
+            offset: 0, source: .init(partition: TestShell.source, offset: 1), platform: .template, outcome: .canceled,
+            identity: RecordIdentity(eventID: "s2"), eventID: "s2")
+        _ = shell.assign(ledger: [recall], end: 1)
+        let actions = shell.publish(news("s1", story: "s"), news("s2", story: "s", status: "canceled"))
+        #expect(actions.sends.isEmpty)
+        #expect(actions.outcomes == [.canceled])
+    }
 }

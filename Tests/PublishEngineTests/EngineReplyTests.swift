@@ -253,4 +253,18 @@ struct EngineReplyTests {
         #expect(shell.reply(201, to: probe[0]).sends.count == 1)
         #expect(shell.status.lanes[0].flood == nil)
     }
+
+    @Test func `a flood goes on being probed after its probe's partition went`() throws {
+        var shell = try TestShell { $0.floodGuard = .init(sharePercent: 50, events: 20) }
+        _ = shell.assign()
+        let bad = (0..<10).map { _ in shell.record("no news") }
+        _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, bad))
+        _ = shell.publish(news("a"))
+        let probe = try #require(shell.wait(.seconds(3)).sends.first)
+        _ = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: true))
+        _ = shell.assign(generation: Generation(2))
+        _ = shell.reply(503, to: probe)
+        _ = shell.publish(news("b"), generation: Generation(2))
+        #expect(shell.wait(.seconds(70)).sends.count == 1)
+    }
 }

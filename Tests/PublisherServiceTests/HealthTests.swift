@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import Testing
 
@@ -8,15 +9,16 @@ private let start = Instant(nanoseconds: 1_795_222_923_000_000_000)
 
 /// A shard that has held one record for two minutes in which nothing moved.
 private func report(
-    held: Int = 1, limiter: Limiter = .nothing, progress: Duration = .seconds(120), ready: Int = 1, parked: Int = 0,
-    inFlight: Int = 1, isPaused: Bool = false, silence: Duration = .zero
+    held: Int = 1, waits: [Wait.Reason: Duration] = [:], progress: Duration = .seconds(120), silence: Duration = .zero
 ) -> ShardReport {
-    let lane = Vitals.LaneVitals(
-        partitions: 1, held: held, heldBytes: 100, ready: ready, parked: parked, isPaused: isPaused)
+    let lane = EngineStatus.LaneStatus(
+        partitions: 1, held: held, heldBytes: 100, ready: 1, delayed: 0, isPaused: false, flood: nil)
+    let waits = waits.map { Wait(lane: LaneID(0), reason: $0, since: start - $1, detail: "", remedy: "") }
     return ShardReport(
         at: start - silence, tally: Tally(lanes: 1, categories: 0), recent: RecentResults(),
-        vitals: Vitals(halt: nil, inFlight: inFlight, concurrencyLimit: 8, lanes: [lane]), limiter: limiter,
-        limitedFor: [], tokens: nil, openConnections: 0, oldestHeld: [nil], progressAt: start - progress)
+        status: EngineStatus(halt: nil, inFlight: 1, concurrencyLimit: 8, lanes: [lane], waits: waits),
+        limiter: .nothing, limitedFor: [], tokens: nil, openConnections: 0, oldestHeld: [nil],
+        progressAt: start - progress)
 }
 
 private func isStuck(_ report: ShardReport, trouble: Duration? = nil, waiting: Duration? = nil) -> Bool {
@@ -29,21 +31,21 @@ struct HealthTests {
     @Test
     func `records that wait without progress and without a reason mean a stuck pipeline`() {
         #expect(isStuck(report()))
-        #expect(isStuck(report(limiter: .concurrency)))
-        #expect(isStuck(report(limiter: .broker, ready: 0)))
         #expect(isStuck(report(progress: .seconds(61))))
+        for reason in [Wait.Reason.concurrency, .reply, .results, .deadLetters] {
+            #expect(isStuck(report(waits: [reason: .seconds(90)])), "\(reason) explains nothing after so long")
+        }
+        #expect(isStuck(report(waits: [.retry: .seconds(1), .reply: .seconds(90)])), "a reply that is long overdue")
     }
 
     @Test
     func `a known reason, patience or nothing to do do not`() {
         #expect(!isStuck(report(progress: .seconds(59))))
         #expect(!isStuck(report(held: 0)))
-        for limiter in [Limiter.halt, .hubPause, .rate, .pause] {
-            #expect(!isStuck(report(limiter: limiter)), "\(limiter)")
+        for reason in [Wait.Reason.halt, .flood, .hubPause, .rate, .paused, .retry, .embargo, .ledger, .commit] {
+            #expect(!isStuck(report(waits: [reason: .seconds(90)])), "\(reason)")
         }
-        #expect(!isStuck(report(ready: 0, parked: 1, inFlight: 0)))
-        #expect(isStuck(report(ready: 0, parked: 1, inFlight: 1)))
-        #expect(!isStuck(report(isPaused: true)))
+        #expect(!isStuck(report(waits: [.retry: .seconds(1), .reply: .seconds(10)])))
     }
 
     @Test

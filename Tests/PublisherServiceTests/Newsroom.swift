@@ -3,6 +3,7 @@ import HubEmulator
 import HubIO
 import HubServer
 import KafkaIO
+import KafkaModel
 import Logging
 import NewsModel
 import NotificationHub

@@ -2,6 +2,7 @@ import Foundation
 import HubIO
 import HubServer
 import KafkaIO
+import KafkaModel
 import Logging
 import NewsModel
 import NotificationHub

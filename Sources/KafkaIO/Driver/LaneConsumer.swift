@@ -21,9 +21,7 @@ final class LaneConsumer {
     /// A partition's fetching is nudged each time so many bytes of its queue were taken.
     private let nudgeEvery: Int
     private let statistics = StatisticsReader()
-    /// Who asked for each commit that is not answered yet, by the opaque it travels with.
-    private var commits: [UInt: (shard: ShardID, generation: Generation)] = [:]
-    private var lastCommit: UInt = 0
+    private var commits = PendingCommits()
     private var isClosing = false
 
     init(
@@ -96,25 +94,35 @@ final class LaneConsumer {
     }
 
     func commit(_ offsets: [PartitionOffset], _ generation: Generation, shard: ShardID, _ turn: inout Turn) {
-        let failure: KafkaFailure
-        if state.mayCommit(generation) {
-            lastCommit &+= 1
-            if lastCommit == 0 { lastCommit = 1 }
-            let list = RdPartitionList(capacity: offsets.count)
-            for offset in offsets {
-                list.append(offset.partition, offset.offset, note: state.note(for: offset.partition) ?? "")
-            }
-            let opaque = UnsafeMutableRawPointer(bitPattern: lastCommit)
-            let error = list.withPointer { rd_kafka_commit_queue(client.handle, $0, replies.handle, nil, opaque) }
-            if error == RD_KAFKA_RESP_ERR_NO_ERROR {
-                commits[lastCommit] = (shard, generation)
-                return
-            }
-            failure = KafkaFailure(error)
-        } else {
-            failure = .staleGeneration
+        send(offsets, of: commits.open(shard: shard, generation: generation), &turn)
+    }
+
+    /// Sends one request of a commit.
+    private func send(_ offsets: [PartitionOffset], of commit: Int, _ turn: inout Turn) {
+        let request = commits.begin(offsets, of: commit)
+        guard let generation = commits.generation(of: commit), state.mayCommit(generation) else {
+            return answer(request, .staleGeneration, &turn)
         }
-        turn.events.add(.committed(lane, generation, offsets: [], failure: failure), for: shard)
+        let list = RdPartitionList(capacity: offsets.count)
+        for offset in offsets {
+            list.append(offset.partition, offset.offset, note: state.note(for: offset.partition) ?? "")
+        }
+        let error = list.withPointer {
+            rd_kafka_commit_queue(
+                client.handle, $0, replies.handle, nil, UnsafeMutableRawPointer(bitPattern: request))
+        }
+        if error != RD_KAFKA_RESP_ERR_NO_ERROR { answer(request, KafkaFailure(error), &turn) }
+    }
+
+    private func answer(_ request: UInt, _ failure: KafkaFailure?, _ turn: inout Turn) {
+        switch commits.answered(request, failure) {
+        case .wait: break
+        case .divide(let commit, let parts):
+            for part in parts { send(part, of: commit, &turn) }
+        case .answer(let answer):
+            turn.events.add(
+                .committed(lane, answer.generation, offsets: answer.offsets, failure: answer.failure), for: answer.shard)
+        }
     }
 
     func release(_ generation: Generation, shard: ShardID) {
@@ -219,21 +227,14 @@ final class LaneConsumer {
     }
 
     private func committed(_ event: OpaquePointer, _ turn: inout Turn) {
-        let opaque = UInt(bitPattern: rd_kafka_event_opaque(event))
-        guard let (shard, generation) = commits.removeValue(forKey: opaque) else { return }
         let elements = RdPartitionList.elements(rd_kafka_event_topic_partition_list(event))
-        let overall = rd_kafka_event_error(event)
-        var offsets: [PartitionOffset] = []
-        var failure = overall == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaFailure(overall)
-        for element in elements {
-            if element.error != RD_KAFKA_RESP_ERR_NO_ERROR {
-                let detail = "The offset of \(element.partition) was not committed"
-                failure = failure ?? KafkaFailure(element.error, detail: detail)
-            } else if overall == RD_KAFKA_RESP_ERR_NO_ERROR {
-                offsets.append(PartitionOffset(element.partition, element.offset))
-            }
+        var failure: KafkaFailure?
+        if rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR {
+            failure = KafkaFailure(rd_kafka_event_error(event))
+        } else if let refused = elements.first(where: { $0.error != RD_KAFKA_RESP_ERR_NO_ERROR }) {
+            failure = KafkaFailure(refused.error, detail: "The offset of \(refused.partition) was not committed")
         }
-        turn.events.add(.committed(lane, generation, offsets: offsets, failure: failure), for: shard)
+        answer(UInt(bitPattern: rd_kafka_event_opaque(event)), failure, &turn)
     }
 
     /// A record that reached the common queue after all.

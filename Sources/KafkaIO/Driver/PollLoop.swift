@@ -69,7 +69,10 @@ final class PollLoop: @unchecked Sendable {
     private func serve(_ lane: LaneConsumer) {
         let before = lane.generation
         lane.serve(&turn) { ledgers[lane.lane.index].begin($0) }
-        if lane.generation != before { watcher.assigned(lane.lane, lane.generation) }
+        guard lane.generation != before else { return }
+        watcher.assigned(lane.lane, lane.generation)
+        // What the last owner left beside its offsets is wanted before the first records.
+        lookAt = .distantPast
     }
 
     /// Events wake us; the bound only paces deadlines, and feeds `max.poll.interval.ms`.

@@ -1,0 +1,66 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+import Testing
+
+@testable import PublisherService
+
+private func request(
+    _ id: String? = "e", _ outcome: Outcome = .accepted, detail: String = "", identity: RecordIdentity? = nil,
+    carried: [RecordHeader] = []
+) -> StoreRequest {
+    StoreRequest(
+        delivery: DeliveryID(rawValue: 1),
+        result: ResultRecord(
+            eventID: id, platform: .apple, outcome: outcome, lane: "live",
+            source: .init(partition: TopicPartition(topic: "news.events", partition: 3), offset: 41),
+            settledAt: Instant(milliseconds: 1), error: .init(code: "no-category", detail: detail)),
+        version: "2", identity: identity, carried: carried)
+}
+
+@Suite struct StoredRecordTests {
+    @Test func `a result of a record without an id says in a header which record it was`() throws {
+        var buffer: [UInt8] = []
+        let identity = RecordIdentity(bytesOf: SourceRecord(offset: 41, key: nil, value: [1]))
+        let record = request(nil, .undecodable, identity: identity)
+            .resultRecord(topic: "r", group: [1], carrying: [RecordHeader("ce_id", "x")], buffer: &buffer)
+        let header = try #require(record.headers.first { $0.name == "nw-identity" }?.text)
+        #expect(RecordIdentity(headerValue: header) == identity)
+        #expect(record.headers.map(\.name) == ["nw-source", "nw-outcome", "nw-group", "nw-version", "nw-identity", "ce_id"])
+        let plain = request().resultRecord(topic: "r", group: [1], carrying: [], buffer: &buffer)
+        #expect(!plain.headers.contains { $0.name == "nw-identity" })
+    }
+
+    @Test func `a dead letter is written now and says when the original was`() {
+        let original = SourceRecord(
+            offset: 41, timestamp: Instant(milliseconds: 1_234), key: [1], value: [2],
+            headers: [RecordHeader("x", "y"), RecordHeader("nw-written-at", "7"), RecordHeader("nw-truncated", "true")])
+        let dead = request("e", .unroutable).deadLetterRecord(original, topic: "d")
+        #expect(dead.timestamp == nil && dead.key == [1] && dead.value == [2] && dead.topic == "d")
+        #expect(
+            dead.headers == [
+                RecordHeader("x", "y"), RecordHeader("nw-source", "news.events/3/41/apple"),
+                RecordHeader("nw-outcome", "unroutable"), RecordHeader("nw-reason", "no-category"),
+                RecordHeader("nw-written-at", "1234"),
+            ])
+        let timeless = request("e", .unroutable).deadLetterRecord(SourceRecord(offset: 1, value: nil), topic: "d")
+        #expect(!timeless.headers.contains { $0.name == "nw-written-at" })
+    }
+
+    @Test func `recent results are bounded in number and in bytes, good and bad apart`() {
+        var recent = RecentResults()
+        for number in 0..<1_000 { recent.add(request("\(number)")) }
+        recent.add(request("bad", .rejected))
+        #expect(recent.all.count == RecentResults.capacity + 1)
+        #expect(Set(recent.all.compactMap(\.eventID)) == Set((744..<1_000).map(String.init) + ["bad"]))
+        let large = [RecordHeader(name: "ce_x", value: Array(repeating: 1, count: 100_000))]
+        for number in 0..<10 { recent.add(request("large \(number)", carried: large)) }
+        #expect(Set(recent.all.compactMap(\.eventID)) == ["large 8", "large 9", "bad"])
+        for number in 0..<10 {
+            recent.add(request("bad \(number)", .rejected, detail: String(repeating: "x", count: 100_000)))
+        }
+        #expect(Set(recent.all.compactMap(\.eventID)) == ["large 8", "large 9", "bad 8", "bad 9"])
+        recent.add(request("huge", carried: [RecordHeader(name: "ce_x", value: Array(repeating: 1, count: 1 << 20))]))
+        #expect(Set(recent.all.compactMap(\.eventID)) == ["bad 8", "bad 9"])
+    }
+}
