@@ -12,6 +12,9 @@ extension Engine {
             guard let request = pendingResults.removeValue(forKey: id) else { return }
             partitions[slot][delivery: index, id.platform].phase = .settled
             turn.actions.append(.store(request))
+            let line = partitions[slot][delivery: index, id.platform].line
+            if line != 0 { linesToAdvance.append(line) }
+            advanceStories(&turn)
         case (.result, .settled):
             noteResult(at: record.offset, slot: slot, index: index)
             partitions[slot][delivery: index, id.platform].phase = .stored

@@ -64,6 +64,13 @@ extension Engine {
             advanceStories(&turn)
             return nil
         }
+        // The clock may have been set back since the embargo seemed to be over.
+        if let embargo = content.news?.event.embargoUntil, embargo > turn.embargoClock {
+            lanes[lane].ready.removeFirst()
+            partitions[slot][delivery: index, id.platform].phase = .delayed
+            lanes[lane].embargo(id, until: embargo)
+            return nil
+        }
         return Departure(id: id, slot: slot, index: index, content: content)
     }
 
@@ -173,6 +180,13 @@ extension Engine {
                 probe = depart(departure, lane: lane, &turn)
                 return
             }
+        }
+        // A lane that a flood has stopped must not keep the hub stopped too.
+        for lane in lanes.indices where probe == nil && lanes[lane].flood != nil && !lanes[lane].isPaused {
+            lanes[lane].flood?.probeAt = turn.now
+            sendFloodProbe(lane, &turn)
+            probe = lanes[lane].floodProbe
+            if probe != nil { return }
         }
         // Nothing waits: look again at the probe's own pace, or at once when something arrives behind this time.
         self.halt?.probeAt = turn.now + .seconds(1)

@@ -160,13 +160,15 @@ extension Engine {
         let delivery = RecentDeliveries.delivery(
             id: news.event.id, version: news.event.version?.text, platform: UInt8(id.platform))
         // What was put back on its lane is sent although its id is known.
-        guard partitions[slot].recent.insert(delivery) || content.record.isRedriven else {
+        let isFirst = partitions[slot].recent.insert(delivery)
+        guard isFirst || content.record.isRedriven else {
             let detail = "the same id and version was read before"
             settle(id, as: .duplicate, .init(code: "duplicate", detail: detail), &turn)
             return
         }
         let story = RecentDeliveries.story(news.event.orderKey, platform: UInt8(id.platform))
         if let version = news.event.version, partitions[slot].recent.isOutdated(version, ofStory: story) {
+            if isFirst { partitions[slot].recent.remove(delivery) }
             let detail = "a newer version of the story came before"
             settle(id, as: .superseded, .init(code: "outdated", detail: detail), &turn)
             return

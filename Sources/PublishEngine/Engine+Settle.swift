@@ -33,7 +33,8 @@ extension Engine {
         guard let (slot, index) = locate(id), let content = partitions[slot][entry: index].content else { return }
         let platform = id.platform
         let state = partitions[slot][delivery: index, platform]
-        if state.line != 0 { linesToAdvance.append(state.line) }
+        // Its story waits until the result is on its way: a later one's result must not be stored before it.
+        if state.line != 0, !outcome.isDeadLettered { linesToAdvance.append(state.line) }
         partitions[slot][delivery: index, platform].phase = outcome.isDeadLettered ? .deadLettered : .settled
         if partitions[slot].unstored == 0 { partitions[slot].storedAt = turn.now }
         partitions[slot].unstored += 1

@@ -127,7 +127,7 @@ public struct Engine {
                 if let next = lanes[lane].embargoed.min {
                     earliest = min(earliest, clock.steady(ofEmbargo: next.until))
                 }
-                if let flood = lanes[lane].flood, lanes[lane].floodProbe == nil, !lanes[lane].isPaused {
+                if halt == nil, let flood = lanes[lane].flood, lanes[lane].floodProbe == nil, !lanes[lane].isPaused {
                     earliest = min(earliest, flood.probeAt)
                 }
                 if lanes[lane].commit.renewAt < earliest { earliest = lanes[lane].commit.renewAt }

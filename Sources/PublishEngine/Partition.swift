@@ -280,6 +280,6 @@ struct DeliveryState: Sendable {
 
     var isQueued: Bool { phase == .waiting || phase == .ready || phase == .delayed }
     /// Holds its story's line, or waits in it.
-    var isOpen: Bool { isQueued || phase == .inFlight }
+    var isOpen: Bool { isQueued || phase == .inFlight || phase == .deadLettered }
 }
 

@@ -1,14 +1,16 @@
 import ArgumentParser
+import NewsModel
 import Simulation
 
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Replays lives of the engine, with everything going wrong, and checks every promise.",
+        abstract: "Replays lives of engine and consumers, with everything going wrong, and checks every promise.",
         discussion: """
-            A life is some news, one to three processes, a model broker and a hub, and a mix of faults: lost replies, \
-            throttling, crashes, rebalances, frozen processes, failing commits and more, all drawn from one seed. After \
-            every step the promises of the README are checked.
+            A life is some news, one to three processes, a model of Kafka and of the hub, and a mix of faults: lost replies, \
+            throttling, crashes, rebalances, topics made again, partitions without a leader, clocks set wrong and more, all \
+            drawn from one seed. After every step the promises of the README are checked. At the end a table shows how often \
+            each fault took effect and each outcome came about.
 
             Examples:
               newswire simulate --lives 10000
@@ -45,10 +47,22 @@ struct SimulateCommand: AsyncParsableCommand {
         let report = result.report
         let days = report.simulated.components.seconds / 86_400
         return """
+            \(coverage(report))
             \(result.lives) lives kept every promise, \(result.failures.count) did not.
             \(report.records) records, \(report.sends) sends, \(report.accepted) accepted, \(report.results) results
             \(report.crashes) crashes, \(report.rebalances) rebalances, \(report.repeats) repeats, \
             \(report.inputs) inputs, \(days) days of simulated time
             """
+    }
+
+    /// How often each fault took effect, and each outcome was stored.
+    private static func coverage(_ report: LifeReport) -> String {
+        var table = TextTable(
+            [.init(title: "fault or outcome", widthMax: 48), .init(title: "times", isRightAligned: true)], hasColours: false)
+        for name in FaultName.allCases { table.add([.init(name.rawValue), .init("\(report.struck[name] ?? 0)")]) }
+        for outcome in Outcome.allCases {
+            table.add([.init("outcome: \(outcome.rawValue)"), .init("\(report.outcomes[outcome] ?? 0)")])
+        }
+        return table.text
     }
 }

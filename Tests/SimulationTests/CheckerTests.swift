@@ -1,18 +1,19 @@
 import Simulation
 import Testing
 
-/// For each promise, a bug that breaks it is planted between engine and world, and must be seen.
+/// For each promise, a bug that breaks it is planted between engine and cluster, and must be caught.
 struct PlantedBug: Sendable, CustomTestStringConvertible {
     var name: String
     var promise: Promise
-    var make: @Sendable () -> any Interference
     var options = Options()
+    var make: @Sendable () -> any Interference
 
     var testDescription: String { name }
 
     static let all: [PlantedBug] = [
         PlantedBug(name: "a commit one early", promise: .commitsBehindResults) { CommitsOneEarly() },
         PlantedBug(name: "a dropped result", promise: .nothingLost) { DropsAResult() },
+        PlantedBug(name: "a dropped dead letter", promise: .deadLettersFirst) { ForgetsDeadLetters() },
         PlantedBug(name: "a result written twice", promise: .oneResult) { WritesResultsTwice() },
         PlantedBug(name: "an ignored generation", promise: .commitsForward) { IgnoresGenerations() },
         PlantedBug(name: "a ledger that forgets", promise: .ledgerReach) { MovesTheLedgerTooFar() },
@@ -22,21 +23,44 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "a window that grows", promise: .memoryBounds) { GrowsTheWindow() },
         PlantedBug(name: "a release at once", promise: .drainFirst) { ReleasesAtOnce() },
         PlantedBug(name: "an outcome that is a wish", promise: .truthfulOutcomes) { ReportsWishes() },
+        PlantedBug(name: "an outcome that is a guess", promise: .truthfulOutcomes) { ReportsGuesses() },
         PlantedBug(name: "a refused key blamed on the event", promise: .haltKeepsEvents) { BlamesTheEvent() },
         PlantedBug(name: "a partition never read", promise: .liveness) { NeverResumes() },
         PlantedBug(name: "an alarm that spins", promise: .quietAlarms) { Spins() },
-        PlantedBug(name: "a duplicate not recognised", promise: .duplicateWindow) { ForgetsDuplicates() },
+        PlantedBug(name: "a duplicate not recognized", promise: .duplicateWindow) { ForgetsDuplicates() },
+        PlantedBug(name: "a redriven record not recognized", promise: .secondTry) { ForgetsRedrives() },
+        PlantedBug(name: "an ignored recall", promise: .recalls) { IgnoresRecalls() },
+        PlantedBug(name: "a clock read once", promise: .wallClock, options: .oneWrongClock) { ReadsTheClockOnce() },
+        PlantedBug(name: "a busy hub taken for an unanswered request", promise: .persistence) { DoubtsRefusals() },
+        PlantedBug(name: "a lane held by another", promise: .laneIndependence, options: .oneLane) { HoldsTheFirstLane() },
+        PlantedBug(name: "a status without reasons", promise: .waitsExplained) { KeepsSilent() },
     ]
+}
+
+extension Options {
+    fileprivate static let oneWrongClock: Options = {
+        var options = Options.calm
+        options.processes = 1...1
+        options.wrongClock = 100
+        options.clockStep = 100
+        return options
+    }()
+
+    fileprivate static let oneLane: Options = {
+        var options = Options()
+        options.oneLane = 100
+        return options
+    }()
 }
 
 @Test(arguments: PlantedBug.all)
 func `each checker catches the bug it is for`(_ bug: PlantedBug) throws {
     var caught: Violation?
     for seed in 1...60 as ClosedRange<UInt64> where caught == nil {
-        var world = try World(
-            Life(seed: seed, options: bug.options), promises: [bug.promise], interference: bug.make())
+        var cluster = try SimulatedCluster(
+            Scenario(seed: seed, options: bug.options), promises: [bug.promise], interference: bug.make())
         do {
-            _ = try world.run()
+            _ = try cluster.run()
         } catch {
             caught = error
         }

@@ -1,18 +1,35 @@
+import KafkaModel
 import NewsModel
 import NotificationHub
 import PublishEngine
 import Simulation
 
+/// Changes the offsets of commits that are asked for.
+private func alterCommits(_ actions: inout [Action], _ change: (inout PartitionOffset) -> Void) {
+    for index in actions.indices {
+        guard case .kafka(.commit(let lane, let generation, var offsets)) = actions[index] else { continue }
+        for offset in offsets.indices { change(&offsets[offset]) }
+        actions[index] = .kafka(.commit(lane, generation, offsets))
+    }
+}
+
+/// Changes results that are to be written.
+private func alterResults(_ actions: inout [Action], _ change: (inout ResultRecord) -> Void) {
+    for index in actions.indices {
+        guard case .store(let request) = actions[index] else { continue }
+        var result = request.result
+        change(&result)
+        actions[index] = .store(
+            StoreRequest(
+                delivery: request.delivery, result: result, version: request.version, identity: request.identity,
+                carried: request.carried))
+    }
+}
+
 /// Commits one record more than is stored.
 struct CommitsOneEarly: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
-        for index in actions.indices {
-            guard case .commit(let lane, let generation, var offsets) = actions[index] else { continue }
-            for offset in offsets.indices where offsets[offset].partition.topic != "results" {
-                offsets[offset].offset += 1
-            }
-            actions[index] = .commit(lane: lane, generation: generation, offsets: offsets)
-        }
+        alterCommits(&actions) { if $0.partition.topic != "results" { $0.offset += 1 } }
         return []
     }
 }
@@ -20,13 +37,7 @@ struct CommitsOneEarly: Interference {
 /// Forgets the ledger's own offset one result too early.
 struct MovesTheLedgerTooFar: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
-        for index in actions.indices {
-            guard case .commit(let lane, let generation, var offsets) = actions[index] else { continue }
-            for offset in offsets.indices where offsets[offset].partition.topic == "results" {
-                offsets[offset].offset += 1_000
-            }
-            actions[index] = .commit(lane: lane, generation: generation, offsets: offsets)
-        }
+        alterCommits(&actions) { if $0.partition.topic == "results" { $0.offset += 1_000 } }
         return []
     }
 }
@@ -40,8 +51,22 @@ struct DropsAResult: Interference {
             guard case .store(let request) = action else { return false }
             count += 1
             guard count % 10 == 0 else { return false }
-            let tokens = [request.token] + (request.deadLetter.map { [$0.token] } ?? [])
-            answers.append(.stored(tokens.map { Acknowledgement(token: $0, offset: 0) }))
+            answers.append(
+                .kafka(.stored([StoredRecord(delivery: request.delivery, kind: .result, offset: 0)])))
+            return true
+        }
+        return answers
+    }
+}
+
+/// Writes no dead letters, and says it did.
+struct ForgetsDeadLetters: Interference {
+    mutating func alter(_ actions: inout [Action]) -> [Input] {
+        var answers: [Input] = []
+        actions.removeAll { action in
+            guard case .storeDeadLetter(let request, _) = action else { return false }
+            answers.append(
+                .kafka(.stored([StoredRecord(delivery: request.delivery, kind: .deadLetter, offset: 0)])))
             return true
         }
         return answers
@@ -60,23 +85,23 @@ struct WritesResultsTwice: Interference {
 
 /// Keeps a commit of one generation and sends it in the next.
 struct IgnoresGenerations: Interference {
-    private var kept: [CommitOffset] = []
-    private var current: (lane: Int, generation: Int)?
+    private var kept: [PartitionOffset] = []
+    private var current: (lane: LaneID, generation: Generation)?
     private var isDue = false
 
     mutating func alter(_ input: inout Input) {
-        guard case .assigned(let lane, let generation, _) = input, lane == 0 else { return }
-        isDue = current != nil && generation > 1
+        guard case .kafka(.assigned(let lane, let generation, _)) = input, lane.index == 0 else { return }
+        isDue = current != nil && generation.number > 1
         current = (lane, generation)
     }
 
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         for action in actions {
-            if case .commit(0, _, let offsets) = action, kept.isEmpty { kept = offsets }
+            if case .kafka(.commit(let lane, _, let offsets)) = action, lane.index == 0, kept.isEmpty { kept = offsets }
         }
         if isDue, let current, !kept.isEmpty {
             isDue = false
-            actions.append(.commit(lane: current.lane, generation: current.generation, offsets: kept))
+            actions.append(.kafka(.commit(current.lane, current.generation, kept)))
         }
         return []
     }
@@ -86,7 +111,7 @@ struct IgnoresGenerations: Interference {
 struct LeaksTokens: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         actions = actions.flatMap { action -> [Action] in
-            if case .send(_, let request) = action { [action, .send(token: .max, request)] } else { [action] }
+            if case .send(_, let request) = action { [action, .send(RequestID(rawValue: .max), request)] } else { [action] }
         }
         return []
     }
@@ -101,7 +126,7 @@ struct ReordersAStory: Interference {
         var answers: [Input] = []
         var changed: [Action] = []
         for action in actions {
-            guard case .send(let token, let request) = action,
+            guard case .send(let id, let request) = action,
                 let story = request.fields.first(where: { $0.name == "apns-collapse-id" })?.value
             else {
                 changed.append(action)
@@ -109,10 +134,12 @@ struct ReordersAStory: Interference {
             }
             if seen.insert(story).inserted {
                 held[story] = request
-                answers.append(.reply(token: token, .replied(HubReply(status: 201))))
+                answers.append(.reply(.replied(HubReply(status: 201)), to: id))
             } else {
                 changed.append(action)
-                if let late = held.removeValue(forKey: story) { changed.append(.send(token: .max, late)) }
+                if let late = held.removeValue(forKey: story) {
+                    changed.append(.send(RequestID(rawValue: .max), late))
+                }
             }
         }
         actions = changed
@@ -124,8 +151,8 @@ struct ReordersAStory: Interference {
 struct GrowsTheWindow: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         actions = actions.map { action in
-            guard case .grant(let lane, let records, let bytes) = action else { return action }
-            return .grant(lane: lane, records: records * 4, bytes: bytes * 4)
+            guard case .kafka(.grant(let lane, let records, let bytes)) = action else { return action }
+            return .kafka(.grant(lane, records: records * 4, bytes: bytes * 4))
         }
         return []
     }
@@ -133,16 +160,16 @@ struct GrowsTheWindow: Interference {
 
 /// Gives partitions up at once, whatever is under way.
 struct ReleasesAtOnce: Interference {
-    private var due: (lane: Int, generation: Int)?
+    private var due: (lane: LaneID, generation: Generation)?
 
     mutating func alter(_ input: inout Input) {
-        if case .revoked(let lane, let generation, _, lost: false) = input { due = (lane, generation) }
+        if case .kafka(.revoked(let lane, let generation, _, lost: false)) = input { due = (lane, generation) }
     }
 
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         guard let due else { return [] }
         self.due = nil
-        actions.append(.release(lane: due.lane, generation: due.generation))
+        actions.append(.kafka(.release(due.lane, due.generation)))
         return []
     }
 }
@@ -150,14 +177,24 @@ struct ReleasesAtOnce: Interference {
 /// Says `accepted` of what was rejected.
 struct ReportsWishes: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
-        actions = actions.map { action in
-            guard case .store(let request) = action, request.result.outcome != .accepted else { return action }
+        alterResults(&actions) { $0.outcome = .accepted }
+        return []
+    }
+}
+
+/// Says that every superseded story was recalled, and every expired one too.
+struct ReportsGuesses: Interference {
+    mutating func alter(_ actions: inout [Action]) -> [Input] {
+        for index in actions.indices {
+            guard case .storeDeadLetter(let request, _) = actions[index], request.result.outcome == .unknown else {
+                continue
+            }
             var result = request.result
-            result.outcome = .accepted
-            return .store(
+            result.outcome = .canceled
+            actions[index] = .store(
                 StoreRequest(
-                    token: request.token, result: result, version: request.version, carried: request.carried,
-                    deadLetter: request.deadLetter))
+                    delivery: request.delivery, result: result, version: request.version, identity: request.identity,
+                    carried: request.carried))
         }
         return []
     }
@@ -166,19 +203,17 @@ struct ReportsWishes: Interference {
 /// Takes a refused key for the event's fault.
 struct BlamesTheEvent: Interference {
     mutating func alter(_ input: inout Input) {
-        guard case .replies(let landings) = input, let token = landings.first?.token,
-            case .replied(let reply)? = landings.first?.reply, [401, 403, 404].contains(reply.status)
-        else {
-            return
-        }
-        input = .reply(token: token, .replied(HubReply(status: 400)))
+        guard case .replies(let arrivals) = input, let id = arrivals.first?.request,
+            case .replied(let reply)? = arrivals.first?.reply, [401, 403, 404].contains(reply.status)
+        else { return }
+        input = .reply(.replied(HubReply(status: 400)), to: id)
     }
 }
 
 /// Never lets a partition be read.
 struct NeverResumes: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
-        actions.removeAll { if case .resume = $0 { true } else { false } }
+        actions.removeAll { if case .kafka(.resume) = $0 { true } else { false } }
         return []
     }
 }
@@ -186,22 +221,4 @@ struct NeverResumes: Interference {
 /// Wants to be woken all the time.
 struct Spins: Interference {
     mutating func alter(wakeAt: inout Instant?, now: Instant) { wakeAt = now }
-}
-
-/// Tells the engine that no news is ever the same.
-struct ForgetsDuplicates: Interference {
-    private var versions = 0
-
-    mutating func alter(_ input: inout Input) {
-        guard case .records(let lane, let generation, let partition, var records) = input else { return }
-        for index in records.indices {
-            guard let value = records[index].value, let text = String(validating: value, as: UTF8.self) else {
-                continue
-            }
-            versions += 1
-            let id = "\"id\":\"event-"
-            records[index].value = Array(text.replacing(id, with: "\"id\":\"copy-\(versions)-event-").utf8)
-        }
-        input = .records(lane: lane, generation: generation, partition: partition, records: records)
-    }
 }

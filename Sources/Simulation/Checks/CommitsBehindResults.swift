@@ -3,20 +3,24 @@ import NewsModel
 import PublishEngine
 
 /// G2: every record below a committed offset has all its results on the results topic. An owner that has not yet heard that
-/// the partition began anew cannot know the records that stand there now.
+/// the partition began anew cannot know the records that stand there now; whoever follows must find that out and go back.
 struct CommitsBehindResults: Checker {
     let promise = Promise.commitsBehindResults
+    /// What was committed last: everything below is checked.
+    private var last: [TopicPartition: GroundTruth.Commit] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         guard case .committed(let address, _, let offsets) = fact else { return nil }
         for offset in offsets {
-            guard let log = truth.sources[offset.partition], !isOutdated(address, offset.partition, log, truth) else {
-                continue
-            }
+            guard let log = truth.sources[offset.partition] else { continue }
+            let before = last.updateValue(
+                GroundTruth.Commit(offset: offset.offset, at: truth.now), forKey: offset.partition)
+            if isOutdated(address, offset.partition, log, truth) { continue }
             guard offset.offset <= log.end else {
                 return "\(offset.partition) was committed to \(offset.offset), past its end \(log.end)"
             }
-            for (stands, item) in log.items.reversed() where stands < offset.offset {
+            let checked = before.map { $0.at >= log.startedAt ? $0.offset : 0 } ?? 0
+            for (stands, item) in log.items[log.index(from: checked)...] where stands < offset.offset {
                 if truth.places[item]?.isHidden == true { continue }
                 for delivery in truth.deliveries(of: item) where truth.resultsOf[delivery].isEmpty {
                     return

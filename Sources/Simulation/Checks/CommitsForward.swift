@@ -21,7 +21,10 @@ struct CommitsForward: Checker {
                 {
                     return "\(offset.partition) was committed back from \(before.offset) to \(offset.offset)"
                 }
-                highest[offset.partition] = GroundTruth.Commit(offset: offset.offset, at: truth.now)
+                // What a former incarnation's owner commits late may be taken back.
+                let owner = truth.ownerships.last { $0.address == address && $0.partition == offset.partition }
+                highest[offset.partition] = GroundTruth.Commit(
+                    offset: offset.offset, at: owner?.beganAt ?? .distantPast)
             }
         default:
             break

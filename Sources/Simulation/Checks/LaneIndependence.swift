@@ -7,7 +7,7 @@ struct LaneIndependence: Checker {
     let promise = Promise.laneIndependence
     /// By item of the lane: how many deliveries of it were open when it was published, its own included.
     private var ahead: [Int: Int] = [:]
-    private var open = 0
+    private var open: Set<Int> = []
     /// The lane's own news stopped it.
     private var isStopped = false
     private static let patience = Duration.seconds(12)
@@ -16,12 +16,13 @@ struct LaneIndependence: Checker {
         guard let lane = truth.scenario.sparedLane, !isStopped else { return nil }
         switch fact {
         case .published(let item) where truth.scenario.news[item].lane == lane:
-            open += truth.deliveries(of: item).count
-            ahead[item] = open
+            open.formUnion(truth.deliveries(of: item))
+            ahead[item] = open.count
         case .acted(_, let snapshot) where snapshot.lanes[lane].flood: isStopped = true
         case .settled(let delivery, _, _, _) where truth.news(of: delivery).lane == lane:
-            open -= 1
+            open.remove(delivery)
             return late(delivery, truth)
+        case .inspected: return open.lazy.compactMap { late($0, truth) }.min()
         default: break
         }
         return nil

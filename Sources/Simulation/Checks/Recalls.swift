@@ -8,7 +8,7 @@ struct Recalls: Checker {
     let promise = Promise.recalls
     private var recalled: [Address: Set<String>] = [:]
     /// Handed over, and maybe not examined yet: a lane may be stopped.
-    private var pending: [Address: Set<String>] = [:]
+    private var pending: [Int: Set<String>] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
@@ -19,10 +19,15 @@ struct Recalls: Checker {
                 let isDone = truth.deliveries(of: item).allSatisfy { delivery in
                     truth.resultsOf[delivery].contains { owner.knows($0, as: ownership) }
                 }
-                if !isDone { pending[owner.address, default: []].insert(truth.scenario.news[item].story) }
+                if !isDone { pending[ownership, default: []].insert(truth.scenario.news[item].story) }
             }
-        case .acted(let address, let snapshot) where snapshot.census.unexamined == 0:
-            if let stories = pending.removeValue(forKey: address) { recalled[address, default: []].formUnion(stories) }
+        case .acted(let address, let snapshot) where snapshot.census.unexamined == 0 && !pending.isEmpty:
+            for (ownership, stories) in pending where truth.ownerships[ownership].address == address {
+                recalled[address, default: []].formUnion(stories)
+                pending[ownership] = nil
+            }
+        // What was not examined is read again by the next owner.
+        case .ended(let ownership): pending[ownership] = nil
         case .settled(let delivery, _, let result, let address)
         where result.outcome == .canceled && truth.news(of: delivery).kind == .canceled:
             recalled[address, default: []].insert(truth.news(of: delivery).story)

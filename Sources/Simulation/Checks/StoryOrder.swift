@@ -50,7 +50,8 @@ struct StoryOrder: Checker {
         }
         last[line] = number
         // One that has a result already, which its owner could not know, is a repeat and not late.
-        guard truth.resultsOf[attempt.delivery].isEmpty else { return nil }
+        // So is one whose result the broker refused at first.
+        guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery] else { return nil }
         let ownership = truth.ownerships[attempt.ownership]
         for (later, delivery) in accepted[story] ?? [] where later > offset(attempt.delivery, truth) {
             // Offsets of different incarnations say nothing about each other.

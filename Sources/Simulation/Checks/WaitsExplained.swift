@@ -12,7 +12,7 @@ struct WaitsExplained: Checker {
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .taken(let ownership, let items):
-            for item in items {
+            for item in items where truth.places[item]?.isHidden != true {
                 for delivery in truth.deliveries(of: item)
                 where !truth.resultsOf[delivery].contains(where: {
                     truth.ownerships[ownership].knows($0, as: ownership)

@@ -7,6 +7,9 @@ struct SourceLog {
     var incarnation = 0
     /// Since when these are its records: it was made, or cut back.
     var startedAt: Instant
+    /// From when on readers find its leader.
+    var servedFrom = Instant.distantPast
+    var wasCutBack = false
     /// In ascending order of offsets.
     var items: [(offset: Int64, item: Int)] = []
     var end: Int64 = 0

@@ -13,6 +13,8 @@ final class GroundTruth {
     var attemptsOf: [[Int]]
     /// By delivery: its results, in the order they were stored.
     var resultsOf: [[StoredResult]]
+    /// By delivery: whether the broker refused its result or dead letter at first, so that others were stored before it.
+    var wasRefused: [Bool]
     /// By delivery: whether its dead letter stands.
     var hasDeadLetter: [Bool]
     /// By item: the ownerships under which it was handed to an engine.
@@ -38,6 +40,7 @@ final class GroundTruth {
         let deliveries = scenario.news.count * platforms
         attemptsOf = Array(repeating: [], count: deliveries)
         resultsOf = Array(repeating: [], count: deliveries)
+        wasRefused = Array(repeating: false, count: deliveries)
         hasDeadLetter = Array(repeating: false, count: deliveries)
         takenBy = Array(repeating: [], count: scenario.news.count)
         places = Array(repeating: nil, count: scenario.news.count)
@@ -61,13 +64,16 @@ final class GroundTruth {
         var publishedAt: Instant
         /// It went with its topic, or was cut off.
         var isGone = false
-        /// It came to stand below an offset that had been committed for other records, so that its reader started above it.
+        /// Nobody can know that it has no result: it came to stand below an offset that had been committed for other records,
+        /// or in the place of the same event.
         var isHidden = false
     }
 
     struct Commit {
         var offset: Int64
         var at: Instant
+        /// By which its owner recognizes the incarnation.
+        var note: String?
     }
 
     struct StoredResult {

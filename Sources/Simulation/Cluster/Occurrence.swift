@@ -37,7 +37,8 @@ enum Occurrence {
     case expireRelease(Address, lane: Int)
     case askCounts(Address, isRegular: Bool)
     case takeCounts(Address, [String: Int], readIn: [Generation])
-    case compareTopics(Address)
+    case lookAtIncarnations(Address)
+    case examine(Address, lane: Int, [ConsumerState.IncarnationCheck])
     case retryProduce(Address)
     case inspect(Address)
     case exit(Address)
@@ -51,6 +52,8 @@ enum Occurrence {
     case createTopic(String, partitions: Int)
     case growTopic(String, to: Int)
     case announceCounts
+    /// Records can be fetched again.
+    case serveReaders
     case noticeCounts(lane: Int)
 
     // At the hub.
@@ -63,11 +66,11 @@ enum Occurrence {
             .poll(let address), .readLedger(let address, _, _), .locate(let address, _, _),
             .noticeRebalance(let address, _, _), .takeAssignment(let address, _, _, _), .noticeLoss(let address, _),
             .expireRelease(let address, _), .askCounts(let address, _), .takeCounts(let address, _, _),
-            .compareTopics(let address), .retryProduce(let address), .inspect(let address), .exit(let address):
+            .lookAtIncarnations(let address), .examine(let address, _, _), .retryProduce(let address), .inspect(let address), .exit(let address):
             address
         case .reply(let flight, _): flight.address
         case .publish, .begins, .ends, .start, .thaw, .calm, .review, .append, .acknowledge, .commit, .completeJoin,
-            .expireSession, .createTopic, .growTopic, .announceCounts, .noticeCounts, .arrive:
+            .expireSession, .createTopic, .growTopic, .announceCounts, .serveReaders, .noticeCounts, .arrive:
             nil
         }
     }
@@ -79,6 +82,8 @@ struct CommitRequest {
     /// The generation of the group in which the member got its partitions.
     var groupGeneration: Int
     var offsets: [PartitionOffset]
+    /// What stands beside them.
+    var notes: [TopicPartition: String]
 }
 
 /// A record on its way to the results or the dead-letter topic.

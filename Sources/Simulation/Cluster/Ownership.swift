@@ -16,6 +16,8 @@ struct Ownership {
     var known: Set<Int64> = []
     /// Offsets of all results that were read back for it.
     var seen: Set<Int64> = []
+    /// By offset: the items that the results which settle a delivery are about.
+    var settled: [Int64: Set<Int>] = [:]
     /// By offset: the record handed to the engine.
     var taken: [Int64: Int] = [:]
     /// Its engine was told that the partition's offsets start again.

@@ -88,7 +88,7 @@ extension SimulatedCluster {
     private mutating func fetch(
         _ partition: TopicPartition, _ position: inout LaneClient.FetchPosition, limit: Int
     ) -> ([ConsumerState.Reading], [Int]) {
-        guard let log = truth.sources[partition] else { return ([], []) }
+        guard let log = truth.sources[partition], now >= log.servedFrom else { return ([], []) }
         if let fault = unavailability(of: partition) {
             strike(fault, .unavailableSource)
             return ([], [])
@@ -97,10 +97,15 @@ extension SimulatedCluster {
         if position.offset > log.end || position.isOutOfRange {
             position.offset = 0
             position.reportedEnd = nil
+            position.committedAt = nil
             strike(.regressedOffsets)
         } else if position.incarnation != log.incarnation, position.offset > 0 {
             strike(.silentRecreation)
         }
+        if let committedAt = position.committedAt, log.startedAt > committedAt, log.wasCutBack {
+            truth.hide(partition, below: position.offset, publishedAfter: committedAt)
+        }
+        position.committedAt = nil
         position.incarnation = log.incarnation
         position.isOutOfRange = false
         var records: [SourceRecord] = []
@@ -136,8 +141,11 @@ extension SimulatedCluster {
             post([.committed(lane, generation, offsets: [], failure: .staleGeneration)], to: address)
             return
         }
+        var notes: [TopicPartition: String] = [:]
+        for offset in offsets { notes[offset.partition] = client.consumer.note(for: offset.partition) }
         let request = CommitRequest(
-            lane: lane.index, generation: generation, groupGeneration: client.groupGeneration, offsets: offsets)
+            lane: lane.index, generation: generation, groupGeneration: client.groupGeneration, offsets: offsets,
+            notes: notes)
         agenda.add(.commit(address, request), at: now + random.milliseconds(1...15))
     }
 
@@ -162,7 +170,8 @@ extension SimulatedCluster {
                 }
             }
             for offset in taken {
-                truth.committed[request.lane][offset.partition] = GroundTruth.Commit(offset: offset.offset, at: now)
+                truth.committed[request.lane][offset.partition] = GroundTruth.Commit(
+                    offset: offset.offset, at: now, note: request.notes[offset.partition])
             }
             record(.committed(address, lane: request.lane, taken))
             if trouble == .applied {
@@ -188,21 +197,5 @@ extension SimulatedCluster {
         let readIn = processes[address.process].lanes.map(\.consumer.generation)
         agenda.add(
             .takeCounts(address, announcedCounts, readIn: readIn), at: now + random.milliseconds(1...40))
-    }
-
-    /// The driver compares the topics with those it has seen, and reports the ones that were made again.
-    mutating func compareTopics(_ address: Address) {
-        let index = address.process
-        let present = incarnations
-        for (topic, incarnation) in present.sorted(by: { $0.key < $1.key }) {
-            let before = processes[index].topicsSeen.updateValue(incarnation, forKey: topic)
-            guard let before, before != incarnation, let lane = setting.lane(of: topic) else { continue }
-            var events = ShardEvents(shards: 1)
-            let generation = processes[index].lanes[lane].consumer.generation
-            for slot in processes[index].lanes[lane].consumer.slots where slot.partition.topic == topic {
-                processes[index].lanes[lane].consumer.beganAnew(slot.partition, generation, &events)
-            }
-            post(events, to: address)
-        }
     }
 }

@@ -146,14 +146,11 @@ extension SimulatedCluster {
         wakePoll(index)
     }
 
-    /// Where the group left off, else the beginning. Records that came to stand below that later are never read.
+    /// Where the group left off, else the beginning.
     private mutating func position(of partition: TopicPartition, lane: Int) -> LaneClient.FetchPosition {
         let commit = truth.committed[lane][partition]
-        let log = truth.sources[partition]
-        if let commit, let log, commit.offset <= log.end, log.startedAt > commit.at {
-            truth.hide(partition, below: commit.offset, publishedAfter: commit.at)
-        }
-        return LaneClient.FetchPosition(offset: commit?.offset ?? 0, incarnation: log?.incarnation ?? 0)
+        return LaneClient.FetchPosition(
+            offset: commit?.offset ?? 0, incarnation: truth.sources[partition]?.incarnation ?? 0, committedAt: commit?.at)
     }
 
     /// A heartbeat's answer says that the group rebalances.

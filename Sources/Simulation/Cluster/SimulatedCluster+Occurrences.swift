@@ -19,6 +19,7 @@ extension SimulatedCluster {
         case .createTopic(let topic, let partitions): createTopic(topic, partitions: partitions)
         case .growTopic(let topic, let count): growTopic(topic, to: count)
         case .announceCounts: announceCounts()
+        case .serveReaders: for process in processes.indices { wakePoll(process) }
         case .noticeCounts(let lane): noticeCounts(lane)
         case .append(let address, let production): append(production, from: address)
         case .acknowledge(let address): acknowledge(address)
@@ -49,7 +50,8 @@ extension SimulatedCluster {
         case .askCounts(let address, let isRegular): askCounts(address, isRegular: isRegular)
         case .takeCounts(let address, let counts, let readIn):
             post([.partitionCounts(counts, readIn: readIn)], to: address)
-        case .compareTopics(let address): compareTopics(address)
+        case .lookAtIncarnations(let address): lookAtIncarnations(address)
+        case .examine(let address, let lane, let checks): examine(checks, address, lane: lane)
         case .retryProduce(let address): retryProduce(address)
         case .inspect(let address): inspect(address)
         case .exit(let address): exit(address)

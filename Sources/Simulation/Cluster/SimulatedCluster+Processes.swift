@@ -19,22 +19,13 @@ extension SimulatedCluster {
                 consumer: ConsumerState(lane: LaneID(lane), shards: 1, patience: setting.releaseTimeout),
                 ledger: LedgerState(lane: LaneID(lane)))
         }
-        processes[index].topicsSeen = incarnations
         processes[index].engine = makeEngine(process: index, run: run)
         for lane in setting.lanes.indices where isPaused(lane) { feed(index, .pause(LaneID(lane))) }
         let address = Address(process: index, run: run)
         for lane in setting.lanes.indices { join(address, lane: lane) }
         agenda.add(.askCounts(address, isRegular: true), at: now)
+        agenda.add(.lookAtIncarnations(address), at: now + .seconds(2))
         agenda.add(.inspect(address), at: now + .seconds(2))
-    }
-
-    /// By topic, those that exist.
-    var incarnations: [String: Int] {
-        var incarnations: [String: Int] = [:]
-        for (partition, log) in truth.sources where partition.partition == 0 {
-            incarnations[partition.topic] = log.incarnation
-        }
-        return incarnations
     }
 
     mutating func crash(_ index: Int, returnsAfter: Duration) {
@@ -103,6 +94,7 @@ extension SimulatedCluster {
             for (record, item) in zip(records, items) {
                 truth.ownerships[number].taken[record.offset] = item
                 truth.takenBy[item].append(number)
+                hideTwin(item, at: record.offset, of: number)
             }
             self.record(.taken(ownership: number, items: items))
         case .beganAnew(let lane, let generation, let partition):
@@ -124,13 +116,23 @@ extension SimulatedCluster {
         }
     }
 
+    /// The same event at the same coordinates in two incarnations: the ledger cannot tell the two apart.
+    private mutating func hideTwin(_ item: Int, at offset: Int64, of ownership: Int) {
+        guard let others = truth.ownerships[ownership].settled[offset], !others.contains(item) else { return }
+        let id = scenario.news[item].eventID
+        if others.contains(where: { scenario.news[$0].eventID == id }) { truth.places[item]?.isHidden = true }
+    }
+
     private mutating func noteLedger(
         _ entries: [LedgerEntry], _ end: RestoreEnd?, of results: TopicPartition, in numbers: [Int]
     ) {
         for number in numbers where truth.ownerships[number].partition.partition == results.partition {
             for entry in entries where entry.source.partition == truth.ownerships[number].partition {
                 truth.ownerships[number].seen.insert(entry.offset)
-                if entry.isOpen { truth.ownerships[number].known.insert(entry.offset) }
+                guard entry.isOpen else { continue }
+                truth.ownerships[number].known.insert(entry.offset)
+                guard let row = truth.ledger[results.partition]?.rows[Int(entry.offset)] else { continue }
+                truth.ownerships[number].settled[entry.source.offset, default: []].insert(truth.item(of: row.delivery))
             }
             guard end != nil, !truth.ownerships[number].isRestored else { continue }
             truth.ownerships[number].isRestored = true

@@ -77,6 +77,7 @@ extension SimulatedCluster {
         let index = address.process
         processes[index].outstanding -= 1
         processes[index].productions[production.key] = production
+        truth.wasRefused[production.delivery] = true
         let record = ProducedRecord(
             topic: production.partition.topic, partition: production.partition.partition, value: nil)
         processes[index].refused.refused(

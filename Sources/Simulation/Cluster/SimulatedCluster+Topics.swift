@@ -14,13 +14,11 @@ extension SimulatedCluster {
     }
 
     mutating func createTopic(_ topic: String, partitions: Int) {
-        truth.create(topic, partitions: partitions)
+        // Clients that knew the former one look for its leaders for a while.
+        let servedFrom = now + random.milliseconds(0...8_000)
+        truth.create(topic, partitions: partitions, servedFrom: servedFrom)
         announceLater()
-        for process in processes.indices where processes[process].engine != nil {
-            let address = Address(process: process, run: processes[process].run)
-            agenda.add(.compareTopics(address), at: now + random.milliseconds(500...8_000))
-        }
-        for process in processes.indices { wakePoll(process) }
+        agenda.add(.serveReaders, at: servedFrom)
         if partitions > truth.counts[setting.results] ?? 0 {
             agenda.add(.growTopic(setting.results, to: partitions), at: now + random.milliseconds(0...10_000))
         }
@@ -103,10 +101,12 @@ extension GroundTruth {
         counts[topic] = nil
     }
 
-    func create(_ topic: String, partitions: Int) {
+    func create(_ topic: String, partitions: Int, servedFrom: Instant) {
         let former = incarnations.filter { $0.key.topic == topic }.map(\.value).max() ?? 0
         for number in 0..<Int32(partitions) {
-            sources[TopicPartition(topic: topic, partition: number)] = SourceLog(incarnation: former, startedAt: now)
+            var log = SourceLog(incarnation: former, startedAt: now)
+            log.servedFrom = servedFrom
+            sources[TopicPartition(topic: topic, partition: number)] = log
         }
         counts[topic] = partitions
     }
@@ -120,6 +120,7 @@ extension GroundTruth {
         }
         log.items.removeLast(min(records, log.items.count))
         log.startedAt = now
+        log.wasCutBack = true
         sources[partition] = log
         return log.end
     }
@@ -136,7 +137,8 @@ extension GroundTruth {
         return true
     }
 
-    /// A reader starts above these records, because the offset was committed for others that stood there before.
+    /// A reader starts above these records, because the offset was committed for others that stood there before the partition
+    /// was cut back: nothing tells it, as older records are the same.
     func hide(_ partition: TopicPartition, below offset: Int64, publishedAfter time: Instant) {
         for (stands, item) in sources[partition]?.items ?? [] where stands < offset {
             guard let place = places[item], place.publishedAt > time, !isSettled(item) else { continue }

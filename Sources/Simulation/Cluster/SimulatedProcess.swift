@@ -38,8 +38,6 @@ struct SimulatedProcess {
     /// When an orderly shutdown gives up waiting for the broker.
     var closesAt = Instant.distantFuture
     var returnsAfter: Duration = .zero
-    /// By topic: which incarnation of it the process has seen.
-    var topicsSeen: [String: Int] = [:]
 
     struct ClockStep {
         var at: Instant
@@ -70,6 +68,8 @@ struct LaneClient {
         var incarnation: Int
         /// The broker says that the offset is out of range.
         var isOutOfRange = false
+        /// When the group committed the offset from which reading begins; `nil` once something was fetched.
+        var committedAt: Instant?
         /// The end that was reported last.
         var reportedEnd: Int64?
     }

@@ -102,7 +102,7 @@ struct FaultGenerator {
             let count = setting.partitions[topic] ?? 1
             let isAlone = setting.lane(of: topic).map { setting.lanes[$0].topics.count == 1 } ?? true
             let isOther = isAlone && random.chance(percent: 40)
-            add(random.chance(percent: 60) ? 2 : 20, .recreated(topic: topic, partitions: isOther ? random.number(1...6) : count))
+            add(random.chance(percent: 70) ? 3 : 20, .recreated(topic: topic, partitions: isOther ? random.number(1...6) : count))
         }
         times(options.cutBackPartition) { $0.add(0, .cutBack($0.partition(of: $0.topic), records: $0.random.number(1...5))) }
         if random.chance(percent: options.grownTopic) {

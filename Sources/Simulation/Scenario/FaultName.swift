@@ -38,6 +38,7 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case recreatedWhileStopped = "topic: made again while stopped"
     case regressedOffsets = "topic: offsets start again"
     case silentRecreation = "topic: made again, unnoticed at first"
+    case foundIncarnation = "topic: made again, found by its records"
     case cutBack = "topic: cut back"
     case grownSource = "topic: source grown"
     case grownResults = "topic: results grown"

@@ -1,0 +1,44 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// The thread that looks whether partitions are still what they were, as `ConsumerState` asks.
+extension SimulatedCluster {
+    mutating func lookAtIncarnations(_ address: Address) {
+        agenda.add(.lookAtIncarnations(address), at: now + .seconds(2))
+        for lane in processes[address.process].lanes.indices {
+            let checks = processes[address.process].lanes[lane].consumer.incarnationChecks
+            guard !checks.isEmpty else { continue }
+            agenda.add(.examine(address, lane: lane, checks), at: now + random.milliseconds(5...800))
+        }
+    }
+
+    mutating func examine(_ checks: [ConsumerState.IncarnationCheck], _ address: Address, lane: Int) {
+        let index = address.process
+        var events = ShardEvents(shards: 1)
+        for check in checks {
+            if let anchor = check.anchor {
+                let finding = finding(at: anchor, of: check.partition)
+                processes[index].lanes[lane].consumer.checked(check, finding, &events)
+            } else {
+                let note = truth.committed[lane][check.partition]?.note
+                processes[index].lanes[lane].consumer.foundNote(note, check)
+            }
+        }
+        if events.lists.contains(where: { !$0.isEmpty }) { strike(.foundIncarnation) }
+        post(events, to: address)
+    }
+
+    private func finding(at anchor: IncarnationAnchor, of partition: TopicPartition) -> IncarnationAnchor.Finding {
+        guard let log = truth.sources[partition], now >= log.servedFrom, unavailability(of: partition) == nil else {
+            return .unknown
+        }
+        // An offset past the end is out of range: reading begins at the first record.
+        let index = log.index(from: anchor.offset > log.end ? 0 : anchor.offset)
+        guard index < log.items.count else { return .nothing }
+        let (offset, item) = log.items[index]
+        var record = scenario.news[item].record
+        record.offset = offset
+        return .record(IncarnationAnchor(record))
+    }
+}
