@@ -71,7 +71,8 @@ let package = Package(
         .target(
             name: "PublisherService",
             dependencies: [
-                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", deque, logging, nioCore, nioPosix,
+                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", deque, logging,
+                nioCore, nioPosix,
                 nioSSL, tracing,
             ], swiftSettings: strict),
         // Spans to an OpenTelemetry collector.
@@ -94,14 +95,16 @@ let package = Package(
         .target(
             name: "StatusServer",
             dependencies: [
-                "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService", logging, nioCore,
+                "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService", logging,
+                nioCore,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .executableTarget(
             name: "newswire",
             dependencies: [
-                "BreakingNews", "CAllocator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "BreakingNews", "CAllocator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NotificationHub",
                 "OTLPTracing", "PublishEngine", "PublisherService", "Simulation", "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioHTTP1,
                 nioPosix, nioSSL,
@@ -114,7 +117,8 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "CAllocations", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "CAllocations", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NotificationHub",
                 "PublishEngine",
                 "PublisherService", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"), nioCore, nioPosix, nioSSL,
@@ -136,13 +140,15 @@ let package = Package(
         .testTarget(
             name: "PublisherServiceTests",
             dependencies: [
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "PublishEngine",
                 "PublisherService", logging,
             ], swiftSettings: strict),
         .testTarget(
             name: "OTLPTracingTests",
             dependencies: [
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing",
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "OTLPTracing",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -156,18 +162,21 @@ let package = Package(
             dependencies: ["HubEmulator", "HubServer", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
-            name: "SimulationTests", dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
+            name: "SimulationTests",
+            dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
             swiftSettings: strict),
         .testTarget(
             name: "StatusServerTests",
             dependencies: [
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "PublishEngine",
                 "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["dashboard.py"], swiftSettings: strict),
         .testTarget(
             name: "NewswireTests",
             dependencies: [
-                "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
+                "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "PublishEngine",
                 "PublisherService", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),
         // A broker for tests in a process of its own.
@@ -176,7 +185,8 @@ let package = Package(
         .testTarget(
             name: "FireTests",
             dependencies: [
-                "newswire", "mockbroker", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "newswire", "mockbroker", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NotificationHub",
             ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

@@ -49,7 +49,8 @@ public struct LedgerEntry: Sendable, Hashable {
         self.init(
             offset: offset, source: coordinates.source, platform: coordinates.platform,
             outcome: text(HeaderName.outcome).flatMap(Outcome.init(rawValue:)),
-            identity: hash ?? RecordIdentity(eventID: eventID ?? ""), eventID: eventID, version: text(HeaderName.version))
+            identity: hash ?? RecordIdentity(eventID: eventID ?? ""), eventID: eventID,
+            version: text(HeaderName.version))
     }
 }
 

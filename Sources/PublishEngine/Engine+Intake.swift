@@ -115,10 +115,12 @@ extension Engine {
         }
         // Without a time of its own a record is as old as the time since it was read, by the clock that is never set.
         let isDatedByUs = record.timestamp == nil && embargo == nil
+        let tooOldAt = isDatedByUs ? Instant.distantFuture : oldest ?? .distantFuture
+        let shownUntil = oldest.map { min($0, turn.wall + (staleAt - turn.now)) }
         return Content(
             record: record, eventID: news.event.id, news: news,
-            deadline: min(news.event.expiresAt ?? .distantFuture, isDatedByUs ? .distantFuture : oldest ?? .distantFuture),
-            staleAt: staleAt, expiresAt: news.event.expiresAt ?? oldest.map { min($0, turn.wall + (staleAt - turn.now)) })
+            deadline: min(news.event.expiresAt ?? .distantFuture, tooOldAt), staleAt: staleAt,
+            expiresAt: news.event.expiresAt ?? shownUntil)
     }
 
     /// The platforms of a record that still need an outcome, as bits: those the ledger knows are done, and a redriven

@@ -282,4 +282,3 @@ struct DeliveryState: Sendable {
     /// Holds its story's line, or waits in it.
     var isOpen: Bool { isQueued || phase == .inFlight || phase == .deadLettered }
 }
-

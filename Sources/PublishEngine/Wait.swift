@@ -107,21 +107,25 @@ extension Engine {
             let names = restoring.partitions.prefix(8).map(\.description).joined(separator: ", ")
             let more = restoring.partitions.count > 8 ? " and \(restoring.partitions.count - 8) more" : ""
             let reason = restoring.failure.map { ": \($0.detail)" } ?? ""
-            add(.ledger, restoring.since, "the results for \(names)\(more) are being read\(reason)",
+            add(
+                .ledger, restoring.since, "the results for \(names)\(more) are being read\(reason)",
                 restoring.failure?.remedy ?? "")
         }
         let name = lanes[lane].settings.name
         if !knowsItsShare, !lanes[lane].slots.isEmpty {
-            add(.partitionCounts, moment.steady, "the partition counts of lane \(name) are not known yet",
+            add(
+                .partitionCounts, moment.steady, "the partition counts of lane \(name) are not known yet",
                 "check that the brokers answer")
         }
         if lanes[lane].settings.topics.count > 1, !lanes[lane].counts.areEqual {
-            add(.unequalTopics, moment.steady, "the topics of lane \(name) differ in length",
+            add(
+                .unequalTopics, moment.steady, "the topics of lane \(name) differ in length",
                 "give all topics of the lane the same number of partitions: newswire topics --config FILE --create")
         }
         if let unstored {
             let letters = pendingResults.keys.contains { partitions[$0.slot].lane.index == lane }
-            add(letters ? .deadLetters : .results, unstored,
+            add(
+                letters ? .deadLetters : .results, unstored,
                 "the broker has not acknowledged \(letters ? "dead letters" : "results")",
                 "look at the brokers and at the topic")
         }
@@ -137,10 +141,13 @@ extension Engine {
             add(.halt, halt.since, "\(halt.reason.rawValue): \(halt.detail)", halt.reason.remedy)
         }
         if moment.steady < awayUntil {
-            add(.hubPause, awaySince,
+            add(
+                .hubPause, awaySince,
                 "the hub asked to wait; it goes on in \((awayUntil - moment.steady).seconds) s", "")
         }
-        let requests = inFlight.all.filter { locate($0.delivery).map { partitions[$0.slot].lane.index == lane } ?? false }
+        let requests = inFlight.all.filter { request in
+            locate(request.delivery).map { partitions[$0.slot].lane.index == lane } ?? false
+        }
         if let oldest = requests.map(\.sentAt).min() {
             add(.reply, oldest, "\(requests.count) requests wait for the hub's answer", "")
         }

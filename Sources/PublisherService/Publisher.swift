@@ -203,7 +203,8 @@ public final class Publisher: Sendable {
     }
 
     /// Follows the events of a life to its end: drain → every shard finished → Kafka's side closed.
-    private func watch(_ loops: [any EventLoop], _ shards: ShardSlots, _ kafka: KafkaDriver) async -> PublisherFailure? {
+    private func watch(_ loops: [any EventLoop], _ shards: ShardSlots, _ kafka: KafkaDriver) async -> PublisherFailure?
+    {
         func tell(_ input: Input, but origin: ShardID? = nil) {
             for (index, loop) in loops.enumerated() where index != origin?.index {
                 loop.execute { shards[index].shard?.value.take(input) }

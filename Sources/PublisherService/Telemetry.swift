@@ -259,7 +259,9 @@ public final class Telemetry: Sendable {
 
     private static func halts(_ reports: [ShardReport]) -> [Halt] {
         var halts: [Halt] = []
-        let all = reports.flatMap { report in ([report.status.halt] + report.status.lanes.map(\.flood)).compactMap(\.self) }
+        let all = reports.flatMap { report in
+            ([report.status.halt] + report.status.lanes.map(\.flood)).compactMap(\.self)
+        }
         for halt in all.sorted(by: { $0.since < $1.since })
         where !halts.contains(where: { $0.reason == halt.reason && $0.detail == halt.detail }) {
             halts.append(halt)
@@ -297,7 +299,9 @@ public final class Telemetry: Sendable {
                     remedy: reason.failure.remedy))
         }
         for wait in reports.flatMap(\.status.waits)
-        where wait.isAlarming && wait.reason != .halt && wait.reason != .flood && now.steady - wait.since > Self.patience {
+        where wait.isAlarming && wait.reason != .halt && wait.reason != .flood
+            && now.steady - wait.since > Self.patience
+        {
             let lane = wait.lane.map { settings.lanes[$0.index].name }
             let found = ServiceStatus.NotReady(
                 code: wait.reason.rawValue, detail: lane.map { "lane \($0): \(wait.detail)" } ?? wait.detail,

@@ -122,7 +122,8 @@ enum MetricsPage {
 
     private static func waits(_ status: ServiceStatus, _ text: inout MetricsText) {
         text.family(
-            "newswire_waiting_seconds", .gauge, "How long something has waited for the reason; absent while nothing does."
+            "newswire_waiting_seconds", .gauge,
+            "How long something has waited for the reason; absent while nothing does."
         ) { text in
             for wait in status.waits {
                 text.sample(

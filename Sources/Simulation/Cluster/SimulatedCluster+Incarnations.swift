@@ -6,8 +6,9 @@ import PublishEngine
 extension SimulatedCluster {
     mutating func lookAtIncarnations(_ address: Address) {
         agenda.add(.lookAtIncarnations(address), at: now + .seconds(2))
+        let includesIdle = (now - Scenario.start).nanoseconds / 2_000_000_000 % 5 == 0
         for lane in processes[address.process].lanes.indices {
-            let checks = processes[address.process].lanes[lane].consumer.incarnationChecks
+            let checks = processes[address.process].lanes[lane].consumer.incarnationChecks(includingIdle: includesIdle)
             guard !checks.isEmpty else { continue }
             agenda.add(.examine(address, lane: lane, checks), at: now + random.milliseconds(5...800))
         }
