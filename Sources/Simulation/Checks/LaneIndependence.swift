@@ -22,7 +22,7 @@ struct LaneIndependence: Checker {
         case .settled(let delivery, _, _, _) where truth.news(of: delivery).lane == lane:
             open.remove(delivery)
             return late(delivery, truth)
-        case .inspected: return open.lazy.compactMap { late($0, truth) }.min()
+        case .inspected: return open.sorted().compactMap { late($0, truth) }.first
         default: break
         }
         return nil
@@ -32,8 +32,8 @@ struct LaneIndependence: Checker {
         let item = truth.item(of: delivery)
         guard let ahead = ahead[item], let place = truth.places[item] else { return nil }
         let news = truth.scenario.news[item]
-        // The group's first assignment takes a while, and an embargo holds back what follows in its story.
-        let embargoes = truth.scenario.news.filter { $0.lane == news.lane && $0.story == news.story }
+        // The group's first assignment takes a while, and what is under embargo stands in its lane's window.
+        let embargoes = truth.scenario.news.filter { $0.lane == news.lane && $0.at <= news.at }
             .compactMap(\.embargoUntil)
         let since = max(place.publishedAt, Scenario.start + .seconds(5), embargoes.max() ?? .distantPast)
         let partitions = truth.counts.values.reduce(8, +)
