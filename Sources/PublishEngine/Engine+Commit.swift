@@ -106,8 +106,8 @@ extension Engine {
             ledger[id.partition] = min(ledger[id.partition] ?? .max, start)
             if commitWatermark(of: slot, into: &offsets) { moved.insert(id.partition) }
         }
-        guard mayCommitLedger(lane) else { return offsets }
-        for (partition, start) in ledger.sorted(by: { $0.key < $1.key }) where start >= 0 {
+        for (partition, start) in ledger.sorted(by: { $0.key < $1.key })
+        where start >= 0 && ownsAll(partition, lane) {
             let committed = lanes[lane].commit.ledger[partition]
             guard moved.contains(partition) || start >= (committed ?? 0) + LaneCommit.ledgerStep || committed == nil
             else { continue }
@@ -123,20 +123,28 @@ extension Engine {
         guard partitions[slot].mayCommitWatermark, let watermark = partitions[slot].lowWatermark,
             watermark != partitions[slot].committed
         else { return false }
-        partitions[slot].committed = watermark
+        partitions[slot].beginCommit(of: watermark)
         offsets.append(PartitionOffset(partitions[slot].id, watermark))
         return true
     }
 
-    /// While the topics of a lane differ in length, partition p of one may belong to another member than p of the other:
-    /// then nobody knows all that L must reach back to, and it stays.
-    private func mayCommitLedger(_ lane: Int) -> Bool {
-        lanes[lane].settings.topics.count == 1 || (lanes[lane].counts.isFresh && lanes[lane].counts.areEqual)
+    /// Where the topics of a lane differed in length when partitions were shared out, partition p of one may belong to another
+    /// member than p of the other: then nobody knows all that L must reach back to, and it stays.
+    private func ownsAll(_ partition: Int32, _ lane: Int) -> Bool {
+        let topics = lanes[lane].settings.topics
+        return topics.count == 1
+            || lanes[lane].slots.count { partitions[$0].id.partition == partition } == Set(topics).count
     }
 
     mutating func finishCommit(
         _ lane: LaneID, _ generation: Generation, offsets: [PartitionOffset], failure: KafkaFailure?, _ turn: Turn
     ) {
+        if generation == lanes[lane].generation {
+            for slot in lanes[lane].slots {
+                let id = partitions[slot].id
+                partitions[slot].finishCommit(isTaken: offsets.contains { $0.partition == id })
+            }
+        }
         guard let failure else {
             lanes[lane].commit.succeeded()
             if !lanes[lane].commit.isDirty { lanes[lane].draining?.committed = true }

@@ -23,6 +23,10 @@ struct Partition: Sendable {
     private(set) var position: Int64?
     /// The low watermark last given to be committed.
     var committed: Int64?
+    /// The first results of records that are finished, but may still stand above the watermark that the broker has: it may
+    /// refuse the watermark and take L. Of those since the last commit was given, and of those that it covers.
+    private var uncommitted = Int64.max
+    private var underCommit = Int64.max
     /// Requests under way.
     var inFlight = 0
     /// Deliveries settled whose results are not acknowledged.
@@ -166,6 +170,7 @@ struct Partition: Sendable {
     mutating func advance() {
         // In place: a copy would count its content's reference.
         while !entries.isEmpty, entries[0].open == 0 {
+            uncommitted = min(uncommitted, entries[0].firstResult)
             entries.removeFirst()
             deliveries.removeFirst(platformCount)
             base &+= 1
@@ -203,6 +208,7 @@ struct Partition: Sendable {
     mutating func forgetResultOffsets() {
         if restoredEnd != nil { restoredEnd = 0 }
         for index in entries.indices { entries[index].firstResult = .max }
+        (uncommitted, underCommit) = (.max, .max)
         restored = restored.mapValues { Restored(platforms: $0.platforms, firstResult: .max) }
     }
 
@@ -216,6 +222,19 @@ struct Partition: Sendable {
 
     // MARK: Commits
 
+    /// The broker has, or has not, taken the watermark that was given last.
+    mutating func finishCommit(isTaken: Bool) {
+        if !isTaken { uncommitted = min(uncommitted, underCommit) }
+        underCommit = .max
+    }
+
+    /// The watermark is given to be committed.
+    mutating func beginCommit(of watermark: Int64) {
+        committed = watermark
+        underCommit = min(underCommit, uncommitted)
+        uncommitted = .max
+    }
+
     /// W: every record below has all its results acknowledged. `nil` before anything was read.
     var lowWatermark: Int64? { entries.first?.offset ?? position }
 
@@ -223,7 +242,7 @@ struct Partition: Sendable {
     ///
     /// - Parameter acknowledgedEnd: one past the highest offset in its results partition that was acknowledged to us.
     func ledgerStart(acknowledgedEnd: Int64) -> Int64 {
-        var start = max(acknowledgedEnd, restoredEnd ?? 0)
+        var start = min(max(acknowledgedEnd, restoredEnd ?? 0), uncommitted, underCommit)
         for entry in entries where entry.firstResult < start { start = entry.firstResult }
         for settled in restored.values where settled.firstResult < start { start = settled.firstResult }
         return start

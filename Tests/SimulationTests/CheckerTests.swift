@@ -32,7 +32,7 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "an ignored recall", promise: .recalls) { IgnoresRecalls() },
         PlantedBug(name: "a clock read once", promise: .wallClock, options: .oneWrongClock) { ReadsTheClockOnce() },
         PlantedBug(name: "a busy hub taken for an unanswered request", promise: .persistence) { DoubtsRefusals() },
-        PlantedBug(name: "a lane held by another", promise: .laneIndependence, options: .oneLane) { HoldsTheFirstLane() },
+        PlantedBug(name: "a lane held by another", promise: .laneIndependence, options: .alwaysOneLane) { HoldsTheFirstLane() },
         PlantedBug(name: "a status without reasons", promise: .waitsExplained) { KeepsSilent() },
     ]
 }
@@ -46,7 +46,7 @@ extension Options {
         return options
     }()
 
-    fileprivate static let oneLane: Options = {
+    fileprivate static let alwaysOneLane: Options = {
         var options = Options()
         options.oneLane = 100
         return options

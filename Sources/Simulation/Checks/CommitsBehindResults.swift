@@ -31,13 +31,14 @@ struct CommitsBehindResults: Checker {
         return nil
     }
 
-    /// Whether the owner took the partition, or went on to its new incarnation, before the log began anew.
+    /// Whether the owner took the partition, or went on to its new incarnation, before the log began anew. What it asked for
+    /// just before it went on may still be under way.
     private func isOutdated(
         _ address: Address, _ partition: TopicPartition, _ log: SourceLog, _ truth: GroundTruth
     ) -> Bool {
         guard let owner = truth.ownerships.last(where: { $0.address == address && $0.partition == partition }) else {
             return true
         }
-        return owner.beganAt <= log.startedAt
+        return owner.beganAt <= log.startedAt || (owner.hasRewound && truth.now < owner.beganAt + .milliseconds(200))
     }
 }

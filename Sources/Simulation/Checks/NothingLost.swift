@@ -6,7 +6,7 @@ struct NothingLost: Checker {
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .ended(let ownership) where truth.ownerships[ownership].end == .rewound:
-            for item in truth.ownerships[ownership].taken.values.sorted() {
+            for item in truth.ownerships[ownership].taken.values.sorted() where truth.places[item]?.isHidden != true {
                 for delivery in truth.deliveries(of: item) where truth.resultsOf[delivery].isEmpty {
                     return "\(truth.name(delivery)) was read of the former incarnation and has no result"
                 }
