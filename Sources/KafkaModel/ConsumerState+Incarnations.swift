@@ -53,14 +53,24 @@ struct IncarnationWatch: Sendable {
     }
 }
 
+/// What stood beside the committed offsets of partitions; `nil` for none.
+public struct IncarnationNotes: Sendable {
+    public var generation: Generation
+    public var notes: [(partition: TopicPartition, note: String?)]
+
+    public init(generation: Generation, notes: [(TopicPartition, String?)]) {
+        self.generation = generation
+        self.notes = notes.map { ($0.0, $0.1) }
+    }
+}
+
 extension ConsumerState {
     /// What is to be found out about a partition, on a thread that may wait.
     public struct IncarnationCheck: Sendable, Hashable {
         public var partition: TopicPartition
         public var generation: Generation
-        /// `nil`: read what stands beside the committed offset and answer with `foundNote`. Else read what stands at its
-        /// offset and answer with `checked`.
-        public var anchor: IncarnationAnchor?
+        /// Read what stands at its offset and answer with `checked`.
+        public var anchor: IncarnationAnchor
         /// What was read by then.
         let candidate: IncarnationAnchor?
         let batches: Int
@@ -75,10 +85,7 @@ extension ConsumerState {
         return slots.compactMap { slot in
             if slot.hasBegunAnew { return nil }
             switch slot.watch.anchor {
-            case .none: return nil
-            case .unread:
-                return IncarnationCheck(
-                    partition: slot.partition, generation: generation, anchor: nil, candidate: nil, batches: 0)
+            case .none, .unread: return nil
             case .known(let anchor):
                 guard slot.watch.isDue || includingIdle else { return nil }
                 return IncarnationCheck(
@@ -89,15 +96,17 @@ extension ConsumerState {
     }
 
     /// What stood beside the committed offset: the anchor of the partition's last owner, or nothing of use.
-    public mutating func foundNote(_ note: String?, _ check: IncarnationCheck) {
-        guard let index = slot(check.partition, check.generation), case .unread = slots[index].watch.anchor else {
-            return
-        }
-        if let anchor = note.flatMap(IncarnationAnchor.init(note:)) {
-            slots[index].watch.anchor = .known(anchor)
-        } else {
-            slots[index].watch.anchor = .none
-            slots[index].watch.promote()
+    public mutating func found(_ notes: IncarnationNotes) {
+        for (partition, note) in notes.notes {
+            guard let index = slot(partition, notes.generation), case .unread = slots[index].watch.anchor else {
+                continue
+            }
+            if let anchor = note.flatMap(IncarnationAnchor.init(note:)) {
+                slots[index].watch.anchor = .known(anchor)
+            } else {
+                slots[index].watch.anchor = .none
+                slots[index].watch.promote()
+            }
         }
     }
 
@@ -105,10 +114,8 @@ extension ConsumerState {
     public mutating func checked(
         _ check: IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ events: inout ShardEvents
     ) {
-        guard let index = slot(check.partition, check.generation), let anchor = check.anchor,
-            slots[index].watch.known == anchor
-        else { return }
-        switch anchor.verdict(finding) {
+        guard let index = slot(check.partition, check.generation), slots[index].watch.known == check.anchor else { return }
+        switch check.anchor.verdict(finding) {
         case .unknown: break
         case .same: slots[index].watch.confirmed(check.candidate, after: check.batches)
         case .doubtful where slots[index].watch.doubts + 1 < IncarnationWatch.doubtsMax: slots[index].watch.doubts += 1

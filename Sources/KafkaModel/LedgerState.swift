@@ -71,14 +71,20 @@ public struct LedgerState: Sendable {
         public var committed: Int64?
         /// W of each source partition that has one.
         public var watermarks: [TopicPartition: Int64]
+        /// What stands beside W: by it the consumer recognises the incarnation that it is about.
+        public var notes: [TopicPartition: String]
         /// The first offset kept, and the end.
         public var kept: Range<Int64>
         /// The first offset at or after the request's time; `nil` when nothing is as late.
         public var since: Int64?
 
-        public init(committed: Int64?, watermarks: [TopicPartition: Int64], kept: Range<Int64>, since: Int64? = nil) {
+        public init(
+            committed: Int64?, watermarks: [TopicPartition: Int64], notes: [TopicPartition: String] = [:],
+            kept: Range<Int64>, since: Int64? = nil
+        ) {
             self.committed = committed
             self.watermarks = watermarks
+            self.notes = notes
             self.kept = kept
             self.since = since
         }
@@ -145,8 +151,13 @@ public struct LedgerState: Sendable {
 
     // MARK: How it went
 
-    public mutating func located(_ results: TopicPartition, _ location: Location, at now: Instant) {
-        guard let index = locating(results) else { return }
+    /// - Returns: what the lane's consumer is to know before any record of these partitions is read, and so before anything is
+    ///   committed for them; `nil` when nothing.
+    @discardableResult
+    public mutating func located(
+        _ results: TopicPartition, _ location: Location, at now: Instant
+    ) -> IncarnationNotes? {
+        guard let index = locating(results) else { return nil }
         let job = jobs[index]
         var progress = Self.progress(of: job, in: location)
         if let before = job.progress, location.kept.contains(before.next) || before.next == location.kept.upperBound {
@@ -156,6 +167,9 @@ public struct LedgerState: Sendable {
         jobs[index].progress = progress
         jobs[index].phase = .reading(movedAt: now, began: now)
         hasChanged = true
+        guard !job.sources.isEmpty else { return nil }
+        return IncarnationNotes(
+            generation: job.generation, notes: job.sources.map { ($0, location.notes[$0]) })
     }
 
     private static func progress(of job: Job, in location: Location) -> Progress {

@@ -108,7 +108,7 @@ extension TopicRules {
         case warning
     }
 
-    static let create = "newswire topics --config FILE --create"
+    static let create = "newswire topics --create --config FILE"
 
     /// - Parameter states: the topics that exist; others may be among them.
     /// - Returns: in the order of `topics`.

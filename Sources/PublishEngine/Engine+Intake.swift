@@ -175,6 +175,7 @@ extension Engine {
             settle(id, as: .superseded, .init(code: "outdated", detail: detail), &turn)
             return
         }
+        partitions[slot][delivery: index, id.platform].hasNotedID = isFirst
         let line = story.value &+ UInt64(lane.index)
         partitions[slot][delivery: index, id.platform].line = line
         join(line, id, news: news, slot: slot, index: index, lane, &turn)

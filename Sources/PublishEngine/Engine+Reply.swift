@@ -110,7 +110,9 @@ extension Engine {
             settle(id, as: .accepted, nil, reply: answer, &turn)
             return
         case .rejected(let failure):
-            settle(id, as: .rejected, failure, reply: answer, &turn)
+            // An earlier request that was not answered may have been accepted all the same.
+            let isCertain = partitions[slot][delivery: index, platform].unknowns == 0
+            settle(id, as: isCertain ? .rejected : .unknown, failure, reply: answer, &turn)
             return
         case .unknown: partitions[slot][delivery: index, platform].unknowns += 1
         case .notAccepted, .unreachable, .tokenRefused, .halt: break

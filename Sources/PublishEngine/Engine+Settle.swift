@@ -39,7 +39,7 @@ extension Engine {
         if partitions[slot].unstored == 0 { partitions[slot].storedAt = turn.now }
         partitions[slot].unstored += 1
         partitions[slot].letGo(of: index)
-        if state.line != 0, outcome != .accepted, let event = content.news?.event {
+        if state.hasNotedID, outcome != .accepted, let event = content.news?.event {
             // Another try, by an editor for example, is no duplicate.
             partitions[slot].recent.remove(
                 RecentDeliveries.delivery(id: event.id, version: event.version?.text, platform: UInt8(platform)))

@@ -267,6 +267,8 @@ struct DeliveryState: Sendable {
     var unknowns: UInt16 = 0
     /// Why it must not leave again, though it was under way when that was decided.
     var withdrawal: Withdrawal?
+    /// It put its event's id into the duplicate window, so it takes it out again should it end without acceptance.
+    var hasNotedID = false
     /// Its story's line.
     var line: UInt64 = 0
     var firstSentAt: Instant?

@@ -120,7 +120,7 @@ extension Engine {
         if lanes[lane].settings.topics.count > 1, !lanes[lane].counts.areEqual {
             add(
                 .unequalTopics, moment.steady, "the topics of lane \(name) differ in length",
-                "give all topics of the lane the same number of partitions: newswire topics --config FILE --create")
+                "give all topics of the lane the same number of partitions: newswire topics --create --config FILE")
         }
         if let unstored {
             let letters = pendingResults.keys.contains { partitions[$0.slot].lane.index == lane }

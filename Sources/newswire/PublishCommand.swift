@@ -107,7 +107,7 @@ struct PublishCommand: ParsableCommand {
         guard counts[topic] != nil else {
             throw KafkaFailure(
                 code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) does not exist, or this user may not see it",
-                remedy: "Create it: newswire topics --config FILE --create")
+                remedy: "Create it: newswire topics --create --config FILE")
         }
     }
 

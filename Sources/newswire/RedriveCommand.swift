@@ -89,7 +89,7 @@ struct RedriveCommand: ParsableCommand {
                 throw KafkaFailure(
                     code: "UNKNOWN_TOPIC_OR_PART",
                     detail: "Topic \(settings.deadLettersTopic) does not exist, or this user may not see it",
-                    remedy: "Create it: newswire topics --config FILE --create")
+                    remedy: "Create it: newswire topics --create --config FILE")
             }
             let now = Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9))
             var redrive = Redrive(topics: counts.filter { topics.contains($0.key) })

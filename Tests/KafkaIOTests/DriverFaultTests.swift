@@ -88,7 +88,7 @@ struct DriverFaultTests {
         let failure: KafkaFailure = try await shards.next {
             if case .restoreFailed(_, _, lacking, let failure) = $0 { failure } else { nil }
         }
-        #expect(failure.code == "_RESULTS_TOO_FEW" && failure.description.contains("topics --config FILE --create"))
+        #expect(failure.code == "_RESULTS_TOO_FEW" && failure.description.contains("topics --create --config FILE"))
         try await KafkaDriverTests.finish(driver, shards)
     }
 

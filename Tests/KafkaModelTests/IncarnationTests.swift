@@ -12,7 +12,7 @@ private struct Reader {
         consumer.assigned([partition], &events)
         consumer.resume(partition, consumer.generation)
         consumer.grant(records: 10_000, bytes: 1 << 20, shard: ShardID(0))
-        consumer.foundNote(note, consumer.incarnationChecks()[0])
+        consumer.found(IncarnationNotes(generation: consumer.generation, notes: [(partition, note)]))
     }
 
     mutating func read(_ offsets: Range<Int64>, of text: String) {

@@ -9,7 +9,7 @@ enum DriverCommand: Sendable {
     case report(KafkaFailure)
     /// The producer did not even take a record into its queue.
     case refused(ProducedRecord, RefusedRecords.Key, KafkaFailure)
-    case foundNote(LaneID, ConsumerState.IncarnationCheck, note: String?)
+    case found(IncarnationNotes, LaneID)
     case checked(LaneID, ConsumerState.IncarnationCheck, IncarnationAnchor.Finding)
     case close
 }

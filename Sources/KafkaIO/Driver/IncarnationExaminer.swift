@@ -6,39 +6,24 @@ import NewsModel
 /// seconds a lane.
 final class IncarnationExaminer {
     private let settings: KafkaSettings
-    private let members: [RdClient]
+    private let lanes: Int
     private let commands: CommandQueue
     private var consumer: AssignedConsumer?
 
     private static let timeout = Duration.seconds(2)
 
-    init(settings: KafkaSettings, members: [RdClient], commands: CommandQueue) {
+    init(settings: KafkaSettings, lanes: Int, commands: CommandQueue) {
         self.settings = settings
-        self.members = members
+        self.lanes = lanes
         self.commands = commands
     }
 
     typealias Check = ConsumerState.IncarnationCheck
 
     func examine(_ checks: [(LaneID, Check)]) {
-        for lane in members.indices.map(LaneID.init) {
+        for lane in (0..<lanes).map(LaneID.init) {
             let ours = checks.filter { $0.0 == lane }.map(\.1)
-            readNotes(lane, ours.filter { $0.anchor == nil })
-            readAnchors(lane, ours.filter { $0.anchor != nil })
-        }
-    }
-
-    private func readNotes(_ lane: LaneID, _ checks: [Check]) {
-        guard !checks.isEmpty else { return }
-        let list = RdPartitionList(capacity: checks.count)
-        for check in checks { list.append(check.partition) }
-        let error = list.withPointer {
-            rd_kafka_committed(members[lane.index].handle, $0, TopicWatcher.timeout)
-        }
-        guard error == RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-        for element in list.elements where element.error == RD_KAFKA_RESP_ERR_NO_ERROR {
-            guard let check = checks.first(where: { $0.partition == element.partition }) else { continue }
-            commands.post(.foundNote(lane, check, note: element.offset >= 0 ? element.note : nil))
+            readAnchors(lane, ours)
         }
     }
 
@@ -57,7 +42,7 @@ final class IncarnationExaminer {
         do throws(KafkaFailure) {
             let consumer = try consumerMadeOnce()
             try consumer.assign(
-                checks.compactMap { check in check.anchor.map { PartitionOffset(check.partition, $0.offset) } })
+                checks.map { PartitionOffset($0.partition, $0.anchor.offset) })
             let until = MonotonicClock.now + Self.timeout
             while !open.isEmpty, MonotonicClock.now < until {
                 _ = consumer.read(milliseconds: 100) { partition, message in

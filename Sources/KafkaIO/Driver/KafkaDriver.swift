@@ -57,7 +57,7 @@ public final class KafkaDriver: Sendable {
         }
         let topics = TopicWatch(lanes: lanes.map(\.topics), results: resultsTopic, deadLetters: deadLetterTopic)
         let watcher = try TopicWatcher(
-            settings: settings, topics: topics, client: producer.client, members: consumers.map(\.client),
+            settings: settings, topics: topics, client: producer.client, lanes: lanes.count,
             shards: shards, commands: commands)
         self.commands = commands
         self.producer = producer

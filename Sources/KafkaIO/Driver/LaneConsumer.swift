@@ -136,7 +136,7 @@ final class LaneConsumer {
         state.incarnationChecks(includingIdle: includingIdle)
     }
 
-    func foundNote(_ note: String?, _ check: ConsumerState.IncarnationCheck) { state.foundNote(note, check) }
+    func found(_ notes: IncarnationNotes) { state.found(notes) }
 
     func checked(
         _ check: ConsumerState.IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ turn: inout Turn

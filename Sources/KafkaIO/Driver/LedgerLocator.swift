@@ -19,7 +19,7 @@ struct LedgerLocator {
             let topics = try consumer.topics()
             for request in requests { failures[request.results] = Self.unserved(request.results, topics) }
             let served = requests.filter { failures[$0.results] == nil }
-            let committed = try readCommitted(served, &failures)
+            let (committed, notes) = try readCommitted(served, &failures)
             let times = readTimes(served.filter { committed[$0.results] == nil && failures[$0.results] == nil })
             let open = served.filter { failures[$0.results] == nil }
             // By leader: one that says nothing costs one time-out, whatever it leads.
@@ -32,7 +32,8 @@ struct LedgerLocator {
                         guard let kept = ranges[request.results] else { continue }
                         locations[request.results] = LedgerState.Location(
                             committed: committed[request.results],
-                            watermarks: committed.filter { request.sources.contains($0.key) }, kept: kept,
+                            watermarks: committed.filter { request.sources.contains($0.key) },
+                            notes: notes.filter { request.sources.contains($0.key) }, kept: kept,
                             since: times[request.results])
                     }
                 } catch {
@@ -63,14 +64,14 @@ struct LedgerLocator {
             return KafkaFailure(
                 code: "UNKNOWN_TOPIC_OR_PART", isRetriable: true,
                 detail: "Results topic \(results.topic) does not exist, or this user may not see it",
-                remedy: "Run `newswire topics --config FILE --create`, or grant this user DESCRIBE on it.")
+                remedy: "Run `newswire topics --create --config FILE`, or grant this user DESCRIBE on it.")
         }
         guard results.partition < topic.count else {
             return KafkaFailure(
                 code: "_RESULTS_TOO_FEW", isRetriable: true,
                 detail:
                     "Results topic \(results.topic) has \(topic.count) partitions, partition \(results.partition) has none",
-                remedy: "Run `newswire topics --config FILE --create`, which widens it.")
+                remedy: "Run `newswire topics --create --config FILE`, which widens it.")
         }
         guard topic.leader(of: results.partition) == nil else { return nil }
         return KafkaFailure(
@@ -78,12 +79,14 @@ struct LedgerLocator {
             remedy: "Start the broker that leads it; reading goes on by itself.")
     }
 
-    /// L and W of all requests in one question. W that cannot be read leaves entries open, which is safe.
+    /// L and W of all requests in one question, with what stands beside W. W that cannot be read leaves entries open, which
+    /// is safe.
     private func readCommitted(
         _ requests: [LedgerState.Request], _ failures: inout [TopicPartition: KafkaFailure]
-    ) throws(KafkaFailure) -> [TopicPartition: Int64] {
+    ) throws(KafkaFailure) -> (offsets: [TopicPartition: Int64], notes: [TopicPartition: String]) {
         let partitions = Set(requests.flatMap { [$0.results] + $0.sources })
         var committed: [TopicPartition: Int64] = [:]
+        var notes: [TopicPartition: String] = [:]
         for element in try consumer.committedEach(partitions.sorted()) {
             if element.error != RD_KAFKA_RESP_ERR_NO_ERROR {
                 let detail = "The group's committed offset of \(element.partition) could not be read"
@@ -92,9 +95,10 @@ struct LedgerLocator {
                 }
             } else if element.offset >= 0 {
                 committed[element.partition] = element.offset
+                if !element.note.isEmpty { notes[element.partition] = element.note }
             }
         }
-        return committed
+        return (committed, notes)
     }
 
     /// Where times cannot be found, the newest results are read.

@@ -82,6 +82,8 @@ final class LedgerReader: Sendable {
             let rest = turn.run { () throws(KafkaFailure) in
                 try AssignedConsumer(settings, group: group, partitions: 12)
             }
+            for notes in turn.notes { commands.post(.found(notes, lane)) }
+            turn.notes = []
             if !turn.events.isEmpty {
                 commands.post(.forward(turn.events))
                 turn.events = ShardEvents(shards: shards)
@@ -95,6 +97,8 @@ final class LedgerReader: Sendable {
 struct LedgerTurn {
     var state: LedgerState
     var events: ShardEvents
+    /// For the lane's consumer; it is to have them before the events.
+    var notes: [IncarnationNotes] = []
     /// `kafka.group`.
     let owner: [UInt8]
     /// There only while something is to be read: its queues take memory.
@@ -117,7 +121,8 @@ struct LedgerTurn {
                 guard let consumer else { return nil }
                 for (results, answer) in LedgerLocator(consumer).locate(requests) {
                     switch answer {
-                    case .success(let location): state.located(results, location, at: MonotonicClock.now)
+                    case .success(let location):
+                        if let found = state.located(results, location, at: MonotonicClock.now) { notes.append(found) }
                     case .failure(let failure): fail(results, failure)
                     }
                 }

@@ -97,7 +97,7 @@ final class PollLoop: @unchecked Sendable {
                 }
             case .report(let failure): turn.notify(.error(failure))
             case .refused(let record, let key, let failure): producer.refuse(record, key, failure, at: turn.now)
-            case .foundNote(let lane, let check, let note): lanes[lane.index].foundNote(note, check)
+            case .found(let notes, let lane): lanes[lane.index].found(notes)
             case .checked(let lane, let check, let finding): lanes[lane.index].checked(check, finding, &turn)
             case .close: close()
             }

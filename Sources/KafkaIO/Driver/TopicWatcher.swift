@@ -10,8 +10,7 @@ final class TopicWatcher: Sendable {
     private let topics: TopicWatch
     /// Answers questions about topics; the producer's.
     private let client: RdClient
-    /// The lanes' consumers, to read what stands beside their committed offsets.
-    private let members: [RdClient]
+    private let lanes: Int
     private let shards: Int
     private let commands: CommandQueue
     private let wakeUp: WakeUp
@@ -29,17 +28,17 @@ final class TopicWatcher: Sendable {
     static let timeout: Int32 = 3_000
 
     init(
-        settings: KafkaSettings, topics: TopicWatch, client: RdClient, members: [RdClient], shards: Int,
+        settings: KafkaSettings, topics: TopicWatch, client: RdClient, lanes: Int, shards: Int,
         commands: CommandQueue
     ) throws(KafkaFailure) {
         self.settings = settings
         self.topics = topics
         self.client = client
-        self.members = members
+        self.lanes = lanes
         self.shards = shards
         self.commands = commands
         wakeUp = try WakeUp()
-        state = Mutex(State(generations: Array(repeating: .none, count: members.count)))
+        state = Mutex(State(generations: Array(repeating: .none, count: lanes)))
     }
 
     /// Asks for the counts anew.
@@ -87,7 +86,7 @@ final class TopicWatcher: Sendable {
 
     func run() {
         var next = Instant.distantPast
-        let examiner = IncarnationExaminer(settings: settings, members: members, commands: commands)
+        let examiner = IncarnationExaminer(settings: settings, lanes: lanes, commands: commands)
         while let work = take() {
             if work.hasNewAssignment || MonotonicClock.now >= next {
                 let counts = readCounts(work.generations)

@@ -18,13 +18,8 @@ extension SimulatedCluster {
         let index = address.process
         var events = ShardEvents(shards: 1)
         for check in checks {
-            if let anchor = check.anchor {
-                let finding = finding(at: anchor, of: check.partition)
-                processes[index].lanes[lane].consumer.checked(check, finding, &events)
-            } else {
-                let note = truth.committed[lane][check.partition]?.note
-                processes[index].lanes[lane].consumer.foundNote(note, check)
-            }
+            let finding = finding(at: check.anchor, of: check.partition)
+            processes[index].lanes[lane].consumer.checked(check, finding, &events)
         }
         if events.lists.contains(where: { !$0.isEmpty }) { strike(.foundIncarnation) }
         post(events, to: address)

@@ -57,11 +57,16 @@ extension SimulatedCluster {
             }
             let log = truth.ledger[request.results.partition] ?? ResultsLog()
             var watermarks: [TopicPartition: Int64] = [:]
-            for source in request.sources { watermarks[source] = truth.committed[lane][source]?.offset }
+            var notes: [TopicPartition: String] = [:]
+            for source in request.sources {
+                watermarks[source] = truth.committed[lane][source]?.offset
+                notes[source] = truth.committed[lane][source]?.note
+            }
             let location = LedgerState.Location(
                 committed: truth.committed[lane][request.results]?.offset, watermarks: watermarks,
-                kept: log.start..<log.end, since: request.since.flatMap(log.offset(since:)))
-            processes[index].lanes[lane].ledger.located(request.results, location, at: steady)
+                notes: notes, kept: log.start..<log.end, since: request.since.flatMap(log.offset(since:)))
+            let found = processes[index].lanes[lane].ledger.located(request.results, location, at: steady)
+            if let found { processes[index].lanes[lane].consumer.found(found) }
         }
         post(events, to: address)
         scheduleLedger(address, lane: lane, at: now)

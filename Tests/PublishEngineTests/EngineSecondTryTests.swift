@@ -1,0 +1,27 @@
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+import Testing
+
+struct EngineSecondTryTests {
+    @Test func `a redriven copy that fails does not make the accepted original forgotten`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let first = shell.publish(news("a"))
+        _ = shell.store(shell.reply(201, to: first.sends[0]))
+        let redriven = shell.record(news("a"), headers: [RecordHeader(HeaderName.redrive, "1")])
+        let again = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [redriven]))
+        #expect(shell.reply(400, to: again.sends[0]).outcomes == [.rejected])
+        #expect(shell.publish(news("a")).outcomes == [.duplicate])
+    }
+
+    @Test func `a refusal after an unanswered attempt is no proof that nothing was sent`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("a"))
+        _ = shell.take(.reply(.unanswered(detail: "timeout"), to: sent.sends[0].id))
+        let retry = shell.wait(.seconds(10)).sends
+        #expect(shell.reply(400, to: retry[0]).outcomes == [.unknown])
+    }
+}
