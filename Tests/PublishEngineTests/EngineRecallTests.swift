@@ -94,7 +94,9 @@ struct EngineRecallTests {
         }
         _ = shell.assign()
         let first = shell.publish(news("a", version: 1))
-        #expect(shell.reply(status, to: first.sends[0]).outcomes != [.accepted])
+        let ended = shell.reply(status, to: first.sends[0])
+        #expect(ended.outcomes != [.accepted])
+        _ = shell.store(ended)
         #expect(shell.publish(news("a", version: 1)).sends.count == 1)
     }
 

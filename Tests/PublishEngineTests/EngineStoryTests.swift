@@ -60,7 +60,9 @@ struct EngineStoryTests {
         var shell = try TestShell()
         _ = shell.assign()
         let first = shell.publish(news("a"))
-        #expect(shell.reply(400, to: first.sends[0]).outcomes == [.rejected])
+        let rejected = shell.reply(400, to: first.sends[0])
+        #expect(rejected.outcomes == [.rejected])
+        _ = shell.store(rejected)
         #expect(shell.publish(news("a")).sends.count == 1)
     }
 
