@@ -143,9 +143,6 @@ public final class Publisher: Sendable {
             kafka = try KafkaDriver(
                 settings: settings.kafka, lanes: subscriptions, resultsTopic: settings.engine.resultsTopic,
                 deadLetterTopic: settings.deadLetterTopic, shards: settings.shards,
-                smallest: { record, kind in
-                    kind == .result ? smallestResult(record) : smallestDeadLetter(record)
-                },
                 deliver: { shard, batch in
                     loops[shard.index].execute { shards[shard.index].shard?.value.take(batch) }
                 },

@@ -7,15 +7,13 @@ import Testing
 struct KafkaDriverTests {
     /// A started driver with one lane, whose partitions are all resumed.
     static func started(
-        _ broker: Broker, shards: Int = 1, settings: KafkaSettings? = nil,
-        smallest: @escaping @Sendable (ProducedRecord, StoredRecord.Kind) -> ProducedRecord = KafkaDriver.smallest
+        _ broker: Broker, shards: Int = 1, settings: KafkaSettings? = nil
     ) throws -> (KafkaDriver, Shards) {
         let collector = Shards()
         let driver = try KafkaDriver(
             settings: settings ?? broker.settings,
             lanes: [LaneSubscription(name: "live", topics: [broker.topic("news")], partitionCount: 4)],
             resultsTopic: broker.topic("results"), deadLetterTopic: broker.topic("dead"), shards: shards,
-            smallest: smallest,
             deliver: collector.deliver, notify: collector.notify)
         driver.start()
         return (driver, collector)

@@ -26,13 +26,11 @@ public final class KafkaDriver: Sendable {
     ///   - lanes: highest urgency first; their index is the `LaneID` of commands and events.
     ///   - resultsTopic: where nearly all records go; others may be named too.
     ///   - shards: 1 to 256.
-    ///   - smallest: the form of a record that is tried when the broker says it is too large. Called on the polling thread.
     ///   - deliver: called on the polling thread; hand the events on and return.
     ///   - notify: called on the polling thread as well; hand the notice on and return.
     /// - Throws: a setting that librdkafka refuses, or that would break a guarantee.
     public init(
         settings: KafkaSettings, lanes: [LaneSubscription], resultsTopic: String, deadLetterTopic: String, shards: Int,
-        smallest: @escaping @Sendable (ProducedRecord, StoredRecord.Kind) -> ProducedRecord = KafkaDriver.smallest,
         deliver: @escaping @Sendable (ShardID, [KafkaEvent]) -> Void,
         notify: @escaping @Sendable (KafkaNotice) -> Void
     ) throws(KafkaFailure) {
@@ -41,7 +39,7 @@ public final class KafkaDriver: Sendable {
         }
         let commands = try CommandQueue()
         let producer = try ResultProducer(
-            settings: settings, resultsTopic: resultsTopic, commands: commands, smallest: smallest)
+            settings: settings, resultsTopic: resultsTopic, commands: commands)
         let nudge = try FetchNudge.ifNeeded()
         var consumers: [LaneConsumer] = []
         var ledgers: [LedgerReader] = []
@@ -67,14 +65,6 @@ public final class KafkaDriver: Sendable {
         loop = PollLoop(
             settings: settings, commands: commands, lanes: consumers, producer: producer, ledgers: ledgers,
             watcher: watcher, nudge: nudge, shards: shards, deliver: deliver, notify: notify)
-    }
-
-    /// A result without its carried headers; a dead letter as it is, since nothing of its original may be missing.
-    public static let smallest: @Sendable (ProducedRecord, StoredRecord.Kind) -> ProducedRecord = { record, kind in
-        guard kind == .result else { return record }
-        var record = record
-        record.headers.removeAll { !$0.name.hasPrefix("nw-") }
-        return record
     }
 
     /// Joins the groups. Once; later calls do nothing.

@@ -6,12 +6,9 @@ import NewsModel
 ///
 /// No failure of a record is the end of it: what the broker refuses is handed to the producer again when `RefusedRecords` says.
 final class ResultProducer: @unchecked Sendable {
-    typealias Smallest = @Sendable (ProducedRecord, StoredRecord.Kind) -> ProducedRecord
-
     let client: RdClient
     private let queue: RdQueue
     private let commands: CommandQueue
-    private let smallest: Smallest
     private let statistics = StatisticsReader()
     /// The topic nearly every record goes to, looked up once.
     private let topic: String
@@ -24,10 +21,9 @@ final class ResultProducer: @unchecked Sendable {
     private var purged: Set<RefusedRecords.Key> = []
 
     init(
-        settings: KafkaSettings, resultsTopic: String, commands: CommandQueue, smallest: @escaping Smallest
+        settings: KafkaSettings, resultsTopic: String, commands: CommandQueue
     ) throws(KafkaFailure) {
         self.commands = commands
-        self.smallest = smallest
         let configuration = try RdConfiguration(
             settings: settings,
             defaults: [
@@ -119,7 +115,12 @@ final class ResultProducer: @unchecked Sendable {
     }
 
     func refuse(_ record: ProducedRecord, _ key: RefusedRecords.Key, _ failure: KafkaFailure, at now: Instant) {
-        refused.refused(record, key, failure, at: now) { smallest($0, key.kind) }
+        refused.refused(record, key, failure, at: now) { record in
+            switch key.kind {
+            case .result: smallestResult(record)
+            case .deadLetter: smallestDeadLetter(record)
+            }
+        }
         hasNews = true
     }
 
