@@ -103,37 +103,12 @@ final class AssignedConsumer {
 
     /// The first offset kept, and the one after the last.
     func watermarks(_ partition: TopicPartition) throws(KafkaFailure) -> Range<Int64> {
-        var low: Int64 = 0
-        var high: Int64 = 0
-        let error = rd_kafka_query_watermark_offsets(
-            client.handle, partition.topic, partition.partition, &low, &high, timeout)
-        if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-            throw client.explained(error, detail: "The offsets of \(partition) could not be read")
-        }
-        return low..<max(low, high)
+        try client.watermarks(partition, milliseconds: timeout)
     }
 
-    /// The first offset kept and the one after the last, of partitions that one broker leads. Unlike `watermarks`, it really
-    /// ends in time in librdkafka 2.0.2 when the broker says nothing.
-    func ranges(
-        _ partitions: [TopicPartition], milliseconds: Int32 = 3_000
-    ) throws(KafkaFailure) -> [TopicPartition: Range<Int64>] {
-        let lists = [RD_KAFKA_OFFSET_BEGINNING, RD_KAFKA_OFFSET_END].map { which in
-            RdPartitionList(partitions.map { PartitionOffset($0, Int64(which)) })
-        }
-        for list in lists {
-            let error = list.withPointer { rd_kafka_offsets_for_times(client.handle, $0, milliseconds) }
-            if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-                throw client.explained(error, detail: "The offsets of \(partitions[0]) could not be read")
-            }
-        }
-        var ranges: [TopicPartition: Range<Int64>] = [:]
-        for (low, high) in zip(lists[0].elements, lists[1].elements)
-        where low.error == RD_KAFKA_RESP_ERR_NO_ERROR && high.error == RD_KAFKA_RESP_ERR_NO_ERROR {
-            let first = max(low.offset, 0)
-            ranges[low.partition] = first..<max(first, high.offset)
-        }
-        return ranges
+    /// The same of several partitions that one broker leads; those that cannot be told are absent.
+    func ranges(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Range<Int64>] {
+        try client.ranges(partitions, milliseconds: 3_000)
     }
 
     /// The first offset at or after a time; partitions with nothing as late are absent.

@@ -63,14 +63,7 @@ public final class KafkaAdmin: Sendable {
 
     /// The first offset kept, and the one after the last.
     public func watermarks(_ partition: TopicPartition) throws(KafkaFailure) -> Range<Int64> {
-        var low: Int64 = 0
-        var high: Int64 = 0
-        let error = rd_kafka_query_watermark_offsets(
-            client.handle, partition.topic, partition.partition, &low, &high, timeout)
-        if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-            throw client.explained(error, detail: "The offsets of \(partition) could not be read")
-        }
-        return low..<max(low, high)
+        try client.watermarks(partition, milliseconds: timeout)
     }
 
     /// What a consumer group committed; partitions without a commit are absent. `group` is the whole name, e.g.
