@@ -33,6 +33,7 @@ extension Engine {
     private mutating func updateHubState(
         _ verdict: Verdict, _ request: InFlightRequests.Request, roundTrip: Duration, _ turn: inout Turn
     ) {
+        noteHubFailure(verdict, turn)
         switch verdict {
         case .accepted, .rejected:
             if request.tokenEpoch == tokenEpoch { tokenIsProven = true }
@@ -57,6 +58,15 @@ extension Engine {
             }
         case .halt(let reason, let failure):
             stop(reason, failure.detail, turn)
+        }
+    }
+
+    private mutating func noteHubFailure(_ verdict: Verdict, _ turn: Turn) {
+        switch verdict {
+        case .accepted, .rejected: hubFailure = nil
+        case .notAccepted(let failure, _, _, _), .unknown(let failure, _), .unreachable(let failure),
+            .tokenRefused(let failure), .halt(_, let failure):
+            hubFailure = (hubFailure?.since ?? turn.now, failure.detail)
         }
     }
 

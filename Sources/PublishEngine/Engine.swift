@@ -30,6 +30,8 @@ public struct Engine {
     /// The hub told everyone to stay away until then, and when it did.
     var awayUntil = Instant.distantPast
     var awaySince = Instant.distantPast
+    /// Since when, and how, the hub has failed for everyone who asked it; `nil` after any answer about an event.
+    var hubFailure: (since: Instant, detail: String)?
     var concurrency: ConcurrencyLimit
     public internal(set) var halt: Halt?
     /// When to come back with an `alarm` although nothing else happened, by the monotonic clock; an early one is harmless.

@@ -26,6 +26,8 @@ public struct Wait: Sendable, Hashable {
         /// Most recent events of the lane failed for their own fault.
         case flood
         case paused
+        /// The hub has taken nothing for some time, though it was asked.
+        case hubFailing = "hub-failing"
         /// The hub asked everyone to stay away.
         case hubPause = "hub-pause"
         case rate
@@ -50,7 +52,9 @@ public struct Wait: Sendable, Hashable {
     /// Whether a promise is not kept for the moment, so that the service is not ready.
     public var isAlarming: Bool {
         switch reason {
-        case .ledger, .partitionCounts, .unequalTopics, .halt, .flood, .hubPause, .deadLetters, .results, .commit: true
+        case .ledger, .partitionCounts, .unequalTopics, .halt, .flood, .hubFailing, .hubPause, .deadLetters, .results,
+            .commit:
+            true
         case .paused, .rate, .concurrency, .reply, .retry, .embargo, .revoke, .newIncarnation, .shutdown: false
         }
     }
@@ -139,6 +143,11 @@ extension Engine {
     ) {
         if let halt, halt.reason != .flood {
             add(.halt, halt.since, "\(halt.reason.rawValue): \(halt.detail)", halt.reason.remedy)
+        }
+        if let hubFailure, halt == nil, lanes[lane].retries.count + lanes[lane].ready.count > 0 {
+            add(
+                .hubFailing, hubFailure.since, "the hub takes nothing: \(hubFailure.detail)",
+                "look at the hub and at the way there; events are tried until their deadlines")
         }
         if moment.steady < awayUntil {
             add(

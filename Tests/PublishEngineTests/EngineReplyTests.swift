@@ -267,4 +267,18 @@ struct EngineReplyTests {
         _ = shell.publish(news("b"), generation: Generation(2))
         #expect(shell.wait(.seconds(70)).sends.count == 1)
     }
+
+    @Test(arguments: [503, 500, nil])
+    func `a hub that takes nothing is a reason while something waits, until it answers about an event`(
+        status: Int?
+    ) throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = shell.publish(news("a"))
+        let cut = Reply.notSent(.connectionLost, detail: "cut in the handshake")
+        _ = shell.take(.reply(status.map { .replied(HubReply(status: $0)) } ?? cut, to: sent.sends[0].id))
+        #expect(shell.status.waits.contains { $0.reason == .hubFailing && $0.isAlarming })
+        _ = shell.reply(201, to: try #require(shell.wait(.seconds(5)).sends.first))
+        #expect(!shell.status.waits.contains { $0.reason == .hubFailing })
+    }
 }
