@@ -21,7 +21,7 @@ public struct KafkaSettings: Sendable {
     /// How long a revoke may wait for the shards before the partitions are given up without them.
     public var releaseTimeout: Duration = .seconds(60)
     /// How long `close` waits for the broker to acknowledge what is still in the producer.
-    public var flushTimeout: Duration = .seconds(30)
+    public var flushTimeout: Duration = .seconds(5)
 
     public init(
         bootstrapServers: [String], group: String, instance: String? = nil, properties: [String: String] = [:]

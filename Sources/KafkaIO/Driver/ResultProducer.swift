@@ -110,7 +110,10 @@ final class ResultProducer: @unchecked Sendable {
                 hasFailed = true
                 turn.notify(.error(failure))
             }
-            refuse(ProducedRecord(message), key, failure, at: turn.now)
+            var record = ProducedRecord(message)
+            // A dead letter stands wherever its key falls: its topic may have been made anew with fewer partitions.
+            if key.kind == .deadLetter { record.partition = nil }
+            refuse(record, key, failure, at: turn.now)
         }
     }
 
