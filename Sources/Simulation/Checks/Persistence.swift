@@ -27,6 +27,8 @@ struct Persistence: Checker {
             return "\(name) is exhausted after \(attempts.count) attempts, though there was time"
         }
         if lane.onUnknown == .giveUp { return nil }
+        // The hub refuses it for its own fault, after an attempt that it may have taken: another one changes nothing.
+        if let reply = attempts.last?.reply, case .rejected = Judge.verdict(on: reply) { return nil }
         guard unanswered.count >= settings.unknownAttempts else {
             return "\(name) is unknown after \(unanswered.count) unanswered attempts of \(settings.unknownAttempts)"
         }
