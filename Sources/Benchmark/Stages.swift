@@ -82,7 +82,8 @@ struct Stages {
         result.publishedAt = event.publishedAt
         result.latency = .init(queue: .microseconds(1500), hub: .microseconds(800), total: .microseconds(2300))
         return StoreRequest(
-            delivery: DeliveryID(rawValue: 1), result: result, version: nil, identity: nil, carried: [])
+            delivery: DeliveryID(rawValue: 1), result: result, version: nil, identity: RecordIdentity(hash: 1),
+            carried: [])
     }
 }
 

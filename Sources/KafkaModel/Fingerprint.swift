@@ -11,6 +11,11 @@ public struct Fingerprint: Sendable, Hashable {
         step(UInt64(byte) | 0x100)
     }
 
+    public mutating func mix(_ word: UInt64) {
+        step(word)
+        step(1)
+    }
+
     /// Mixes the text and its length, so that ("ab", "c") differs from ("a", "bc").
     public mutating func mix(_ text: String) {
         text.withBytes { mix($0) }

@@ -4,37 +4,27 @@ public import NewsModel
 /// again so quickly that it is already longer than where we read.
 public struct IncarnationAnchor: Sendable, Hashable {
     public let offset: Int64
-    /// Of the record's key, value and time.
-    public let fingerprint: UInt64
+    public let identity: RecordIdentity
 
-    public init(offset: Int64, fingerprint: UInt64) {
+    public init(offset: Int64, identity: RecordIdentity) {
         self.offset = offset
-        self.fingerprint = fingerprint
+        self.identity = identity
     }
 
     public init(_ record: SourceRecord) {
-        var fingerprint = Fingerprint()
-        for bytes in [record.key, record.value] {
-            fingerprint.mix(bytes == nil ? 0 : 1)
-            fingerprint.mix(bytes ?? [])
-        }
-        if let time = record.timestamp { fingerprint.mix("\(time.nanoseconds)") }
-        self.init(offset: record.offset, fingerprint: fingerprint.value)
+        self.init(offset: record.offset, identity: RecordIdentity(of: record))
     }
 
     /// As it stands beside the group's committed offset, so that the partition's next owner recognises the incarnation too.
-    public var note: String {
-        let digits = String(fingerprint, radix: 16)
-        return "nw1 \(offset) \(String(repeating: "0", count: 16 - digits.count))\(digits)"
-    }
+    public var note: String { "nw1 \(offset) \(String(decoding: identity.headerValue, as: UTF8.self))" }
 
     /// - Parameter note: what stands beside a committed offset, whoever wrote it; `nil` when it is not an anchor.
     public init?(note: String) {
         let parts = note.split(separator: " ", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0] == "nw1", let offset = Int64(parts[1]), offset >= 0, parts[2].utf8.count == 16,
-            let fingerprint = UInt64(parts[2], radix: 16)
+        guard parts.count == 3, parts[0] == "nw1", let offset = Int64(parts[1]), offset >= 0,
+            let identity = RecordIdentity(headerValue: Array(parts[2].utf8))
         else { return nil }
-        self.init(offset: offset, fingerprint: fingerprint)
+        self.init(offset: offset, identity: identity)
     }
 
     /// What stands at the anchor's offset now.

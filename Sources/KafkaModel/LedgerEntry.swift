@@ -43,14 +43,14 @@ public struct LedgerEntry: Sendable, Hashable {
         }
         if let owner = header(HeaderName.group), owner != group { return nil }
         func text(_ name: String) -> String? { header(name).map { String(decoding: $0, as: UTF8.self) } }
-        // Only results of records without an id say whose they are in a header of their own; their key is no id.
-        let hash = text(HeaderName.identity).flatMap(RecordIdentity.init(headerValue:))
-        let eventID = hash == nil ? String(decoding: key ?? [], as: UTF8.self) : nil
+        // The key of a record without an id is its coordinates.
+        let key = key.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let eventID = key == coordinates.source.description ? nil : key
+        let identity = header(HeaderName.identity).flatMap(RecordIdentity.init(headerValue:))
         self.init(
             offset: offset, source: coordinates.source, platform: coordinates.platform,
             outcome: text(HeaderName.outcome).flatMap(Outcome.init(rawValue:)),
-            identity: hash ?? RecordIdentity(eventID: eventID ?? ""), eventID: eventID,
-            version: text(HeaderName.version))
+            identity: identity ?? RecordIdentity(eventID: key), eventID: eventID, version: text(HeaderName.version))
     }
 }
 

@@ -1,34 +1,52 @@
 public import NewsModel
 
-/// What a record is, whatever its coordinates: a hash of its event id, or of its bytes when it has none. 64 bits: two
-/// records at the same coordinates are taken for one another once in 10¹⁹ times.
-public struct RecordIdentity: Sendable, Hashable, CustomStringConvertible {
+/// What a record is, whatever its coordinates: a hash of its time, key and value. Coordinates alone come again when a topic is
+/// deleted and made again, and so may event ids at the same coordinates. 64 bits: two records at the same coordinates are taken
+/// for one another once in 10¹⁹ times.
+public struct RecordIdentity: Sendable, Hashable {
     public let hash: UInt64
 
+    public init(hash: UInt64) { self.hash = hash }
+
+    public init(of record: SourceRecord) {
+        var fingerprint = Fingerprint()
+        fingerprint.mix(UInt64(bitPattern: record.timestamp?.nanoseconds ?? .min))
+        fingerprint.mix(record.key)
+        fingerprint.mix(record.value)
+        hash = fingerprint.value
+    }
+
+    /// As results of former versions name a record, by its event id alone.
     public init(eventID: String) {
         var fingerprint = Fingerprint()
         fingerprint.mix(eventID)
         hash = fingerprint.value
     }
 
-    /// Of a record without an id: key and value.
-    public init(bytesOf record: SourceRecord) {
-        var fingerprint = Fingerprint()
-        for bytes in [record.key, record.value] {
-            fingerprint.mix(bytes == nil ? 0 : 1)
-            fingerprint.mix(bytes ?? [])
+    /// 16 hexadecimal digits in ASCII.
+    public var headerValue: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 16) { digits, count in
+            for place in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: hash >> UInt64(60 - 4 * place)) & 0xf
+                digits[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            }
+            count = 16
         }
-        hash = fingerprint.value
     }
 
-    /// 16 hexadecimal digits.
-    public var description: String {
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-
-    public init?(headerValue text: String) {
-        guard text.utf8.count == 16, let hash = UInt64(text, radix: 16) else { return nil }
+    /// - Returns: `nil` unless the bytes are what `headerValue` gives.
+    public init?(headerValue bytes: [UInt8]) {
+        guard bytes.count == 16, let hash = UInt64(String(decoding: bytes, as: UTF8.self), radix: 16) else {
+            return nil
+        }
         self.hash = hash
+    }
+}
+
+extension Fingerprint {
+    /// Absent bytes are not empty ones.
+    fileprivate mutating func mix(_ bytes: [UInt8]?) {
+        mix(UInt64(bytes == nil ? 0 : 1))
+        if let bytes { mix(bytes) }
     }
 }

@@ -10,7 +10,7 @@ public enum HeaderName {
     public static let reason = "nw-reason"
     /// On results: the event's version, for finding duplicates without reading JSON.
     public static let version = "nw-version"
-    /// On results of records without an event id: a hash of the record's bytes, 16 hexadecimal digits.
+    /// On results: which record it is about, a hash of 16 hexadecimal digits. Coordinates come again when a topic is made anew.
     public static let identity = "nw-identity"
     /// On dead letters: when the original was written, in milliseconds since 1970.
     public static let writtenAt = "nw-written-at"

@@ -40,13 +40,13 @@ public final class StoreRequest: Sendable {
     public let result: ResultRecord
     /// The event's version, carried in a header so that the ledger recognises duplicates.
     public let version: String?
-    /// Of a record without an event id, so that the ledger recognises it.
-    public let identity: RecordIdentity?
+    /// Of the record, so that the ledger recognises it.
+    public let identity: RecordIdentity
     /// Headers of the source record that the result carries on, within `HeaderName.carriedBytesMax`.
     public let carried: [RecordHeader]
 
     package init(
-        delivery: DeliveryID, result: ResultRecord, version: String?, identity: RecordIdentity?,
+        delivery: DeliveryID, result: ResultRecord, version: String?, identity: RecordIdentity,
         carried: [RecordHeader]
     ) {
         self.delivery = delivery

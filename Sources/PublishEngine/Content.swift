@@ -1,9 +1,11 @@
+import KafkaModel
 import NewsModel
 import NotificationHub
 
 /// What a record says, once examined. Immutable, so copies of the engine may share it.
 final class Content: Sendable {
     let record: SourceRecord
+    let identity: RecordIdentity
     /// `nil` when the record could not be read far enough.
     let eventID: String?
     /// `nil` when the record holds no event.
@@ -17,10 +19,12 @@ final class Content: Sendable {
     let expiresAt: Instant?
 
     init(
-        record: SourceRecord, eventID: String?, news: News? = nil, deadline: Instant = .distantFuture,
+        record: SourceRecord, identity: RecordIdentity, eventID: String?, news: News? = nil,
+        deadline: Instant = .distantFuture,
         staleAt: Instant = .distantFuture, expiresAt: Instant? = nil
     ) {
         self.record = record
+        self.identity = identity
         self.eventID = eventID
         self.news = news
         self.deadline = deadline

@@ -55,12 +55,13 @@ extension Engine {
     mutating func examine(_ next: Lane.Unexamined, _ lane: LaneID, _ turn: inout Turn) {
         guard let (slot, index) = locate(next.id), partitions[slot].isSending else { return }
         let record = next.record
+        let identity = RecordIdentity(of: record)
         let wanted: UInt16
         let routing: Routing
         let news: News
         switch decoder.decode(record) {
         case .success(let event):
-            wanted = openPlatforms(of: record, eventID: event.id, slot: slot, index: index)
+            wanted = openPlatforms(of: record, identity, eventID: event.id, slot: slot, index: index)
             guard wanted != 0 else {
                 // It was reported in a former life; what it recalled must not leave in this one either.
                 if event.status == .canceled { recallEverywhere(event.orderKey, &turn) }
@@ -69,15 +70,16 @@ extension Engine {
             routing = desk.router.route(event)
             news = News(event, routing, read: desk)
         case .failure(let undecodable):
-            wanted = openPlatforms(of: record, eventID: undecodable.eventID, slot: slot, index: index)
+            wanted = openPlatforms(of: record, identity, eventID: undecodable.eventID, slot: slot, index: index)
             guard wanted != 0 else { return }
-            partitions[slot][entry: index].content = Content(record: record, eventID: undecodable.eventID)
+            partitions[slot][entry: index].content = Content(
+                record: record, identity: identity, eventID: undecodable.eventID)
             settleAll(
                 wanted, of: next.id, as: .undecodable,
                 .init(code: undecodable.reason.rawValue, detail: undecodable.detail), &turn)
             return
         }
-        let content = content(of: record, news, lane, turn)
+        let content = content(of: record, identity, news, lane, turn)
         partitions[slot][entry: index].content = content
 
         switch news.event.status {
@@ -105,7 +107,9 @@ extension Engine {
         advanceStories(&turn)
     }
 
-    private func content(of record: SourceRecord, _ news: News, _ lane: LaneID, _ turn: Turn) -> Content {
+    private func content(
+        of record: SourceRecord, _ identity: RecordIdentity, _ news: News, _ lane: LaneID, _ turn: Turn
+    ) -> Content {
         let embargo = news.event.embargoUntil
         var oldest: Instant?
         var staleAt = Instant.distantFuture
@@ -118,7 +122,7 @@ extension Engine {
         let tooOldAt = isDatedByUs ? Instant.distantFuture : oldest ?? .distantFuture
         let shownUntil = oldest.map { min($0, turn.wall + (staleAt - turn.now)) }
         return Content(
-            record: record, eventID: news.event.id, news: news,
+            record: record, identity: identity, eventID: news.event.id, news: news,
             deadline: min(news.event.expiresAt ?? .distantFuture, tooOldAt), staleAt: staleAt,
             expiresAt: news.event.expiresAt ?? shownUntil)
     }
@@ -126,7 +130,7 @@ extension Engine {
     /// The platforms of a record that still need an outcome, as bits: those the ledger knows are done, and a redriven
     /// record names the one it is for.
     private mutating func openPlatforms(
-        of record: SourceRecord, eventID: String?, slot: Int, index: Int
+        of record: SourceRecord, _ identity: RecordIdentity, eventID: String?, slot: Int, index: Int
     ) -> UInt16 {
         let all: UInt16 = (1 << settings.platforms.count) - 1
         var wanted = all
@@ -136,7 +140,7 @@ extension Engine {
         {
             wanted = 1 << position
         }
-        if let known = partitions[slot].takeRestored(record.offset, identity: { record.identity(eventID) }) {
+        if let known = partitions[slot].takeRestored(record.offset, identity, eventID: eventID) {
             wanted &= ~known.platforms
             partitions[slot][entry: index].firstResult = known.firstResult
         }
@@ -192,10 +196,6 @@ extension Engine {
 extension SourceRecord {
     /// Whether a person put it back on its lane.
     fileprivate var isRedriven: Bool { !headers.isEmpty && headers.contains { $0.name == HeaderName.redrive } }
-
-    fileprivate func identity(_ eventID: String?) -> RecordIdentity {
-        eventID.map(RecordIdentity.init(eventID:)) ?? RecordIdentity(bytesOf: self)
-    }
 }
 
 extension ResultRecord.Failure {

@@ -62,7 +62,7 @@ extension Engine {
         if outcome == .accepted, state.withdrawal == .recalled { result.afterRecall = true }
         let request = StoreRequest(
             delivery: id, result: result, version: content.news?.event.version?.text,
-            identity: content.eventID == nil ? RecordIdentity(bytesOf: content.record) : nil,
+            identity: content.identity,
             carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults)
         if outcome.isDeadLettered {
             pendingResults[id] = request

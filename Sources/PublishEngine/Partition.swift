@@ -190,10 +190,14 @@ struct Partition: Sendable {
     }
 
     /// What the ledger knows of a record that is read again. Other records that stood at its offset are history.
-    mutating func takeRestored(_ offset: Int64, identity: () -> RecordIdentity) -> Restored? {
+    ///
+    /// - Parameter eventID: by which results of former versions name the record.
+    mutating func takeRestored(_ offset: Int64, _ identity: RecordIdentity, eventID: String?) -> Restored? {
         guard !restored.isEmpty else { return nil }
-        let found = restored.removeValue(forKey: RestoredRecord(offset: offset, identity: identity()))
-        return found
+        return restored.removeValue(forKey: RestoredRecord(offset: offset, identity: identity))
+            ?? eventID.flatMap {
+                restored.removeValue(forKey: RestoredRecord(offset: offset, identity: RecordIdentity(eventID: $0)))
+            }
     }
 
     /// The ledger was read to its end.

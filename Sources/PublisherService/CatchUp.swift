@@ -21,6 +21,17 @@ final class CatchUp: Sendable {
         }
     }
 
+    /// What stood there at the start is there no more, as the topic was made anew or cut back.
+    ///
+    /// - Parameter kept: what the partition holds now; `nil` when it is gone.
+    /// - Returns: `true` once nothing is left to be committed.
+    func found(_ partition: TopicPartition, kept: Range<Int64>?) -> Bool {
+        remaining.withLock { remaining in
+            if let end = remaining[partition], kept.map({ $0.upperBound < end }) ?? true { remaining[partition] = nil }
+            return remaining.isEmpty
+        }
+    }
+
     var isDone: Bool { remaining.withLock(\.isEmpty) }
 
     /// The partitions still open, for members of the group that others commit for.

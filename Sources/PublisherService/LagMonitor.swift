@@ -67,8 +67,17 @@ final class LagMonitor: Sendable {
                     group: settings.kafka.consumerGroup(lane: index, named: lane.name), open)
             else { continue }
             if catchUp.committed(committed.map { PartitionOffset($0.key, $0.value) }) { onCaughtUp() }
+            for partition in catchUp.open where lane.topics.contains(partition.topic) {
+                do throws(KafkaFailure) {
+                    if catchUp.found(partition, kept: try admin.watermarks(partition)) { onCaughtUp() }
+                } catch {
+                    if Self.gone.contains(error.code), catchUp.found(partition, kept: nil) { onCaughtUp() }
+                }
+            }
         }
     }
+
+    private static let gone = ["UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_PARTITION", "_UNKNOWN_TOPIC"]
 
     private func measure(_ admin: KafkaAdmin) {
         for (index, lane) in settings.engine.lanes.enumerated() {

@@ -13,9 +13,9 @@ extension StoreRequest {
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
             RecordHeader(name: HeaderName.outcome, value: result.outcome.headerValue),
             RecordHeader(name: HeaderName.group, value: group),
+            RecordHeader(name: HeaderName.identity, value: identity.headerValue),
         ]
         if let version { headers.append(RecordHeader(HeaderName.version, version)) }
-        if let identity { headers.append(RecordHeader(HeaderName.identity, identity.description)) }
         if !carried.isEmpty { headers += carried }
         return ProducedRecord(
             topic: topic, partition: result.source.partition.partition, key: result.key, value: buffer, headers: headers

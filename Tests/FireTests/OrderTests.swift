@@ -50,7 +50,9 @@ struct OrderTests {
         #expect(results.count == events)
         #expect(Set(results.map(\.coordinates)).count == events)
         let outcomes = Dictionary(grouping: results, by: \.outcome).mapValues(\.count)
-        #expect(outcomes.keys.allSatisfy { $0 == .accepted || $0 == .superseded })
+        // One that was answered with 500 and then superseded may have been accepted.
+        #expect(outcomes.keys.allSatisfy { [.accepted, .superseded, .unknown].contains($0) })
+        #expect(results.filter { $0.outcome == .unknown }.allSatisfy { $0.attempts > 0 })
         #expect(outcomes[.accepted] == accepted.count)
         let retried = results.count { $0.attempts > 1 }
         #expect(retried > 0)

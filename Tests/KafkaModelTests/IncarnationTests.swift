@@ -119,7 +119,7 @@ struct IncarnationTests {
     }
 
     @Test func `a note says what the anchor is`() {
-        let anchor = IncarnationAnchor(offset: .max, fingerprint: 0xAB)
+        let anchor = IncarnationAnchor(offset: .max, identity: RecordIdentity(hash: 0xAB))
         #expect(anchor.note == "nw1 9223372036854775807 00000000000000ab")
         #expect(IncarnationAnchor(note: anchor.note) == anchor)
     }

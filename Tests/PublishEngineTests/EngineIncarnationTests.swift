@@ -13,12 +13,24 @@ struct EngineIncarnationTests {
         #expect(shell.publish(news("new")).sends.count == 1)
     }
 
+    @Test func `the same id at the same offset of another incarnation is another record`() throws {
+        var shell = try TestShell()
+        let former = shell.record(news("a", version: 1))
+        let known = LedgerEntry(
+            offset: 7, source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .rejected,
+            identity: RecordIdentity(of: former), eventID: "a")
+        _ = shell.assign(ledger: [known], end: 8)
+        let corrected = SourceRecord(
+            offset: 0, timestamp: former.timestamp, value: Array(news("a", version: 2).utf8))
+        #expect(shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [corrected])).sends.count == 1)
+    }
+
     @Test func `a record without an id is recognised by its bytes`() throws {
         var shell = try TestShell()
         let garbage = shell.record("no news")
         let known = LedgerEntry(
             offset: 7, source: .init(partition: TestShell.source, offset: 0), platform: .template,
-            outcome: .undecodable, identity: RecordIdentity(bytesOf: garbage))
+            outcome: .undecodable, identity: RecordIdentity(of: garbage))
         _ = shell.assign(ledger: [known], end: 8)
         let again = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [garbage]))
         #expect(again.outcomes.isEmpty)

@@ -57,7 +57,7 @@ extension SimulatedCluster {
         let partition = production.partition.partition
         let offset = truth.ledger[partition, default: ResultsLog()].end
         let identity =
-            production.request.identity ?? RecordIdentity(eventID: result.eventID ?? result.source.description)
+            production.request.identity
         let entry = LedgerEntry(
             offset: offset, source: result.source, platform: result.platform, outcome: result.outcome,
             identity: identity, eventID: production.request.identity == nil ? result.eventID : nil,
