@@ -56,12 +56,9 @@ extension SimulatedCluster {
         let result = production.request.result
         let partition = production.partition.partition
         let offset = truth.ledger[partition, default: ResultsLog()].end
-        let identity =
-            production.request.identity
         let entry = LedgerEntry(
             offset: offset, source: result.source, platform: result.platform, outcome: result.outcome,
-            identity: identity, eventID: production.request.identity == nil ? result.eventID : nil,
-            version: production.request.version)
+            identity: production.request.identity, eventID: result.eventID, version: production.request.version)
         truth.ledger[partition, default: ResultsLog()].rows.append(
             ResultsLog.Row(delivery: delivery, entry: entry, timestamp: production.timestamp))
         let stored = GroundTruth.StoredResult(
