@@ -6,6 +6,9 @@ public struct IncarnationAnchor: Sendable, Hashable {
     public let offset: Int64
     /// Of the record's key, value and time.
     public let fingerprint: UInt64
+    /// Where reading began, although nothing was committed: there is no record to recognise, but none may stand before it.
+    private var began: Int64?
+    var isBeginning: Bool { began != nil }
 
     public init(offset: Int64, fingerprint: UInt64) {
         self.offset = offset
@@ -20,6 +23,14 @@ public struct IncarnationAnchor: Sendable, Hashable {
         }
         if let time = record.timestamp { fingerprint.mix("\(time.nanoseconds)") }
         self.init(offset: record.offset, fingerprint: fingerprint.value)
+    }
+
+    /// Of a partition without a committed offset whose reading began at `offset` all the same: what stood there was fetched
+    /// as the group's offset before its topic was deleted, unless the records before it fell to retention.
+    static func beginning(at offset: Int64) -> IncarnationAnchor {
+        var anchor = IncarnationAnchor(offset: 0, fingerprint: 0)
+        anchor.began = offset
+        return anchor
     }
 
     /// As it stands beside the group's committed offset, so that the partition's next owner recognises the incarnation too.
@@ -62,7 +73,8 @@ public struct IncarnationAnchor: Sendable, Hashable {
     public func verdict(_ finding: Finding) -> Verdict {
         switch finding {
         case .unknown: .unknown
-        case .nothing: .doubtful
+        case .nothing: began == nil ? .doubtful : .same
+        case .record(let found) where began != nil: found.offset < began ?? 0 ? .another : .same
         case .record(let found) where found.offset > offset: .same
         case .record(let found) where found.offset < offset: .doubtful
         case .record(let found): found == self ? .same : .another
