@@ -57,11 +57,21 @@ struct StoryOrder: Checker {
             // Offsets of different incarnations say nothing about each other.
             let sent = truth.places[truth.item(of: attempt.delivery)]?.isGone
             guard sent == false, truth.places[truth.item(of: delivery)]?.isGone == false else { continue }
-            if truth.resultsOf[delivery].contains(where: { ownership.knows($0, as: attempt.ownership) }) {
+            if truth.resultsOf[delivery].contains(where: {
+                ownership.knows($0, as: attempt.ownership) && !wasReadOn($0, truth)
+            }) {
                 return "\(name) left although \(truth.name(delivery)) of the same story was accepted before"
             }
         }
         return nil
+    }
+
+    /// Whether its owner read on in another incarnation without knowing, and so past what stands before it.
+    private func wasReadOn(_ result: GroundTruth.StoredResult, _ truth: GroundTruth) -> Bool {
+        guard let number = result.ownership, let log = truth.sources[truth.ownerships[number].partition] else {
+            return false
+        }
+        return truth.ownerships[number].beganAt <= log.startedAt
     }
 
     private func offset(_ delivery: Int, _ truth: GroundTruth) -> Int64 { truth.places[truth.item(of: delivery)]?.offset ?? 0 }
