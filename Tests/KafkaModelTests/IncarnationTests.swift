@@ -131,7 +131,6 @@ struct IncarnationTests {
         var reader = Reader(note: nil, isUncommitted: true)
         reader.read(0..<50, of: "a")
         #expect(reader.consumer.note(for: reader.partition) == anchor(0, of: "a").note)
-        #expect(reader.consumer.incarnationChecks().isEmpty)
     }
 
     @Test func `what is drained is committed with the anchor of before`() {
