@@ -8,7 +8,7 @@ public struct IncarnationAnchor: Sendable, Hashable {
     public let fingerprint: UInt64
     /// Where reading began, although nothing was committed: there is no record to recognise, but none may stand before it.
     private var began: Int64?
-    var isBeginning: Bool { began != nil }
+    package var isBeginning: Bool { began != nil }
 
     public init(offset: Int64, fingerprint: UInt64) {
         self.offset = offset
