@@ -14,6 +14,8 @@ struct IncarnationWatch: Sendable {
     }
 
     var anchor = Anchor.unread
+    /// The group has committed nothing for the partition: it is to be read from its first record.
+    var isUncommitted = false
     var candidate: IncarnationAnchor?
     /// Checks in a row that found nothing at the anchor.
     var doubts = 0
@@ -25,6 +27,11 @@ struct IncarnationWatch: Sendable {
     private var checkedBatches = 0
 
     var isDue: Bool { known != nil && batches > checkedBatches }
+
+    /// Called with the offset of the first record or end that is read.
+    mutating func begin(at offset: Int64) {
+        if isUncommitted, offset > 0, case .none = anchor { anchor = .known(.beginning(at: offset)) }
+    }
 
     /// Called for every batch with its first record; takes a fingerprint once between two checks.
     mutating func note(_ record: SourceRecord) {
@@ -51,16 +58,24 @@ struct IncarnationWatch: Sendable {
     var known: IncarnationAnchor? {
         if case .known(let anchor) = anchor { anchor } else { nil }
     }
+
+    /// What to keep beside the committed offset.
+    var note: String? { known.flatMap { $0.isBeginning ? nil : $0.note } }
 }
 
 /// What stood beside the committed offsets of partitions; `nil` for none.
 public struct IncarnationNotes: Sendable {
     public var generation: Generation
     public var notes: [(partition: TopicPartition, note: String?)]
+    /// Partitions for which nothing is committed.
+    public var uncommitted: Set<TopicPartition>
 
-    public init(generation: Generation, notes: [(TopicPartition, String?)]) {
+    public init(
+        generation: Generation, notes: [(TopicPartition, String?)], uncommitted: Set<TopicPartition> = []
+    ) {
         self.generation = generation
         self.notes = notes.map { ($0.0, $0.1) }
+        self.uncommitted = uncommitted
     }
 }
 
@@ -105,6 +120,7 @@ extension ConsumerState {
                 slots[index].watch.anchor = .known(anchor)
             } else {
                 slots[index].watch.anchor = .none
+                slots[index].watch.isUncommitted = notes.uncommitted.contains(partition)
                 slots[index].watch.promote()
             }
         }
@@ -125,7 +141,7 @@ extension ConsumerState {
 
     /// What to keep beside a partition's committed offset; `nil` for partitions that are not ours, and before their first record.
     public func note(for partition: TopicPartition) -> String? {
-        if let slot = slots.first(where: { $0.partition == partition }) { return slot.watch.known?.note }
+        if let slot = slots.first(where: { $0.partition == partition }) { return slot.watch.note }
         return drainedNotes[partition]
     }
 }

@@ -91,7 +91,7 @@ public struct ConsumerState: Sendable {
         guard case .assigned = phase else { return true }
         events.addForAll { .revoked(lane, generation, partitions(of: $0), lost: lost) }
         let hadNone = slots.isEmpty
-        for slot in slots { drainedNotes[slot.partition] = slot.watch.known?.note }
+        for slot in slots { drainedNotes[slot.partition] = slot.watch.note }
         clearSlots()
         if lost || hadNone {
             phase = .unassigned
@@ -208,6 +208,7 @@ public struct ConsumerState: Sendable {
                     beginAnew(slot, &events)
                     continue
                 }
+                if slots[slot].next == nil { slots[slot].watch.begin(at: first.offset) }
                 slots[slot].next = last.offset < .max ? last.offset + 1 : .max
                 records += batch.count
                 slots[slot].watch.note(first)
@@ -219,6 +220,7 @@ public struct ConsumerState: Sendable {
                     beginAnew(slot, &events)
                     continue
                 }
+                if slots[slot].next == nil { slots[slot].watch.begin(at: offset) }
                 slots[slot].next = offset
                 events.add(.endReached(lane, generation, partition, offset: offset), for: slots[slot].shard)
             }

@@ -5,6 +5,9 @@ public import NewsModel
 public struct IncarnationAnchor: Sendable, Hashable {
     public let offset: Int64
     public let identity: RecordIdentity
+    /// Where reading began, although nothing was committed: there is no record to recognise, but none may stand before it.
+    private var began: Int64?
+    package var isBeginning: Bool { began != nil }
 
     public init(offset: Int64, identity: RecordIdentity) {
         self.offset = offset
@@ -13,6 +16,14 @@ public struct IncarnationAnchor: Sendable, Hashable {
 
     public init(_ record: SourceRecord) {
         self.init(offset: record.offset, identity: RecordIdentity(of: record))
+    }
+
+    /// Of a partition without a committed offset whose reading began at `offset` all the same: what stood there was fetched
+    /// as the group's offset before its topic was deleted, unless the records before it fell to retention.
+    static func beginning(at offset: Int64) -> IncarnationAnchor {
+        var anchor = IncarnationAnchor(offset: 0, identity: RecordIdentity(hash: 0))
+        anchor.began = offset
+        return anchor
     }
 
     /// As it stands beside the group's committed offset, so that the partition's next owner recognises the incarnation too.
@@ -52,7 +63,8 @@ public struct IncarnationAnchor: Sendable, Hashable {
     public func verdict(_ finding: Finding) -> Verdict {
         switch finding {
         case .unknown: .unknown
-        case .nothing: .doubtful
+        case .nothing: began == nil ? .doubtful : .same
+        case .record(let found) where began != nil: found.offset < began ?? 0 ? .another : .same
         case .record(let found) where found.offset > offset: .same
         case .record(let found) where found.offset < offset: .doubtful
         case .record(let found): found == self ? .same : .another

@@ -71,6 +71,8 @@ public struct LedgerState: Sendable {
         public var committed: Int64?
         /// W of each source partition that has one.
         public var watermarks: [TopicPartition: Int64]
+        /// Source partitions for which the group has certainly committed nothing.
+        public var uncommitted: Set<TopicPartition>
         /// What stands beside W: by it the consumer recognises the incarnation that it is about.
         public var notes: [TopicPartition: String]
         /// The first offset kept, and the end.
@@ -79,11 +81,12 @@ public struct LedgerState: Sendable {
         public var since: Int64?
 
         public init(
-            committed: Int64?, watermarks: [TopicPartition: Int64], notes: [TopicPartition: String] = [:],
-            kept: Range<Int64>, since: Int64? = nil
+            committed: Int64?, watermarks: [TopicPartition: Int64], uncommitted: Set<TopicPartition> = [],
+            notes: [TopicPartition: String] = [:], kept: Range<Int64>, since: Int64? = nil
         ) {
             self.committed = committed
             self.watermarks = watermarks
+            self.uncommitted = uncommitted
             self.notes = notes
             self.kept = kept
             self.since = since
@@ -169,7 +172,8 @@ public struct LedgerState: Sendable {
         hasChanged = true
         guard !job.sources.isEmpty else { return nil }
         return IncarnationNotes(
-            generation: job.generation, notes: job.sources.map { ($0, location.notes[$0]) })
+            generation: job.generation, notes: job.sources.map { ($0, location.notes[$0]) },
+            uncommitted: location.uncommitted)
     }
 
     private static func progress(of job: Job, in location: Location) -> Progress {

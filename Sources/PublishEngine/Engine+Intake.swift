@@ -167,12 +167,12 @@ extension Engine {
             id: news.event.id, version: news.event.version?.text, platform: UInt8(id.platform))
         // What was put back on its lane is sent although its id is known.
         let isFirst = partitions[slot].recent.insert(delivery)
+        let story = RecentDeliveries.story(news.event.orderKey, platform: UInt8(id.platform))
+        let line = story.value &+ UInt64(lane.index)
         guard isFirst || content.record.isRedriven else {
-            let detail = "the same id and version was read before"
-            settle(id, as: .duplicate, .init(code: "duplicate", detail: detail), &turn)
+            if !waitForTwin(id, in: line, slot: slot, index: index) { settleDuplicate(id, &turn) }
             return
         }
-        let story = RecentDeliveries.story(news.event.orderKey, platform: UInt8(id.platform))
         if let version = news.event.version, partitions[slot].recent.isOutdated(version, ofStory: story) {
             if isFirst { partitions[slot].recent.remove(delivery) }
             let detail = "a newer version of the story came before"
@@ -180,7 +180,6 @@ extension Engine {
             return
         }
         partitions[slot][delivery: index, id.platform].hasNotedID = isFirst
-        let line = story.value &+ UInt64(lane.index)
         partitions[slot][delivery: index, id.platform].line = line
         join(line, id, news: news, slot: slot, index: index, lane, &turn)
     }

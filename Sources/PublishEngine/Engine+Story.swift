@@ -93,7 +93,7 @@ extension Engine {
     mutating func advanceStories(_ turn: inout Turn) {
         while let line = linesToAdvance.popLast() {
             guard let place = lines.index(forKey: line), !isOpen(lines.values[place].holder) else { continue }
-            if lines.values[place].waiting.isEmpty { lines.remove(at: place) } else { advance(line, turn) }
+            if lines.values[place].waiting.isEmpty { lines.remove(at: place) } else { advance(line, &turn) }
         }
     }
 
@@ -101,16 +101,51 @@ extension Engine {
         locate(holder).map { partitions[$0.slot][delivery: $0.index, holder.platform].isOpen } ?? false
     }
 
-    private mutating func advance(_ line: UInt64, _ turn: Turn) {
+    private mutating func advance(_ line: UInt64, _ turn: inout Turn) {
         while let next = lines[line]?.waiting.popFirst() {
             guard let (slot, index) = locate(next),
-                partitions[slot][delivery: index, next.platform].phase == .waiting
+                partitions[slot][delivery: index, next.platform].phase == .waiting,
+                let event = partitions[slot][entry: index].content?.news?.event
             else { continue }
+            if partitions[slot][delivery: index, next.platform].awaitsTwin,
+                !takePlaceOfTwin(next, event, slot: slot, index: index)
+            {
+                settleDuplicate(next, &turn)
+                continue
+            }
             lines[line]?.holder = next
-            let embargo = partitions[slot][entry: index].content?.news?.event.embargoUntil
-            head(next, until: embargo, slot: slot, index: index, partitions[slot].lane, turn)
+            head(next, until: event.embargoUntil, slot: slot, index: index, partitions[slot].lane, turn)
             return
         }
         lines[line] = nil
+    }
+
+    // MARK: Duplicates
+
+    /// A second copy waits while something of its story is under way: should its twin end without acceptance, it is an
+    /// editor's second try.
+    ///
+    /// - Returns: `false` when nothing is: then it is a duplicate.
+    mutating func waitForTwin(_ id: DeliveryID, in line: UInt64, slot: Int, index: Int) -> Bool {
+        guard lines[line] != nil else { return false }
+        partitions[slot][delivery: index, id.platform].awaitsTwin = true
+        partitions[slot][delivery: index, id.platform].line = line
+        partitions[slot][delivery: index, id.platform].phase = .waiting
+        lines[line]?.waiting.append(id)
+        return true
+    }
+
+    /// - Returns: `false` when the twin was accepted.
+    private mutating func takePlaceOfTwin(_ id: DeliveryID, _ event: NewsEvent, slot: Int, index: Int) -> Bool {
+        partitions[slot][delivery: index, id.platform].awaitsTwin = false
+        let isFirst = partitions[slot].recent.insert(
+            RecentDeliveries.delivery(id: event.id, version: event.version?.text, platform: UInt8(id.platform)))
+        partitions[slot][delivery: index, id.platform].hasNotedID = isFirst
+        return isFirst
+    }
+
+    mutating func settleDuplicate(_ id: DeliveryID, _ turn: inout Turn) {
+        let detail = "the same id and version was read before"
+        settle(id, as: .duplicate, .init(code: "duplicate", detail: detail), &turn)
     }
 }

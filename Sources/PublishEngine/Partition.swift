@@ -273,6 +273,8 @@ struct DeliveryState: Sendable {
     var withdrawal: Withdrawal?
     /// It put its event's id into the duplicate window, so it takes it out again should it end without acceptance.
     var hasNotedID = false
+    /// The same id and version was read before and has no outcome yet: whether this is a duplicate shows when it has.
+    var awaitsTwin = false
     /// Its story's line.
     var line: UInt64 = 0
     var firstSentAt: Instant?

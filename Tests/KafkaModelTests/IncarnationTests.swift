@@ -8,11 +8,14 @@ private struct Reader {
     var consumer = ConsumerState(lane: LaneID(0), shards: 1, patience: .seconds(1))
     var events = ShardEvents(shards: 1)
 
-    init(note: String?) {
+    init(note: String?, isUncommitted: Bool = false) {
         consumer.assigned([partition], &events)
         consumer.resume(partition, consumer.generation)
         consumer.grant(records: 10_000, bytes: 1 << 20, shard: ShardID(0))
-        consumer.found(IncarnationNotes(generation: consumer.generation, notes: [(partition, note)]))
+        consumer.found(
+            IncarnationNotes(
+                generation: consumer.generation, notes: [(partition, note)],
+                uncommitted: isUncommitted ? [partition] : []))
     }
 
     mutating func read(_ offsets: Range<Int64>, of text: String) {
@@ -103,6 +106,31 @@ struct IncarnationTests {
         reader.read(60..<70, of: "new")
         reader.answer(.record(anchor(49, of: "new")))
         #expect(reader.hasBegunAnew)
+    }
+
+    @Test func `nothing is committed, but reading begins behind records: the group's offset was an older incarnation's`() {
+        var reader = Reader(note: nil, isUncommitted: true)
+        _ = reader.consumer.read(batch: 256, &reader.events) { _, _ in [.end(offset: 1)] }
+        for check in reader.consumer.incarnationChecks(includingIdle: true) {
+            reader.consumer.checked(check, .record(anchor(0, of: "new")), &reader.events)
+        }
+        #expect(reader.hasBegunAnew)
+        #expect(reader.consumer.note(for: reader.partition) == nil)
+    }
+
+    @Test func `nothing is committed, and reading begins behind what fell to retention`() {
+        var reader = Reader(note: nil, isUncommitted: true)
+        reader.read(40..<50, of: "a")
+        #expect(reader.consumer.note(for: reader.partition) == nil)
+        reader.answer(.record(anchor(40, of: "a")))
+        #expect(!reader.hasBegunAnew)
+        #expect(reader.consumer.note(for: reader.partition) == anchor(40, of: "a").note)
+    }
+
+    @Test func `nothing is committed, and reading begins at the first record`() {
+        var reader = Reader(note: nil, isUncommitted: true)
+        reader.read(0..<50, of: "a")
+        #expect(reader.consumer.note(for: reader.partition) == anchor(0, of: "a").note)
     }
 
     @Test func `what is drained is committed with the anchor of before`() {

@@ -24,4 +24,16 @@ struct EngineSecondTryTests {
         let retry = shell.wait(.seconds(10)).sends
         #expect(shell.reply(400, to: retry[0]).outcomes == [.unknown])
     }
+
+    @Test(arguments: [true, false])
+    func `a second copy that comes while the first is under way waits for what becomes of it`(isTaken: Bool) throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let first = shell.publish(news("a", version: 1))
+        #expect(shell.publish(news("a", version: 1)).outcomes.isEmpty)
+        let ended = shell.reply(isTaken ? 201 : 400, to: first.sends[0])
+        let after = shell.store(ended)
+        #expect((ended + after).outcomes == (isTaken ? [.accepted, .duplicate] : [.rejected]))
+        #expect((ended + after).sends.count == (isTaken ? 0 : 1))
+    }
 }

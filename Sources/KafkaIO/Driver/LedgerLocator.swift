@@ -19,7 +19,8 @@ struct LedgerLocator {
             let topics = try consumer.topics()
             for request in requests { failures[request.results] = Self.unserved(request.results, topics) }
             let served = requests.filter { failures[$0.results] == nil }
-            let (committed, notes) = try readCommitted(served, &failures)
+            let group = try readCommitted(served, &failures)
+            let committed = group.offsets
             let times = readTimes(served.filter { committed[$0.results] == nil && failures[$0.results] == nil })
             let open = served.filter { failures[$0.results] == nil }
             // By leader: one that says nothing costs one time-out, whatever it leads.
@@ -33,7 +34,8 @@ struct LedgerLocator {
                         locations[request.results] = LedgerState.Location(
                             committed: committed[request.results],
                             watermarks: committed.filter { request.sources.contains($0.key) },
-                            notes: notes.filter { request.sources.contains($0.key) }, kept: kept,
+                            uncommitted: group.none.intersection(request.sources),
+                            notes: group.notes.filter { request.sources.contains($0.key) }, kept: kept,
                             since: times[request.results])
                     }
                 } catch {
@@ -79,14 +81,20 @@ struct LedgerLocator {
             remedy: "Start the broker that leads it; reading goes on by itself.")
     }
 
+    private struct GroupOffsets {
+        var offsets: [TopicPartition: Int64] = [:]
+        var notes: [TopicPartition: String] = [:]
+        /// Nothing is committed for them.
+        var none: Set<TopicPartition> = []
+    }
+
     /// L and W of all requests in one question, with what stands beside W. W that cannot be read leaves entries open, which
     /// is safe.
     private func readCommitted(
         _ requests: [LedgerState.Request], _ failures: inout [TopicPartition: KafkaFailure]
-    ) throws(KafkaFailure) -> (offsets: [TopicPartition: Int64], notes: [TopicPartition: String]) {
+    ) throws(KafkaFailure) -> GroupOffsets {
         let partitions = Set(requests.flatMap { [$0.results] + $0.sources })
-        var committed: [TopicPartition: Int64] = [:]
-        var notes: [TopicPartition: String] = [:]
+        var group = GroupOffsets()
         for element in try consumer.committedEach(partitions.sorted()) {
             if element.error != RD_KAFKA_RESP_ERR_NO_ERROR {
                 let detail = "The group's committed offset of \(element.partition) could not be read"
@@ -94,11 +102,13 @@ struct LedgerLocator {
                     failures[element.partition] = KafkaFailure(element.error, detail: detail)
                 }
             } else if element.offset >= 0 {
-                committed[element.partition] = element.offset
-                if !element.note.isEmpty { notes[element.partition] = element.note }
+                group.offsets[element.partition] = element.offset
+                if !element.note.isEmpty { group.notes[element.partition] = element.note }
+            } else {
+                group.none.insert(element.partition)
             }
         }
-        return (committed, notes)
+        return group
     }
 
     /// Where times cannot be found, the newest results are read.

@@ -138,9 +138,13 @@ final class PollLoop: @unchecked Sendable {
 
     // MARK: Closing
 
+    /// The shards have finished by now, so releasing and leaving take no longer; should they, the members go by themselves
+    /// when their sessions end.
+    private static let leavingMax = Duration.seconds(10)
+
     private func close() {
         guard case .running = phase else { return }
-        phase = .leaving(until: turn.now + settings.releaseTimeout + .seconds(5))
+        phase = .leaving(until: turn.now + Self.leavingMax)
         for ledger in ledgers { ledger.close() }
         watcher.close()
         nudge?.close()

@@ -57,11 +57,21 @@ struct StoryOrder: Checker {
             // Offsets of different incarnations say nothing about each other.
             let sent = truth.places[truth.item(of: attempt.delivery)]?.isGone
             guard sent == false, truth.places[truth.item(of: delivery)]?.isGone == false else { continue }
-            if truth.resultsOf[delivery].contains(where: { ownership.knows($0, as: attempt.ownership) }) {
+            if truth.resultsOf[delivery].contains(where: {
+                ownership.knows($0, as: attempt.ownership) && !wasReadOn($0, past: attempt.delivery, truth)
+            }) {
                 return "\(name) left although \(truth.name(delivery)) of the same story was accepted before"
             }
         }
         return nil
+    }
+
+    /// Whether its owner read on in another incarnation without knowing, past a delivery that nobody had read by then.
+    private func wasReadOn(
+        _ result: GroundTruth.StoredResult, past delivery: Int, _ truth: GroundTruth
+    ) -> Bool {
+        guard let number = result.ownership else { return false }
+        return truth.takenBy[truth.item(of: delivery)].allSatisfy { $0 > number }
     }
 
     private func offset(_ delivery: Int, _ truth: GroundTruth) -> Int64 { truth.places[truth.item(of: delivery)]?.offset ?? 0 }

@@ -4,10 +4,14 @@ import PublishEngine
 
 /// G10: while a process's clock on the wall is right, nothing leaves past its deadline, nothing expires before it, and nothing
 /// leaves under embargo, whatever the clock showed before. In the minute after it was set, nothing is released that would
-/// still be under embargo had it not been set.
+/// still be under embargo had it not been set; a clock that was set right again before the process looked at it was never wrong.
 struct WallClockLaw: Checker {
     let promise = Promise.wallClock
-    private var steps: [Int: [Step]] = [:]
+    private var steps: [Address: [Step]] = [:]
+    /// By process: its clock on the wall less the true time.
+    private var offsets: [Int: Duration] = [:]
+    /// The same as its engine saw it last.
+    private var seen: [Address: Duration] = [:]
     private static let caution = Duration.seconds(60)
 
     private struct Step {
@@ -19,9 +23,8 @@ struct WallClockLaw: Checker {
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .clockStepped(let address, let size, let wallBefore):
-            if size > .seconds(2) || size < .seconds(-2) {
-                steps[address.process, default: []].append(Step(at: truth.now, offset: wallBefore - truth.now))
-            }
+            offsets[address.process] = wallBefore + size - truth.now
+        case .input(let address, _): look(address, truth)
         case .sent(let number, let address, let wall): return sent(truth.attempts[number], address, wall, truth)
         case .settled(let delivery, _, let result, _) where result.outcome == .expired:
             // The result was written now, so it shows what its process takes for now.
@@ -34,13 +37,21 @@ struct WallClockLaw: Checker {
         return nil
     }
 
+    private mutating func look(_ address: Address, _ truth: GroundTruth) {
+        let offset = offsets[address.process] ?? .zero
+        guard let before = seen.updateValue(offset, forKey: address) else { return }
+        if offset - before > .seconds(2) || before - offset > .seconds(2) {
+            steps[address, default: []].append(Step(at: truth.now, offset: before))
+        }
+    }
+
     private func sent(_ attempt: Attempt, _ address: Address, _ wall: Instant, _ truth: GroundTruth) -> String? {
         let news = truth.news(of: attempt.delivery)
         let name = truth.name(attempt.delivery)
         if let embargo = news.embargoUntil {
             if wall == truth.now, embargo > truth.now { return "\(name) left \((embargo - truth.now).short) before its embargo ends" }
             let began = attempt.ownership >= 0 ? truth.ownerships[attempt.ownership].beganAt : truth.now
-            for step in steps[address.process] ?? [] where step.at > began && truth.now < step.at + Self.caution {
+            for step in steps[address] ?? [] where step.at > began && truth.now < step.at + Self.caution {
                 guard embargo > truth.now + step.offset, isTaken(attempt, before: step.at, truth) else { continue }
                 return "\(name) left under embargo because the clock had been set"
             }

@@ -19,10 +19,21 @@ extension SimulatedCluster {
         var events = ShardEvents(shards: 1)
         for check in checks {
             let finding = finding(at: check.anchor, of: check.partition)
+            hideBehindGap(check, finding, address, lane: lane)
             processes[index].lanes[lane].consumer.checked(check, finding, &events)
         }
         if events.lists.contains(where: { !$0.isEmpty }) { strike(.foundIncarnation) }
         post(events, to: address)
+    }
+
+    /// Where the anchor stood is a gap in the incarnation that is there now: the same as if compaction had taken the anchor.
+    private func hideBehindGap(
+        _ check: ConsumerState.IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ address: Address, lane: Int
+    ) {
+        guard case .record(let found) = finding, found.offset > check.anchor.offset, !check.anchor.isBeginning,
+            let position = processes[address.process].lanes[lane].positions[check.partition]
+        else { return }
+        truth.hide(check.partition, below: position.offset, publishedAfter: .distantPast)
     }
 
     private func finding(at anchor: IncarnationAnchor, of partition: TopicPartition) -> IncarnationAnchor.Finding {
