@@ -49,7 +49,7 @@ struct Stages {
                         reader.reset()
                     }
                 },
-                Stage(name: "result record", allocationsMax: 4) {
+                Stage(name: "result record", allocationsMax: 5) {
                     let result = Self.result(of: event, routing)
                     var buffer: [UInt8] = []
                     let group = Array("newswire".utf8)

@@ -81,6 +81,8 @@ public struct RestoreEnd: Sendable, Hashable {
     /// The first offset that was read.
     public var start: Int64
     public var basis: Basis
+    /// Results were deleted that the group still needs: what they settled may be sent again.
+    public var isCut = false
 
     public init(offset: Int64, start: Int64, basis: Basis) {
         self.offset = offset

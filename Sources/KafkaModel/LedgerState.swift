@@ -41,6 +41,8 @@ public struct LedgerState: Sendable {
         var basis: RestoreEnd.Basis
         /// W of each source partition, where the group has committed one.
         var watermarks: [TopicPartition: Int64]
+        /// What the group committed is not kept any more.
+        var isCut: Bool
         /// Entries from here on help to recognise duplicates, whatever they are about.
         var recentFrom: Int64
     }
@@ -198,7 +200,7 @@ public struct LedgerState: Sendable {
         let start = min(max(first, low), end)
         return Progress(
             next: start, start: start, end: end, basis: basis, watermarks: location.watermarks,
-            recentFrom: back(end))
+            isCut: location.committed.map { $0 < low } ?? false, recentFrom: back(end))
     }
 
     /// The partition cannot be read for now. The others are not touched.
@@ -242,7 +244,8 @@ public struct LedgerState: Sendable {
         if isAtEnd || isOverdue {
             // The reader goes on fetching it; to begin the others anew would cost more.
             let job = jobs.remove(at: index)
-            let end = RestoreEnd(offset: max(progress.end, progress.next), start: progress.start, basis: progress.basis)
+            var end = RestoreEnd(offset: max(progress.end, progress.next), start: progress.start, basis: progress.basis)
+            end.isCut = progress.isCut
             events.add(
                 .restored(lane, job.generation, results: results, entries: useful, end: end), for: job.shard)
         } else if !useful.isEmpty {

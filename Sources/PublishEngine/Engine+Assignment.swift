@@ -16,7 +16,7 @@ extension Engine {
         lanes[lane].commit.renewAt = turn.now + LaneCommit.renewInterval
         advanceStories(&turn)
         lanes[lane].generation = generation
-        lanes[lane].counts.assigned()
+        lanes[lane].counts.assigned(at: turn.now)
         var restoring: [Int32] = []
         for id in added.sorted() {
             guard let slot = freeSlot() else { continue }
@@ -135,7 +135,7 @@ extension Engine {
     mutating func learn(_ counts: [String: Int], readIn: [Generation], _ turn: Turn) {
         for lane in lanes.indices {
             let isFresh = readIn.indices.contains(lane) && readIn[lane] >= lanes[lane].generation
-            lanes[lane].counts.learn(counts, of: lanes[lane].settings.topics, isFresh: isFresh)
+            lanes[lane].counts.learn(counts, of: lanes[lane].settings.topics, isFresh: isFresh, at: turn.now)
         }
         updateShare(turn)
     }

@@ -118,12 +118,13 @@ extension Engine {
         let name = lanes[lane].settings.name
         if !knowsItsShare, !lanes[lane].slots.isEmpty {
             add(
-                .partitionCounts, moment.steady, "the partition counts of lane \(name) are not known yet",
+                .partitionCounts, lanes[lane].counts.assignedAt,
+                "the partition counts of lane \(name) are not known yet",
                 "check that the brokers answer")
         }
-        if lanes[lane].settings.topics.count > 1, !lanes[lane].counts.areEqual {
+        if let since = lanes[lane].counts.unequalSince {
             add(
-                .unequalTopics, moment.steady, "the topics of lane \(name) differ in length",
+                .unequalTopics, since, "the topics of lane \(name) differ in length",
                 "give all topics of the lane the same number of partitions: newswire topics --create --config FILE")
         }
         if let unstored {

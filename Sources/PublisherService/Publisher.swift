@@ -232,6 +232,8 @@ public final class Publisher: Sendable {
                 unfinished.remove(shard)
                 if unfinished.isEmpty { kafka.close() }
             case .failed(let reason):
+                // Nothing more is sent: what is sent now may be sent by others too.
+                if failure == nil { tell(.drain) }
                 failure = failure ?? reason
                 kafka.close()
             case .closed(let lost):

@@ -140,6 +140,14 @@ final class Shard {
                     "no ledger offset is committed; only the newest results are read",
                     metadata: ["lane": "\(name(lane))", "results": "\(results)"])
             }
+            if let end, end.isCut {
+                log.warning(
+                    "results were deleted that the ledger still needs: events without a committed result may be sent again",
+                    metadata: [
+                        "lane": "\(name(lane))", "results": "\(results)",
+                        "remedy": "raise retention.ms of the results topic",
+                    ])
+            }
         case .records, .endReached, .restoreFailed, .partitionCounts: break
         }
     }

@@ -89,6 +89,18 @@ struct EngineIncarnationTests {
         #expect(wait.detail.contains("news/1"))
         #expect(wait.detail.contains("too few partitions"))
     }
+
+    @Test func `topics of a lane that differ in length are a reason, since when they do`() throws {
+        var shell = try TestShell { $0.lanes[0] = LaneSettings(name: "live", topics: ["news", "sport"]) }
+        _ = shell.assign()
+        _ = shell.take(.partitionCounts(["news": 3, "sport": 2], readIn: [TestShell.first]))
+        let since = shell.now
+        _ = shell.wait(.seconds(10))
+        _ = shell.take(.partitionCounts(["news": 3, "sport": 2], readIn: [TestShell.first]))
+        #expect(shell.status.waits.first { $0.reason == .unequalTopics }?.since == since)
+        _ = shell.take(.partitionCounts(["news": 3, "sport": 3], readIn: [TestShell.first]))
+        #expect(!shell.status.waits.contains { $0.reason == .unequalTopics })
+    }
 }
 
 extension [Action] {

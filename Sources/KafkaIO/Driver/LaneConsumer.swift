@@ -120,6 +120,7 @@ final class LaneConsumer {
         case .divide(let commit, let parts):
             for part in parts { send(part, of: commit, &turn) }
         case .answer(let answer):
+            if let failure = answer.failure, failure.isFatal { turn.notify(.error(failure)) }
             turn.events.add(
                 .committed(lane, answer.generation, offsets: answer.offsets, failure: answer.failure), for: answer.shard
             )

@@ -8,7 +8,9 @@ extension KafkaFailure {
         let text = rd_kafka_err2str(error).map { String(cString: $0) } ?? "Unknown error"
         self.init(
             code: rd_kafka_err2name(error).map { String(cString: $0) } ?? String(error.rawValue),
-            isFatal: fatal || error == RD_KAFKA_RESP_ERR__FATAL,
+            // Fenced: another process has taken this one's place, so nothing of it counts any more.
+            isFatal: fatal || error == RD_KAFKA_RESP_ERR__FATAL || error == RD_KAFKA_RESP_ERR__FENCED
+                || error == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID,
             isRetriable: !fatal && Self.retriable.contains(error.rawValue),
             detail: detail.flatMap { $0.isEmpty ? nil : $0 } ?? text,
             remedy: Self.remedy(for: error))
