@@ -14,8 +14,8 @@ struct IncarnationWatch: Sendable {
     }
 
     var anchor = Anchor.unread
-    /// The group has committed nothing for the partition: it is to be read from its first record.
-    var isUncommitted = false
+    /// It is to be read from its first record: the group has committed nothing for it, or it was made again.
+    var isReadWhole = false
     var candidate: IncarnationAnchor?
     /// Checks in a row that found nothing at the anchor.
     var doubts = 0
@@ -30,7 +30,7 @@ struct IncarnationWatch: Sendable {
 
     /// Called with the offset of the first record or end that is read.
     mutating func begin(at offset: Int64) {
-        if isUncommitted, offset > 0, case .none = anchor { anchor = .known(.beginning(at: offset)) }
+        if isReadWhole, offset > 0, case .none = anchor { anchor = .known(.beginning(at: offset)) }
     }
 
     /// Called for every batch with its first record; takes a fingerprint once between two checks.
@@ -60,7 +60,10 @@ struct IncarnationWatch: Sendable {
     }
 
     /// What to keep beside the committed offset.
-    var note: String? { known.flatMap { $0.isBeginning ? nil : $0.note } }
+    var note: String? {
+        guard let known else { return nil }
+        return known.isBeginning ? candidate?.note : known.note
+    }
 }
 
 /// What stood beside the committed offsets of partitions; `nil` for none.
@@ -120,7 +123,7 @@ extension ConsumerState {
                 slots[index].watch.anchor = .known(anchor)
             } else {
                 slots[index].watch.anchor = .none
-                slots[index].watch.isUncommitted = notes.uncommitted.contains(partition)
+                slots[index].watch.isReadWhole = notes.uncommitted.contains(partition)
                 slots[index].watch.promote()
             }
         }

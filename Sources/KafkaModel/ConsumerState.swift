@@ -163,6 +163,7 @@ public struct ConsumerState: Sendable {
         slots[slot].next = nil
         slots[slot].watch = IncarnationWatch()
         slots[slot].watch.anchor = .none
+        slots[slot].watch.isReadWhole = true
         return true
     }
 

@@ -121,10 +121,27 @@ struct IncarnationTests {
     @Test func `nothing is committed, and reading begins behind what fell to retention`() {
         var reader = Reader(note: nil, isUncommitted: true)
         reader.read(40..<50, of: "a")
-        #expect(reader.consumer.note(for: reader.partition) == nil)
+        #expect(reader.consumer.note(for: reader.partition) == anchor(40, of: "a").note)
         reader.answer(.record(anchor(40, of: "a")))
         #expect(!reader.hasBegunAnew)
         #expect(reader.consumer.note(for: reader.partition) == anchor(40, of: "a").note)
+    }
+
+    @Test func `a partition that was made again, and is empty behind gaps, is recognised all the same`() {
+        var reader = Reader(note: anchor(5, of: "old").note)
+        reader.read(6..<10, of: "new")
+        reader.answer(.record(anchor(5, of: "new")))
+        let isRewound = reader.consumer.rewind(reader.partition, reader.consumer.generation)
+        #expect(isRewound)
+        reader.events = ShardEvents(shards: 1)
+        reader.consumer.resume(reader.partition, reader.consumer.generation)
+        _ = reader.consumer.read(batch: 256, &reader.events) { _, _ in [.end(offset: 3)] }
+        for check in reader.consumer.incarnationChecks(includingIdle: true) {
+            reader.consumer.checked(check, .nothing, &reader.events)
+            #expect(!reader.hasBegunAnew)
+            reader.consumer.checked(check, .record(anchor(0, of: "newer")), &reader.events)
+        }
+        #expect(reader.hasBegunAnew)
     }
 
     @Test func `nothing is committed, and reading begins at the first record`() {
