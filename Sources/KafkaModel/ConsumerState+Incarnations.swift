@@ -58,12 +58,6 @@ struct IncarnationWatch: Sendable {
     var known: IncarnationAnchor? {
         if case .known(let anchor) = anchor { anchor } else { nil }
     }
-
-    /// What to keep beside the committed offset.
-    var note: String? {
-        guard let known else { return nil }
-        return known.isBeginning ? candidate?.note : known.note
-    }
 }
 
 /// What stood beside the committed offsets of partitions; `nil` for none.
@@ -144,7 +138,7 @@ extension ConsumerState {
 
     /// What to keep beside a partition's committed offset; `nil` for partitions that are not ours, and before their first record.
     public func note(for partition: TopicPartition) -> String? {
-        if let slot = slots.first(where: { $0.partition == partition }) { return slot.watch.note }
+        if let slot = slots.first(where: { $0.partition == partition }) { return slot.watch.known?.note }
         return drainedNotes[partition]
     }
 }

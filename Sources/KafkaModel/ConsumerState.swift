@@ -91,7 +91,7 @@ public struct ConsumerState: Sendable {
         guard case .assigned = phase else { return true }
         events.addForAll { .revoked(lane, generation, partitions(of: $0), lost: lost) }
         let hadNone = slots.isEmpty
-        for slot in slots { drainedNotes[slot.partition] = slot.watch.note }
+        for slot in slots { drainedNotes[slot.partition] = slot.watch.known?.note }
         clearSlots()
         if lost || hadNone {
             phase = .unassigned

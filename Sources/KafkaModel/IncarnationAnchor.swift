@@ -35,6 +35,7 @@ public struct IncarnationAnchor: Sendable, Hashable {
 
     /// As it stands beside the group's committed offset, so that the partition's next owner recognises the incarnation too.
     public var note: String {
+        if let began { return "nw1 from \(began)" }
         let digits = String(fingerprint, radix: 16)
         return "nw1 \(offset) \(String(repeating: "0", count: 16 - digits.count))\(digits)"
     }
@@ -42,6 +43,10 @@ public struct IncarnationAnchor: Sendable, Hashable {
     /// - Parameter note: what stands beside a committed offset, whoever wrote it; `nil` when it is not an anchor.
     public init?(note: String) {
         let parts = note.split(separator: " ", omittingEmptySubsequences: false)
+        if parts.count == 3, parts[0] == "nw1", parts[1] == "from", let began = Int64(parts[2]), began >= 0 {
+            self = .beginning(at: began)
+            return
+        }
         guard parts.count == 3, parts[0] == "nw1", let offset = Int64(parts[1]), offset >= 0, parts[2].utf8.count == 16,
             let fingerprint = UInt64(parts[2], radix: 16)
         else { return nil }
