@@ -40,6 +40,7 @@ struct CommitsBehindResults: Checker {
         guard index < log.items.count else { return true }
         var record = truth.scenario.news[log.items[index].item].record
         record.offset = log.items[index].offset
+        if anchor.isBeginning { return anchor.verdict(.record(IncarnationAnchor(record))) == .another }
         return IncarnationAnchor(record) != anchor
     }
 
