@@ -14,8 +14,8 @@ struct IncarnationWatch: Sendable {
     }
 
     var anchor = Anchor.unread
-    /// The group has committed nothing for the partition: it is to be read from its first record.
-    var isUncommitted = false
+    /// It is to be read from its first record: the group has committed nothing for it, or it was made again.
+    var isReadWhole = false
     var candidate: IncarnationAnchor?
     /// Checks in a row that found nothing at the anchor.
     var doubts = 0
@@ -30,7 +30,7 @@ struct IncarnationWatch: Sendable {
 
     /// Called with the offset of the first record or end that is read.
     mutating func begin(at offset: Int64) {
-        if isUncommitted, offset > 0, case .none = anchor { anchor = .known(.beginning(at: offset)) }
+        if isReadWhole, offset > 0, case .none = anchor { anchor = .known(.beginning(at: offset)) }
     }
 
     /// Called for every batch with its first record; takes a fingerprint once between two checks.
@@ -58,9 +58,6 @@ struct IncarnationWatch: Sendable {
     var known: IncarnationAnchor? {
         if case .known(let anchor) = anchor { anchor } else { nil }
     }
-
-    /// What to keep beside the committed offset.
-    var note: String? { known.flatMap { $0.isBeginning ? nil : $0.note } }
 }
 
 /// What stood beside the committed offsets of partitions; `nil` for none.
@@ -120,7 +117,7 @@ extension ConsumerState {
                 slots[index].watch.anchor = .known(anchor)
             } else {
                 slots[index].watch.anchor = .none
-                slots[index].watch.isUncommitted = notes.uncommitted.contains(partition)
+                slots[index].watch.isReadWhole = notes.uncommitted.contains(partition)
                 slots[index].watch.promote()
             }
         }
@@ -130,7 +127,9 @@ extension ConsumerState {
     public mutating func checked(
         _ check: IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ events: inout ShardEvents
     ) {
-        guard let index = slot(check.partition, check.generation), slots[index].watch.known == check.anchor else { return }
+        guard let index = slot(check.partition, check.generation), slots[index].watch.known == check.anchor else {
+            return
+        }
         switch check.anchor.verdict(finding) {
         case .unknown: break
         case .same: slots[index].watch.confirmed(check.candidate, after: check.batches)
@@ -141,7 +140,7 @@ extension ConsumerState {
 
     /// What to keep beside a partition's committed offset; `nil` for partitions that are not ours, and before their first record.
     public func note(for partition: TopicPartition) -> String? {
-        if let slot = slots.first(where: { $0.partition == partition }) { return slot.watch.note }
+        if let slot = slots.first(where: { $0.partition == partition }) { return slot.watch.known?.note }
         return drainedNotes[partition]
     }
 }

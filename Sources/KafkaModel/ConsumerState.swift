@@ -91,7 +91,7 @@ public struct ConsumerState: Sendable {
         guard case .assigned = phase else { return true }
         events.addForAll { .revoked(lane, generation, partitions(of: $0), lost: lost) }
         let hadNone = slots.isEmpty
-        for slot in slots { drainedNotes[slot.partition] = slot.watch.note }
+        for slot in slots { drainedNotes[slot.partition] = slot.watch.known?.note }
         clearSlots()
         if lost || hadNone {
             phase = .unassigned
@@ -163,6 +163,7 @@ public struct ConsumerState: Sendable {
         slots[slot].next = nil
         slots[slot].watch = IncarnationWatch()
         slots[slot].watch.anchor = .none
+        slots[slot].watch.isReadWhole = true
         return true
     }
 

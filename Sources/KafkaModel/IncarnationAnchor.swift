@@ -27,11 +27,18 @@ public struct IncarnationAnchor: Sendable, Hashable {
     }
 
     /// As it stands beside the group's committed offset, so that the partition's next owner recognises the incarnation too.
-    public var note: String { "nw1 \(offset) \(String(decoding: identity.headerValue, as: UTF8.self))" }
+    public var note: String {
+        if let began { return "nw1 from \(began)" }
+        return "nw1 \(offset) \(String(decoding: identity.headerValue, as: UTF8.self))"
+    }
 
     /// - Parameter note: what stands beside a committed offset, whoever wrote it; `nil` when it is not an anchor.
     public init?(note: String) {
         let parts = note.split(separator: " ", omittingEmptySubsequences: false)
+        if parts.count == 3, parts[0] == "nw1", parts[1] == "from", let began = Int64(parts[2]), began >= 0 {
+            self = .beginning(at: began)
+            return
+        }
         guard parts.count == 3, parts[0] == "nw1", let offset = Int64(parts[1]), offset >= 0,
             let identity = RecordIdentity(headerValue: Array(parts[2].utf8))
         else { return nil }

@@ -141,9 +141,13 @@ extension Engine {
     }
 
     /// Our part of the rate is our part of all partitions. The new bucket starts empty, so that a handover cannot
-    /// let two bursts through. A lane whose counts were not read since its assignment counts for nothing yet.
+    /// let two bursts through. A lane whose counts were not read since its assignment counts for nothing yet, nor does a topic
+    /// that nobody knows the length of: others may have its partitions and count them all.
     mutating func updateShare(_ turn: Turn) {
-        let owned = lanes.reduce(0) { $0 + ($1.counts.isFresh ? $1.slots.count : 0) }
+        let owned = lanes.reduce(0) { sum, lane in
+            guard lane.counts.isFresh else { return sum }
+            return sum + lane.slots.count { lane.counts.byTopic[partitions[$0].id.topic] != nil }
+        }
         let total = lanes.reduce(0) { $0 + max($1.counts.total, $1.slots.count) }
         let share = owned > 0 ? TokenBucket.Share(part: owned, total: max(total, 1)) : nil
         guard share != self.share else { return }
@@ -202,6 +206,7 @@ extension Engine {
     private mutating func forget(_ slot: Int) {
         let lane = partitions[slot].lane
         lanes[lane].unexamined.removeAll { $0.id.slot == slot }
+        lanes[lane].ready.removeAll { $0.slot == slot }
         for index in 0..<partitions[slot].entries.count {
             if partitions[slot][entry: index].open > 0 {
                 lanes[lane].finished(bytes: partitions[slot][entry: index].byteCount)

@@ -39,11 +39,7 @@ extension Engine {
         if partitions[slot].unstored == 0 { partitions[slot].storedAt = turn.now }
         partitions[slot].unstored += 1
         partitions[slot].letGo(of: index)
-        if state.hasNotedID, outcome != .accepted, let event = content.news?.event {
-            // Another try, by an editor for example, is no duplicate.
-            partitions[slot].recent.remove(
-                RecentDeliveries.delivery(id: event.id, version: event.version?.text, platform: UInt8(platform)))
-        }
+        if state.hasNotedID, outcome != .accepted, let event = content.news?.event { forgetID(of: event, id) }
         noteEnding(outcome, partitions[slot].lane, turn)
 
         let writtenAt = partitions[slot][entry: index].writtenAt
@@ -70,6 +66,21 @@ extension Engine {
         } else {
             turn.actions.append(.store(request))
         }
+    }
+
+    /// Another try, by an editor for example, is no duplicate; unless one that a person put back is already under way.
+    private mutating func forgetID(of event: NewsEvent, _ id: DeliveryID) {
+        let slot = id.slot
+        let line = locate(id).map { partitions[slot][delivery: $0.index, id.platform].line } ?? 0
+        for other in deliveries(in: line) where other != id && other.slot == slot && other.platform == id.platform {
+            guard let (_, index) = locate(other), let twin = partitions[slot][entry: index].content?.news?.event,
+                twin.id == event.id, twin.version?.text == event.version?.text
+            else { continue }
+            partitions[slot][delivery: index, other.platform].hasNotedID = true
+            return
+        }
+        partitions[slot].recent.remove(
+            RecentDeliveries.delivery(id: event.id, version: event.version?.text, platform: UInt8(id.platform)))
     }
 
     private mutating func noteEnding(_ outcome: Outcome, _ lane: LaneID, _ turn: Turn) {

@@ -78,7 +78,7 @@ extension Engine {
     }
 
     /// The line's deliveries without an outcome, first to last.
-    private func deliveries(in line: UInt64) -> [DeliveryID] {
+    func deliveries(in line: UInt64) -> [DeliveryID] {
         guard let story = lines[line] else { return [] }
         return ([story.holder] + story.waiting).filter { id in
             locate(id).map { partitions[$0.slot][delivery: $0.index, id.platform].isOpen } ?? false

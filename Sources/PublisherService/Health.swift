@@ -42,7 +42,8 @@ struct Health {
         if report.status.waits.contains(where: { $0.reason == .reply && now - $0.since > patience }) { return false }
         return report.status.waits.contains { wait in
             switch wait.reason {
-            case .halt, .flood, .paused, .hubFailing, .hubPause, .rate, .retry, .embargo, .ledger, .partitionCounts, .unequalTopics,
+            case .halt, .flood, .paused, .hubFailing, .hubPause, .rate, .retry, .embargo, .ledger, .partitionCounts,
+                .unequalTopics,
                 .commit, .shutdown:
                 true
             // A hub or a broker that answers nothing for so long, and no error: that explains nothing.

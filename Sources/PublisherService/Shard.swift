@@ -121,7 +121,7 @@ final class Shard {
             telemetry.assigned(lane: lane, shard: id, partitions: partitions)
         case .revoked(let lane, _, _, let lost):
             log.info("partitions revoked", metadata: ["lane": "\(name(lane))", "lost": "\(lost)"])
-            telemetry.assigned(lane: lane, shard: id, partitions: [])
+            telemetry.revoked(lane: lane, shard: id)
         case .beganAnew(let lane, _, let partition):
             log.warning(
                 "a topic was made anew, or cut back: what was read of it is finished, then it is read from its beginning",

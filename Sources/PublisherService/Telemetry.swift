@@ -20,8 +20,10 @@ public final class Telemetry: Sendable {
         var reports: [ShardReport?]
         var categories: [String]
         var rate: EngineSettings.Rate?
-        /// By lane and shard; absent before the lane's first assignment.
+        /// By lane and shard; absent before the lane's first assignment, and between two.
         var assigned: [LaneShard: [TopicPartition]] = [:]
+        /// Since when a lane that had an assignment has none.
+        var revokedAt: [LaneID: Instant] = [:]
         var committed: [TopicPartition: Int64] = [:]
         /// By lane; absent before the first look.
         var lags: [LaneID: Lag] = [:]
@@ -87,6 +89,17 @@ public final class Telemetry: Sendable {
             }
             for partition in partitions { state.committed[partition] = nil }
             state.assigned[LaneShard(lane: lane, shard: shard)] = partitions
+            state.revokedAt[lane] = nil
+        }
+    }
+
+    func revoked(lane: LaneID, shard: ShardID) {
+        let now = clock.now.steady
+        state.withLock { state in
+            for partition in state.assigned.removeValue(forKey: LaneShard(lane: lane, shard: shard)) ?? [] {
+                state.committed[partition] = nil
+            }
+            state.revokedAt[lane] = state.revokedAt[lane] ?? now
         }
     }
 
@@ -278,7 +291,9 @@ public final class Telemetry: Sendable {
     ) -> [ServiceStatus.NotReady] {
         var reasons: [ServiceStatus.NotReady] = []
         if state.isDraining { reasons.append(.init(code: "shutting-down", detail: "shutting down", remedy: "")) }
-        for lane in lanes where lane.partitions == nil {
+        for (index, lane) in lanes.enumerated() where lane.partitions == nil {
+            // A rebalance takes a moment.
+            if let revokedAt = state.revokedAt[LaneID(index)], now.steady - revokedAt <= Self.patience { continue }
             reasons.append(
                 .init(
                     code: "not-assigned", detail: "lane \(lane.name): no partitions assigned yet",

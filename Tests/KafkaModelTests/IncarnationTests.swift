@@ -115,16 +115,43 @@ struct IncarnationTests {
             reader.consumer.checked(check, .record(anchor(0, of: "new")), &reader.events)
         }
         #expect(reader.hasBegunAnew)
-        #expect(reader.consumer.note(for: reader.partition) == nil)
+    }
+
+    @Test func `the next owner looks too whether records stand before the first one that was read`() {
+        var former = Reader(note: nil, isUncommitted: true)
+        former.read(3..<5, of: "a")
+        var reader = Reader(note: former.consumer.note(for: former.partition))
+        _ = reader.consumer.read(batch: 256, &reader.events) { _, _ in [.end(offset: 5)] }
+        for check in reader.consumer.incarnationChecks(includingIdle: true) {
+            reader.consumer.checked(check, .record(anchor(0, of: "new")), &reader.events)
+        }
+        #expect(reader.hasBegunAnew)
     }
 
     @Test func `nothing is committed, and reading begins behind what fell to retention`() {
         var reader = Reader(note: nil, isUncommitted: true)
         reader.read(40..<50, of: "a")
-        #expect(reader.consumer.note(for: reader.partition) == nil)
+        #expect(reader.consumer.note(for: reader.partition) == "nw1 from 40")
         reader.answer(.record(anchor(40, of: "a")))
         #expect(!reader.hasBegunAnew)
         #expect(reader.consumer.note(for: reader.partition) == anchor(40, of: "a").note)
+    }
+
+    @Test func `a partition that was made again, and is empty behind gaps, is recognised all the same`() {
+        var reader = Reader(note: anchor(5, of: "old").note)
+        reader.read(6..<10, of: "new")
+        reader.answer(.record(anchor(5, of: "new")))
+        let isRewound = reader.consumer.rewind(reader.partition, reader.consumer.generation)
+        #expect(isRewound)
+        reader.events = ShardEvents(shards: 1)
+        reader.consumer.resume(reader.partition, reader.consumer.generation)
+        _ = reader.consumer.read(batch: 256, &reader.events) { _, _ in [.end(offset: 3)] }
+        for check in reader.consumer.incarnationChecks(includingIdle: true) {
+            reader.consumer.checked(check, .nothing, &reader.events)
+            #expect(!reader.hasBegunAnew)
+            reader.consumer.checked(check, .record(anchor(0, of: "newer")), &reader.events)
+        }
+        #expect(reader.hasBegunAnew)
     }
 
     @Test func `nothing is committed, and reading begins at the first record`() {
@@ -141,7 +168,7 @@ struct IncarnationTests {
         #expect(reader.consumer.incarnationChecks().isEmpty)
     }
 
-    @Test(arguments: ["", "nw1", "nw1 5", "nw1 -1 0123456789abcdef", "nw1 5 0123", "nw2 5 0123456789abcdef", "x y z"])
+    @Test(arguments: ["", "nw1", "nw1 5", "nw1 -1 0123456789abcdef", "nw1 5 0123", "nw2 5 0123456789abcdef", "x y z", "nw1 from -1"])
     func `a note that somebody else wrote is not an anchor`(_ note: String) {
         #expect(IncarnationAnchor(note: note) == nil)
     }

@@ -18,6 +18,18 @@ struct EngineSecondTryTests {
         #expect(shell.publish(news("a")).outcomes == [.duplicate])
     }
 
+    @Test func `a redriven copy that was accepted is remembered, although the original failed`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let first = shell.publish(news("a"))
+        let redriven = shell.record(news("a"), headers: [RecordHeader(HeaderName.redrive, "1")])
+        _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [redriven]))
+        let again = shell.store(shell.reply(400, to: first.sends[0]))
+        #expect(shell.publish(news("a")).outcomes == [.duplicate])
+        _ = shell.store(shell.reply(201, to: again.sends[0]))
+        #expect(shell.publish(news("a")).outcomes == [.duplicate])
+    }
+
     @Test func `a refusal after an unanswered attempt is no proof that nothing was sent`() throws {
         var shell = try TestShell()
         _ = shell.assign()

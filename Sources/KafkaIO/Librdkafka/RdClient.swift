@@ -1,4 +1,5 @@
 import CRdkafka
+import Foundation
 import KafkaModel
 
 /// One librdkafka instance: its threads, connections and queues, destroyed with this object.
@@ -9,8 +10,15 @@ final class RdClient: @unchecked Sendable {
 
     init(_ handle: OpaquePointer) { self.handle = handle }
 
-    // A consumer is closed by its owner, in the order the shards need, or it was never in a group.
-    deinit { rd_kafka_destroy_flags(handle, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) }
+    // A consumer is closed by its owner, in the order the shards need, or it was never in a group. Destroying joins
+    // librdkafka's threads, and 2.0.2 has been seen to wait for one for ever after a topic was made anew twice: nobody waits
+    // for that, least of all a shutdown.
+    deinit {
+        let address = UInt(bitPattern: handle)
+        Thread.detachNewThread {
+            rd_kafka_destroy_flags(OpaquePointer(bitPattern: address), RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
+        }
+    }
 
     /// Logs go to the main queue, where they become events.
     func takeLogs() { rd_kafka_set_log_queue(handle, nil) }

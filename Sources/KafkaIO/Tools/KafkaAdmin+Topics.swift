@@ -124,7 +124,8 @@ extension KafkaAdmin {
                     detail: "Gave up after \(limit.components.seconds) s: the broker should show \(first.key) with "
                         + "\(first.value) partitions and shows \(shown ?? "nothing of it")",
                     remedy:
-                        "Look at the brokers; or this user may not see the topic: grant it DESCRIBE. Then run it again.")
+                        "Look at the brokers; or this user may not see the topic: grant it DESCRIBE. Then run it again."
+                )
             }
             usleep(100_000)
         }

@@ -3,19 +3,21 @@ import NewsModel
 import PublishEngine
 
 /// G2: every record below a committed offset has all its results on the results topic. An owner that has not yet heard that
-/// the partition began anew cannot know the records that stand there now; whoever follows must find that out and go back.
+/// the partition began anew cannot know the records that stand there now; whoever follows must find that out and go back, by
+/// what stands beside the offset.
 struct CommitsBehindResults: Checker {
     let promise = Promise.commitsBehindResults
     /// What was committed last: everything below is checked.
     private var last: [TopicPartition: GroundTruth.Commit] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
-        guard case .committed(let address, _, let offsets) = fact else { return nil }
+        guard case .committed(let address, let lane, let offsets) = fact else { return nil }
         for offset in offsets {
             guard let log = truth.sources[offset.partition] else { continue }
             let before = last.updateValue(
                 GroundTruth.Commit(offset: offset.offset, at: truth.now), forKey: offset.partition)
             if isOutdated(address, offset.partition, log, truth) { continue }
+            if isFormer(truth.committed[lane][offset.partition]?.note, log, truth) { continue }
             guard offset.offset <= log.end else {
                 return "\(offset.partition) was committed to \(offset.offset), past its end \(log.end)"
             }
@@ -29,6 +31,17 @@ struct CommitsBehindResults: Checker {
             }
         }
         return nil
+    }
+
+    /// Whether what stands beside the offset is about another incarnation.
+    private func isFormer(_ note: String?, _ log: SourceLog, _ truth: GroundTruth) -> Bool {
+        guard let anchor = note.flatMap(IncarnationAnchor.init(note:)) else { return false }
+        let index = log.index(from: anchor.offset)
+        guard index < log.items.count else { return true }
+        var record = truth.scenario.news[log.items[index].item].record
+        record.offset = log.items[index].offset
+        if anchor.isBeginning { return anchor.verdict(.record(IncarnationAnchor(record))) == .another }
+        return IncarnationAnchor(record) != anchor
     }
 
     /// Whether the owner took the partition, or went on to its new incarnation, before the log began anew. What it asked for

@@ -32,9 +32,10 @@ struct LaneIndependence: Checker {
         let item = truth.item(of: delivery)
         guard let ahead = ahead[item], let place = truth.places[item] else { return nil }
         let news = truth.scenario.news[item]
-        // The group's first assignment takes a while, and what is under embargo stands in its lane's window.
-        let embargoes = truth.scenario.news.filter { $0.lane == news.lane && $0.at <= news.at }
-            .compactMap(\.embargoUntil)
+        // The group's first assignment takes a while, and what is under embargo stands in its lane's window, maybe before what
+        // was written earlier to another partition.
+        let embargoes = zip(truth.scenario.news, truth.places).filter { $0.lane == news.lane && $1 != nil }
+            .compactMap(\.0.embargoUntil)
         let since = max(place.publishedAt, Scenario.start + .seconds(5), embargoes.max() ?? .distantPast)
         let partitions = truth.counts.values.reduce(8, +)
         let perDelivery = 0.25 + 2 * Double(partitions) / Double(truth.scenario.setting.engine.rate?.perSecond ?? 1_000)

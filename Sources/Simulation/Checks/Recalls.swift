@@ -22,7 +22,9 @@ struct Recalls: Checker {
                 if !isDone { pending[ownership, default: []].insert(truth.scenario.news[item].story) }
             }
         case .acted(let address, let snapshot) where snapshot.census.unexamined == 0 && !pending.isEmpty:
-            for (ownership, stories) in pending where truth.ownerships[ownership].address == address {
+            // What was not examined when its partition was revoked is left to the next owner.
+            for (ownership, stories) in pending
+            where truth.ownerships[ownership].address == address && truth.ownerships[ownership].revokedAt == nil {
                 recalled[address, default: []].formUnion(stories)
                 pending[ownership] = nil
             }

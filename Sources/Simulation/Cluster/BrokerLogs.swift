@@ -9,7 +9,8 @@ struct SourceLog {
     var startedAt: Instant
     /// From when on readers find its leader.
     var servedFrom = Instant.distantPast
-    var wasCutBack = false
+    /// When it was cut back first.
+    var firstCut: Instant?
     /// In ascending order of offsets.
     var items: [(offset: Int64, item: Int)] = []
     var end: Int64 = 0

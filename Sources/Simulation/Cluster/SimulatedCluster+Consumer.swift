@@ -97,15 +97,15 @@ extension SimulatedCluster {
         if position.offset > log.end || position.isOutOfRange {
             position.offset = 0
             position.reportedEnd = nil
-            position.committedAt = nil
+            position.wasCommitted = false
             strike(.regressedOffsets)
         } else if position.incarnation != log.incarnation, position.offset > 0 {
             strike(.silentRecreation)
         }
-        if let committedAt = position.committedAt, log.startedAt > committedAt, log.wasCutBack {
-            truth.hide(partition, below: position.offset, publishedAfter: committedAt)
+        if position.wasCommitted, let cut = log.firstCut {
+            truth.hide(partition, below: position.offset, publishedAfter: cut)
         }
-        position.committedAt = nil
+        position.wasCommitted = false
         position.incarnation = log.incarnation
         position.isOutOfRange = false
         var records: [SourceRecord] = []

@@ -116,11 +116,16 @@ extension SimulatedCluster {
         }
     }
 
-    /// The same event at the same coordinates in two incarnations: the ledger cannot tell the two apart.
+    /// The same event, or the same bytes, at the same coordinates in two incarnations: the ledger cannot tell the two apart.
     private mutating func hideTwin(_ item: Int, at offset: Int64, of ownership: Int) {
         guard let others = truth.ownerships[ownership].settled[offset], !others.contains(item) else { return }
-        let id = scenario.news[item].eventID
-        if others.contains(where: { scenario.news[$0].eventID == id }) { truth.places[item]?.isHidden = true }
+        let news = scenario.news[item]
+        let isTwin = others.contains { other in
+            let twin = scenario.news[other]
+            return twin.eventID == news.eventID
+                || (twin.record.key == news.record.key && twin.record.value == news.record.value)
+        }
+        if isTwin { truth.places[item]?.isHidden = true }
     }
 
     private mutating func noteLedger(

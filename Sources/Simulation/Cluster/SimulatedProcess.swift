@@ -68,8 +68,8 @@ struct LaneClient {
         var incarnation: Int
         /// The broker says that the offset is out of range.
         var isOutOfRange = false
-        /// When the group committed the offset from which reading begins; `nil` once something was fetched.
-        var committedAt: Instant?
+        /// The group committed the offset from which reading begins, and nothing was fetched yet.
+        var wasCommitted = false
         /// The end that was reported last.
         var reportedEnd: Int64?
     }
