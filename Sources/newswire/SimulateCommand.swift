@@ -58,7 +58,8 @@ struct SimulateCommand: AsyncParsableCommand {
     /// How often each fault took effect, and each outcome was stored.
     private static func coverage(_ report: LifeReport) -> String {
         var table = TextTable(
-            [.init(title: "fault or outcome", widthMax: 48), .init(title: "times", isRightAligned: true)], hasColours: false)
+            [.init(title: "fault or outcome", widthMax: 48), .init(title: "times", isRightAligned: true)],
+            hasColours: false)
         for name in FaultName.allCases { table.add([.init(name.rawValue), .init("\(report.struck[name] ?? 0)")]) }
         for outcome in Outcome.allCases {
             table.add([.init("outcome: \(outcome.rawValue)"), .init("\(report.outcomes[outcome] ?? 0)")])

@@ -32,7 +32,9 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "an ignored recall", promise: .recalls) { IgnoresRecalls() },
         PlantedBug(name: "a clock read once", promise: .wallClock, options: .oneWrongClock) { ReadsTheClockOnce() },
         PlantedBug(name: "a busy hub taken for an unanswered request", promise: .persistence) { DoubtsRefusals() },
-        PlantedBug(name: "a lane held by another", promise: .laneIndependence, options: .alwaysOneLane) { HoldsTheFirstLane() },
+        PlantedBug(name: "a lane held by another", promise: .laneIndependence, options: .alwaysOneLane) {
+            HoldsTheFirstLane()
+        },
         PlantedBug(name: "a status without reasons", promise: .waitsExplained) { KeepsSilent() },
     ]
 }

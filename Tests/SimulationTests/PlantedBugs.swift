@@ -111,7 +111,11 @@ struct IgnoresGenerations: Interference {
 struct LeaksTokens: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {
         actions = actions.flatMap { action -> [Action] in
-            if case .send(_, let request) = action { [action, .send(RequestID(rawValue: .max), request)] } else { [action] }
+            if case .send(_, let request) = action {
+                [action, .send(RequestID(rawValue: .max), request)]
+            } else {
+                [action]
+            }
         }
         return []
     }

@@ -18,7 +18,9 @@ struct MemoryBounds: Checker {
             guard isSettled else { return nil }
             for (address, snapshot) in last.sorted(by: { $0.key.process < $1.key.process })
             where truth.ownerships.contains(where: { $0.address == address && $0.end == nil }) {
-                if let rest = rest(snapshot) { return "when all was done, process \(address.process) still had \(rest)" }
+                if let rest = rest(snapshot) {
+                    return "when all was done, process \(address.process) still had \(rest)"
+                }
             }
         default: break
         }

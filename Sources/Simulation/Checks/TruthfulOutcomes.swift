@@ -10,7 +10,8 @@ struct TruthfulOutcomes: Checker {
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
-        case .deadLettered(let delivery, let ownership, let result, _), .settled(let delivery, let ownership, let result, _):
+        case .deadLettered(let delivery, let ownership, let result, _),
+            .settled(let delivery, let ownership, let result, _):
             check(result, of: delivery, ownership, truth)
         default: nil
         }

@@ -42,7 +42,8 @@ struct WaitsExplained: Checker {
         for (number, owner) in truth.ownerships.enumerated()
         where owner.address == address && owner.end == nil && !reasons.explain(owner.lane) {
             if !owner.isRestored, truth.now > owner.beganAt + Self.most {
-                return "\(owner.partition) waits for its ledger since \((truth.now - owner.beganAt).short), without a reason"
+                return
+                    "\(owner.partition) waits for its ledger since \((truth.now - owner.beganAt).short), without a reason"
             }
             let oldest = waiting[number]?.min { ($0.value, $0.key) < ($1.value, $1.key) }
             if let oldest, truth.now > oldest.value + Self.most {

@@ -66,7 +66,8 @@ enum Occurrence {
             .poll(let address), .readLedger(let address, _, _), .locate(let address, _, _),
             .noticeRebalance(let address, _, _), .takeAssignment(let address, _, _, _), .noticeLoss(let address, _),
             .expireRelease(let address, _), .askCounts(let address, _), .takeCounts(let address, _, _),
-            .lookAtIncarnations(let address), .examine(let address, _, _), .retryProduce(let address), .inspect(let address), .exit(let address):
+            .lookAtIncarnations(let address), .examine(let address, _, _), .retryProduce(let address),
+            .inspect(let address), .exit(let address):
             address
         case .reply(let flight, _): flight.address
         case .publish, .begins, .ends, .start, .thaw, .calm, .review, .append, .acknowledge, .commit, .completeJoin,

@@ -27,7 +27,9 @@ extension SimulatedCluster {
             if processes[process].engine != nil { strike(index, .freeze) }
             freeze(process, for: fault.lasts)
         case .wrongClock(let process, let size), .clockStep(let process, let size):
-            if case .wrongClock = fault.kind { strike(index, .wrongClock) } else {
+            if case .wrongClock = fault.kind {
+                strike(index, .wrongClock)
+            } else {
                 strike(index, size > .zero ? .clockStepForward : .clockStepBack)
             }
             stepClock(process, by: size)

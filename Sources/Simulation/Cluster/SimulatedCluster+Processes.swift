@@ -165,7 +165,8 @@ extension SimulatedCluster {
     }
 
     /// The engine has finished a former incarnation.
-    mutating func noteRewind(_ partition: TopicPartition, _ address: Address, _ lane: LaneID, _ generation: Generation) {
+    mutating func noteRewind(_ partition: TopicPartition, _ address: Address, _ lane: LaneID, _ generation: Generation)
+    {
         guard
             let number = ownerships(lane, generation, address).last(where: {
                 truth.ownerships[$0].partition == partition && truth.ownerships[$0].isEnding

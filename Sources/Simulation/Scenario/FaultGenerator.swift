@@ -77,7 +77,8 @@ struct FaultGenerator {
 
     /// How far a clock goes wrong: seconds or hours, either way.
     private mutating func step() -> Duration {
-        let size = random.chance(percent: 40) ? random.milliseconds(100...10_000) : random.milliseconds(10_000...10_800_000)
+        let size =
+            random.chance(percent: 40) ? random.milliseconds(100...10_000) : random.milliseconds(10_000...10_800_000)
         return random.chance(percent: 50) ? size : .zero - size
     }
 
@@ -102,9 +103,13 @@ struct FaultGenerator {
             let count = setting.partitions[topic] ?? 1
             let isAlone = setting.lane(of: topic).map { setting.lanes[$0].topics.count == 1 } ?? true
             let isOther = isAlone && random.chance(percent: 40)
-            add(random.chance(percent: 70) ? 3 : 20, .recreated(topic: topic, partitions: isOther ? random.number(1...6) : count))
+            add(
+                random.chance(percent: 70) ? 3 : 20,
+                .recreated(topic: topic, partitions: isOther ? random.number(1...6) : count))
         }
-        times(options.cutBackPartition) { $0.add(0, .cutBack($0.partition(of: $0.topic), records: $0.random.number(1...5))) }
+        times(options.cutBackPartition) {
+            $0.add(0, .cutBack($0.partition(of: $0.topic), records: $0.random.number(1...5)))
+        }
         if random.chance(percent: options.grownTopic) {
             let topics = setting.lanes[lane].topics
             let most = topics.compactMap { setting.partitions[$0] }.max() ?? 1

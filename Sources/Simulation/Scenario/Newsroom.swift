@@ -131,7 +131,9 @@ struct Newsroom {
         let size = random.chance(percent: 30) ? room : random.number(0...room)
         let name = random.chance(percent: 70) ? HeaderName.cloudEventPrefix + "extra" : "x-extra"
         let parts = random.number(1...3)
-        for _ in 0..<parts { record.headers.append(RecordHeader(name: name, value: Array(repeating: 65, count: size / parts))) }
+        for _ in 0..<parts {
+            record.headers.append(RecordHeader(name: name, value: Array(repeating: 65, count: size / parts)))
+        }
     }
 }
 
