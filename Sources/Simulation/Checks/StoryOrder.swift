@@ -52,6 +52,7 @@ struct StoryOrder: Checker {
         // One that has a result already, which its owner could not know, is a repeat and not late.
         // So is one whose result the broker refused at first.
         guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery] else { return nil }
+        if truth.places[truth.item(of: attempt.delivery)]?.isHidden == true { return nil }
         let ownership = truth.ownerships[attempt.ownership]
         for (later, delivery) in accepted[story] ?? [] where later > offset(attempt.delivery, truth) {
             // Offsets of different incarnations say nothing about each other.

@@ -131,7 +131,9 @@ extension SimulatedCluster {
     private mutating func noteLedger(
         _ entries: [LedgerEntry], _ end: RestoreEnd?, of results: TopicPartition, in numbers: [Int]
     ) {
-        for number in numbers where truth.ownerships[number].partition.partition == results.partition {
+        // An engine that has restored a partition learns no more of it from what is read for another topic's.
+        for number in numbers
+        where truth.ownerships[number].partition.partition == results.partition && !truth.ownerships[number].isRestored {
             for entry in entries where entry.source.partition == truth.ownerships[number].partition {
                 truth.ownerships[number].seen.insert(entry.offset)
                 guard entry.isOpen else { continue }
@@ -139,7 +141,7 @@ extension SimulatedCluster {
                 guard let row = truth.ledger[results.partition]?.rows[Int(entry.offset)] else { continue }
                 truth.ownerships[number].settled[entry.source.offset, default: []].insert(truth.item(of: row.delivery))
             }
-            guard end != nil, !truth.ownerships[number].isRestored else { continue }
+            guard end != nil else { continue }
             truth.ownerships[number].isRestored = true
             record(.restored(ownership: number))
         }

@@ -31,7 +31,7 @@ extension SimulatedCluster {
         for process in processes.indices {
             for lane in processes[process].lanes.indices {
                 guard let position = processes[process].lanes[lane].positions[partition] else { continue }
-                processes[process].lanes[lane].positions[partition]?.isOutOfRange = position.offset > end
+                if position.offset > end { processes[process].lanes[lane].positions[partition]?.isOutOfRange = true }
                 processes[process].lanes[lane].positions[partition]?.reportedEnd = nil
             }
             wakePoll(process)
