@@ -74,7 +74,9 @@ extension Engine {
         let line = locate(id).map { partitions[slot][delivery: $0.index, id.platform].line } ?? 0
         for other in deliveries(in: line) where other != id && other.slot == slot && other.platform == id.platform {
             guard let (_, index) = locate(other), let twin = partitions[slot][entry: index].content?.news?.event,
-                twin.id == event.id, twin.version?.text == event.version?.text
+                twin.id == event.id, twin.version?.text == event.version?.text,
+                // One that waits for this ending looks for itself.
+                !partitions[slot][delivery: index, other.platform].awaitsTwin
             else { continue }
             partitions[slot][delivery: index, other.platform].hasNotedID = true
             return

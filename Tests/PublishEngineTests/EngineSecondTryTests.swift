@@ -25,8 +25,8 @@ struct EngineSecondTryTests {
         let redriven = shell.record(news("a"), headers: [RecordHeader(HeaderName.redrive, "1")])
         _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [redriven]))
         let again = shell.store(shell.reply(400, to: first.sends[0]))
-        #expect(shell.publish(news("a")).outcomes == [.duplicate])
-        _ = shell.store(shell.reply(201, to: again.sends[0]))
+        #expect(shell.publish(news("a")).outcomes.isEmpty, "it waits for what becomes of the redriven one")
+        #expect(shell.reply(201, to: again.sends[0]).outcomes == [.accepted, .duplicate])
         #expect(shell.publish(news("a")).outcomes == [.duplicate])
     }
 
