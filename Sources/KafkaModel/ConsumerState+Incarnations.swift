@@ -29,8 +29,10 @@ struct IncarnationWatch: Sendable {
     var isDue: Bool { known != nil && batches > checkedBatches }
 
     /// Called with the offset of the first record or end that is read.
-    mutating func begin(at offset: Int64) {
-        if isReadWhole, offset > 0, case .none = anchor { anchor = .known(.beginning(at: offset)) }
+    mutating func begin(at offset: Int64, _ record: SourceRecord? = nil) {
+        guard isReadWhole, offset > 0, case .none = anchor else { return }
+        let fingerprint = record.map { IncarnationAnchor($0).fingerprint } ?? 0
+        anchor = .known(.beginning(at: offset, fingerprint: fingerprint))
     }
 
     /// Called for every batch with its first record; takes a fingerprint once between two checks.

@@ -6,7 +6,8 @@ public struct IncarnationAnchor: Sendable, Hashable {
     public let offset: Int64
     /// Of the record's key, value and time.
     public let fingerprint: UInt64
-    /// Where reading began, although nothing was committed: there is no record to recognise, but none may stand before it.
+    /// Where reading began, although nothing was committed: no record may stand before it. The fingerprint is the first
+    /// record's, 0 where there was none.
     private var began: Int64?
     package var isBeginning: Bool { began != nil }
 
@@ -27,24 +28,26 @@ public struct IncarnationAnchor: Sendable, Hashable {
 
     /// Of a partition without a committed offset whose reading began at `offset` all the same: what stood there was fetched
     /// as the group's offset before its topic was deleted, unless the records before it fell to retention.
-    static func beginning(at offset: Int64) -> IncarnationAnchor {
-        var anchor = IncarnationAnchor(offset: 0, fingerprint: 0)
+    static func beginning(at offset: Int64, fingerprint: UInt64 = 0) -> IncarnationAnchor {
+        var anchor = IncarnationAnchor(offset: 0, fingerprint: fingerprint)
         anchor.began = offset
         return anchor
     }
 
     /// As it stands beside the group's committed offset, so that the partition's next owner recognises the incarnation too.
     public var note: String {
-        if let began { return "nw1 from \(began)" }
         let digits = String(fingerprint, radix: 16)
-        return "nw1 \(offset) \(String(repeating: "0", count: 16 - digits.count))\(digits)"
+        let padded = String(repeating: "0", count: 16 - digits.count) + digits
+        return began.map { "nw1 from \($0) \(padded)" } ?? "nw1 \(offset) \(padded)"
     }
 
     /// - Parameter note: what stands beside a committed offset, whoever wrote it; `nil` when it is not an anchor.
     public init?(note: String) {
         let parts = note.split(separator: " ", omittingEmptySubsequences: false)
-        if parts.count == 3, parts[0] == "nw1", parts[1] == "from", let began = Int64(parts[2]), began >= 0 {
-            self = .beginning(at: began)
+        if parts.count == 4, parts[0] == "nw1", parts[1] == "from", let began = Int64(parts[2]), began >= 0,
+            parts[3].utf8.count == 16, let fingerprint = UInt64(parts[3], radix: 16)
+        {
+            self = .beginning(at: began, fingerprint: fingerprint)
             return
         }
         guard parts.count == 3, parts[0] == "nw1", let offset = Int64(parts[1]), offset >= 0, parts[2].utf8.count == 16,
@@ -79,10 +82,17 @@ public struct IncarnationAnchor: Sendable, Hashable {
         switch finding {
         case .unknown: .unknown
         case .nothing: began == nil ? .doubtful : .same
-        case .record(let found) where began != nil: found.offset < began ?? 0 ? .another : .same
+        case .record(let found) where began != nil: verdict(onFirst: found)
         case .record(let found) where found.offset > offset: .same
         case .record(let found) where found.offset < offset: .doubtful
         case .record(let found): found == self ? .same : .another
         }
+    }
+
+    /// On the first record that the partition has.
+    private func verdict(onFirst found: IncarnationAnchor) -> Verdict {
+        guard let began, found.offset <= began else { return .same }
+        if found.offset < began { return .another }
+        return fingerprint == 0 || found.fingerprint == fingerprint ? .same : .another
     }
 }
