@@ -129,7 +129,9 @@ extension ConsumerState {
     public mutating func checked(
         _ check: IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ events: inout ShardEvents
     ) {
-        guard let index = slot(check.partition, check.generation), slots[index].watch.known == check.anchor else { return }
+        guard let index = slot(check.partition, check.generation), slots[index].watch.known == check.anchor else {
+            return
+        }
         switch check.anchor.verdict(finding) {
         case .unknown: break
         case .same: slots[index].watch.confirmed(check.candidate, after: check.batches)

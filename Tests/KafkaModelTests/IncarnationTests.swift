@@ -108,7 +108,8 @@ struct IncarnationTests {
         #expect(reader.hasBegunAnew)
     }
 
-    @Test func `nothing is committed, but reading begins behind records: the group's offset was an older incarnation's`() {
+    @Test
+    func `nothing is committed, but reading begins behind records: the group's offset was an older incarnation's`() {
         var reader = Reader(note: nil, isUncommitted: true)
         _ = reader.consumer.read(batch: 256, &reader.events) { _, _ in [.end(offset: 1)] }
         for check in reader.consumer.incarnationChecks(includingIdle: true) {
@@ -171,7 +172,10 @@ struct IncarnationTests {
         #expect(reader.consumer.incarnationChecks().isEmpty)
     }
 
-    @Test(arguments: ["", "nw1", "nw1 5", "nw1 -1 0123456789abcdef", "nw1 5 0123", "nw2 5 0123456789abcdef", "x y z", "nw1 from -1 0123456789abcdef", "nw1 from 5"])
+    @Test(arguments: [
+        "", "nw1", "nw1 5", "nw1 -1 0123456789abcdef", "nw1 5 0123", "nw2 5 0123456789abcdef", "x y z",
+        "nw1 from -1 0123456789abcdef", "nw1 from 5",
+    ])
     func `a note that somebody else wrote is not an anchor`(_ note: String) {
         #expect(IncarnationAnchor(note: note) == nil)
     }

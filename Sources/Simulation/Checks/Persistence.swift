@@ -14,7 +14,9 @@ struct Persistence: Checker {
             result.outcome == .exhausted || result.outcome == .unknown
         else { return nil }
         // Withdrawn, or past its deadline.
-        if let code = result.error?.code, ["recalled", "superseded", "expired", "too-old"].contains(code) { return nil }
+        if let code = result.error?.code, ["recalled", "superseded", "expired", "too-old"].contains(code) {
+            return nil
+        }
         let settings = truth.scenario.setting.engine
         let lane = truth.scenario.setting.lanes[truth.news(of: delivery).lane]
         let attempts = truth.attemptsOf[delivery].map { truth.attempts[$0] }.filter { $0.ownership == ownership }

@@ -75,7 +75,9 @@ struct StoryOrder: Checker {
         return truth.takenBy[truth.item(of: delivery)].allSatisfy { $0 > number }
     }
 
-    private func offset(_ delivery: Int, _ truth: GroundTruth) -> Int64 { truth.places[truth.item(of: delivery)]?.offset ?? 0 }
+    private func offset(_ delivery: Int, _ truth: GroundTruth) -> Int64 {
+        truth.places[truth.item(of: delivery)]?.offset ?? 0
+    }
 
     private func story(_ delivery: Int, _ truth: GroundTruth) -> Story {
         let news = truth.news(of: delivery)

@@ -49,7 +49,9 @@ struct WallClockLaw: Checker {
         let news = truth.news(of: attempt.delivery)
         let name = truth.name(attempt.delivery)
         if let embargo = news.embargoUntil {
-            if wall == truth.now, embargo > truth.now { return "\(name) left \((embargo - truth.now).short) before its embargo ends" }
+            if wall == truth.now, embargo > truth.now {
+                return "\(name) left \((embargo - truth.now).short) before its embargo ends"
+            }
             let began = attempt.ownership >= 0 ? truth.ownerships[attempt.ownership].beganAt : truth.now
             for step in steps[address] ?? [] where step.at > began && truth.now < step.at + Self.caution {
                 guard embargo > truth.now + step.offset, isTaken(attempt, before: step.at, truth) else { continue }
@@ -68,7 +70,8 @@ struct WallClockLaw: Checker {
     /// No process may take it for expired before then.
     private func earliestDeadline(_ delivery: Int, _ truth: GroundTruth) -> Instant {
         let published = truth.places[truth.item(of: delivery)]?.publishedAt ?? .distantPast
-        return deadline(delivery, writtenAt: min(truth.news(of: delivery).record.timestamp ?? published, published), truth)
+        return deadline(
+            delivery, writtenAt: min(truth.news(of: delivery).record.timestamp ?? published, published), truth)
     }
 
     private func latestDeadline(_ delivery: Int, _ truth: GroundTruth) -> Instant {

@@ -123,7 +123,8 @@ extension SimulatedCluster {
             index += 1
         }
         var readings: [ConsumerState.Reading] = records.isEmpty ? [] : [.records(records)]
-        if index == log.items.count, records.count < limit, bytes < setting.queueBytes, position.reportedEnd != log.end {
+        if index == log.items.count, records.count < limit, bytes < setting.queueBytes, position.reportedEnd != log.end
+        {
             position.reportedEnd = log.end
             position.offset = log.end
             readings.append(.end(offset: log.end))

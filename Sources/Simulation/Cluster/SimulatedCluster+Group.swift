@@ -150,7 +150,8 @@ extension SimulatedCluster {
     private mutating func position(of partition: TopicPartition, lane: Int) -> LaneClient.FetchPosition {
         let commit = truth.committed[lane][partition]
         return LaneClient.FetchPosition(
-            offset: commit?.offset ?? 0, incarnation: truth.sources[partition]?.incarnation ?? 0, wasCommitted: commit != nil)
+            offset: commit?.offset ?? 0, incarnation: truth.sources[partition]?.incarnation ?? 0,
+            wasCommitted: commit != nil)
     }
 
     /// A heartbeat's answer says that the group rebalances.

@@ -64,7 +64,8 @@ extension SimulatedCluster {
             }
             let location = LedgerState.Location(
                 committed: truth.committed[lane][request.results]?.offset, watermarks: watermarks,
-                uncommitted: Set(request.sources.filter { watermarks[$0] == nil }), notes: notes, kept: log.start..<log.end, since: request.since.flatMap(log.offset(since:)))
+                uncommitted: Set(request.sources.filter { watermarks[$0] == nil }), notes: notes,
+                kept: log.start..<log.end, since: request.since.flatMap(log.offset(since:)))
             let found = processes[index].lanes[lane].ledger.located(request.results, location, at: steady)
             if let found { processes[index].lanes[lane].consumer.found(found) }
         }

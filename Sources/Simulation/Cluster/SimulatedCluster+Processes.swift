@@ -133,7 +133,8 @@ extension SimulatedCluster {
     ) {
         // An engine that has restored a partition learns no more of it from what is read for another topic's.
         for number in numbers
-        where truth.ownerships[number].partition.partition == results.partition && !truth.ownerships[number].isRestored {
+        where truth.ownerships[number].partition.partition == results.partition && !truth.ownerships[number].isRestored
+        {
             for entry in entries where entry.source.partition == truth.ownerships[number].partition {
                 truth.ownerships[number].seen.insert(entry.offset)
                 guard entry.isOpen else { continue }
@@ -167,7 +168,8 @@ extension SimulatedCluster {
     }
 
     /// The engine has finished a former incarnation.
-    mutating func noteRewind(_ partition: TopicPartition, _ address: Address, _ lane: LaneID, _ generation: Generation) {
+    mutating func noteRewind(_ partition: TopicPartition, _ address: Address, _ lane: LaneID, _ generation: Generation)
+    {
         guard
             let number = ownerships(lane, generation, address).last(where: {
                 truth.ownerships[$0].partition == partition && truth.ownerships[$0].isEnding
