@@ -29,11 +29,13 @@ struct IncarnationWatch: Sendable {
     var isDue: Bool { known != nil && batches > checkedBatches }
 
     /// Called with the offset of the first record or end that is read.
-    mutating func begin(at offset: Int64) {
-        if isReadWhole, offset > 0, case .none = anchor { anchor = .known(.beginning(at: offset)) }
+    mutating func begin(at offset: Int64, _ record: SourceRecord? = nil) {
+        guard isReadWhole, offset > 0, case .none = anchor else { return }
+        let identity = record.map { RecordIdentity(of: $0) } ?? RecordIdentity(hash: 0)
+        anchor = .known(.beginning(at: offset, identity: identity))
     }
 
-    /// Called for every batch with its first record; takes a fingerprint once between two checks.
+    /// Called for every batch with its first record; takes its identity once between two checks.
     mutating func note(_ record: SourceRecord) {
         batches += 1
         guard candidate == nil else { return }

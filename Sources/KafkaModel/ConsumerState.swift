@@ -209,7 +209,7 @@ public struct ConsumerState: Sendable {
                     beginAnew(slot, &events)
                     continue
                 }
-                if slots[slot].next == nil { slots[slot].watch.begin(at: first.offset) }
+                if slots[slot].next == nil { slots[slot].watch.begin(at: first.offset, first) }
                 slots[slot].next = last.offset < .max ? last.offset + 1 : .max
                 records += batch.count
                 slots[slot].watch.note(first)

@@ -5,7 +5,8 @@ public import NewsModel
 public struct IncarnationAnchor: Sendable, Hashable {
     public let offset: Int64
     public let identity: RecordIdentity
-    /// Where reading began, although nothing was committed: there is no record to recognise, but none may stand before it.
+    /// Where reading began, although nothing was committed: no record may stand before it. The identity is the first record's,
+    /// 0 where there was none.
     private var began: Int64?
     package var isBeginning: Bool { began != nil }
 
@@ -20,23 +21,25 @@ public struct IncarnationAnchor: Sendable, Hashable {
 
     /// Of a partition without a committed offset whose reading began at `offset` all the same: what stood there was fetched
     /// as the group's offset before its topic was deleted, unless the records before it fell to retention.
-    static func beginning(at offset: Int64) -> IncarnationAnchor {
-        var anchor = IncarnationAnchor(offset: 0, identity: RecordIdentity(hash: 0))
+    static func beginning(at offset: Int64, identity: RecordIdentity = RecordIdentity(hash: 0)) -> IncarnationAnchor {
+        var anchor = IncarnationAnchor(offset: 0, identity: identity)
         anchor.began = offset
         return anchor
     }
 
     /// As it stands beside the group's committed offset, so that the partition's next owner recognises the incarnation too.
     public var note: String {
-        if let began { return "nw1 from \(began)" }
-        return "nw1 \(offset) \(String(decoding: identity.headerValue, as: UTF8.self))"
+        let digits = String(decoding: identity.headerValue, as: UTF8.self)
+        return began.map { "nw1 from \($0) \(digits)" } ?? "nw1 \(offset) \(digits)"
     }
 
     /// - Parameter note: what stands beside a committed offset, whoever wrote it; `nil` when it is not an anchor.
     public init?(note: String) {
         let parts = note.split(separator: " ", omittingEmptySubsequences: false)
-        if parts.count == 3, parts[0] == "nw1", parts[1] == "from", let began = Int64(parts[2]), began >= 0 {
-            self = .beginning(at: began)
+        if parts.count == 4, parts[0] == "nw1", parts[1] == "from", let began = Int64(parts[2]), began >= 0,
+            let identity = RecordIdentity(headerValue: Array(parts[3].utf8))
+        {
+            self = .beginning(at: began, identity: identity)
             return
         }
         guard parts.count == 3, parts[0] == "nw1", let offset = Int64(parts[1]), offset >= 0,
@@ -71,10 +74,17 @@ public struct IncarnationAnchor: Sendable, Hashable {
         switch finding {
         case .unknown: .unknown
         case .nothing: began == nil ? .doubtful : .same
-        case .record(let found) where began != nil: found.offset < began ?? 0 ? .another : .same
+        case .record(let found) where began != nil: verdict(onFirst: found)
         case .record(let found) where found.offset > offset: .same
         case .record(let found) where found.offset < offset: .doubtful
         case .record(let found): found == self ? .same : .another
         }
+    }
+
+    /// On the first record that the partition has.
+    private func verdict(onFirst found: IncarnationAnchor) -> Verdict {
+        guard let began, found.offset <= began else { return .same }
+        if found.offset < began { return .another }
+        return identity.hash == 0 || found.identity == identity ? .same : .another
     }
 }

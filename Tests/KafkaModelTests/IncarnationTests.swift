@@ -129,10 +129,13 @@ struct IncarnationTests {
         #expect(reader.hasBegunAnew)
     }
 
-    @Test func `nothing is committed, and reading begins behind what fell to retention`() {
+    @Test func `nothing is committed, and reading begins behind what fell to retention`() throws {
         var reader = Reader(note: nil, isUncommitted: true)
         reader.read(40..<50, of: "a")
-        #expect(reader.consumer.note(for: reader.partition) == "nw1 from 40")
+        let note = try #require(reader.consumer.note(for: reader.partition))
+        #expect(note.hasPrefix("nw1 from 40 "))
+        #expect(IncarnationAnchor(note: note)?.note == note)
+        #expect(IncarnationAnchor(note: note)?.verdict(.record(anchor(40, of: "b"))) == .another)
         reader.answer(.record(anchor(40, of: "a")))
         #expect(!reader.hasBegunAnew)
         #expect(reader.consumer.note(for: reader.partition) == anchor(40, of: "a").note)
@@ -170,7 +173,8 @@ struct IncarnationTests {
     }
 
     @Test(arguments: [
-        "", "nw1", "nw1 5", "nw1 -1 0123456789abcdef", "nw1 5 0123", "nw2 5 0123456789abcdef", "x y z", "nw1 from -1",
+        "", "nw1", "nw1 5", "nw1 -1 0123456789abcdef", "nw1 5 0123", "nw2 5 0123456789abcdef", "x y z",
+        "nw1 from -1 0123456789abcdef", "nw1 from 5",
     ])
     func `a note that somebody else wrote is not an anchor`(_ note: String) {
         #expect(IncarnationAnchor(note: note) == nil)

@@ -142,6 +142,8 @@ extension GroundTruth {
     func hide(_ partition: TopicPartition, below offset: Int64, publishedAfter time: Instant) {
         for (stands, item) in sources[partition]?.items ?? [] where stands < offset {
             guard let place = places[item], place.publishedAt > time, !isSettled(item) else { continue }
+            // Who has read one finishes it.
+            if takenBy[item].contains(where: { ownerships[$0].end == nil }) { continue }
             places[item]?.isHidden = true
         }
     }
