@@ -87,8 +87,6 @@ extension Engine {
         return waits
     }
 
-    private typealias Add = (_ reason: Wait.Reason, _ since: Instant, _ detail: String, _ remedy: String) -> Void
-
     private func addKafkaWaits(
         _ lane: Int, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
     ) {
