@@ -134,8 +134,11 @@ let package = Package(
             ], path: "Sources/Benchmark", swiftSettings: strict),
         // What tests of several modules use: Python, a browser, requests written by hand.
         .target(
-            name: "TestSupport", dependencies: [nioCore, nioPosix], path: "Tests/TestSupport", exclude: ["browser.py"],
-            swiftSettings: strict),
+            name: "TestSupport",
+            dependencies: [
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
+            ], path: "Tests/TestSupport", exclude: ["browser.py"], swiftSettings: strict),
         .testTarget(name: "NewsModelTests", dependencies: ["NewsModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "KafkaModelTests", dependencies: ["KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(name: "NotificationHubTests", dependencies: ["NotificationHub"], swiftSettings: strict),
@@ -149,6 +152,7 @@ let package = Package(
         .testTarget(
             name: "PublisherServiceTests",
             dependencies: [
+                "TestSupport",
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine",
                 "PublisherService", logging,
@@ -156,6 +160,7 @@ let package = Package(
         .testTarget(
             name: "OTLPTracingTests",
             dependencies: [
+                "TestSupport",
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "OTLPTracing",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
@@ -201,6 +206,7 @@ let package = Package(
         .testTarget(
             name: "FireTests",
             dependencies: [
+                "TestSupport",
                 "newswire", "mockbroker", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
                 "NotificationHub",
             ], swiftSettings: strict),
