@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import HTTPTypes
 import HubEmulator
@@ -57,7 +58,7 @@ struct HubResponder: HTTPResponder {
         else { return nil }
         let handles = Set(
             request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
-                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).removingPercentEncoding })
+                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() })
         guard let events = hub.streams.watch(handles, as: { $0 }) else {
             return Self.response(Inspection.problem(503, "Too many are watching."))
         }

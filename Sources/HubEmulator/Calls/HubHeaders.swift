@@ -1,3 +1,4 @@
+import ByteText
 public import NotificationHub
 
 /// HTTP header fields in the order they were sent. Names compare without regard to case.
@@ -22,36 +23,6 @@ public struct HubHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
 
     /// The first field of that name.
     public subscript(name: String) -> String? {
-        fields.first { $0.name.equalsIgnoringCase(name) }?.value
+        fields.first { $0.name.equalsIgnoringASCIICase(name) }?.value
     }
-}
-
-extension String {
-    /// ASCII letters compare without regard to case, everything else as it is.
-    func equalsIgnoringCase(_ other: String) -> Bool {
-        let (left, right) = (utf8, other.utf8)
-        guard left.count == right.count else { return false }
-        return zip(left, right).allSatisfy {
-            $0 == $1 || ($0 | 0x20 == $1 | 0x20 && $0 | 0x20 >= 97 && $0 | 0x20 <= 122)
-        }
-    }
-
-    func hasPrefixIgnoringCase(_ prefix: String) -> Bool {
-        let (left, right) = (utf8, prefix.utf8)
-        guard left.count >= right.count else { return false }
-        return zip(left, right).allSatisfy {
-            $0 == $1 || ($0 | 0x20 == $1 | 0x20 && $0 | 0x20 >= 97 && $0 | 0x20 <= 122)
-        }
-    }
-
-    /// Without the blanks, tabs and line ends around it.
-    func trimmed() -> String {
-        let bytes = utf8
-        guard let start = bytes.firstIndex(where: { !Self.isBlank($0) }),
-            let end = bytes.lastIndex(where: { !Self.isBlank($0) })
-        else { return "" }
-        return String(self[start...end])
-    }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
 }

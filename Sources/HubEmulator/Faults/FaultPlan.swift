@@ -1,3 +1,5 @@
+import ByteText
+
 /// The faults that are set, oldest first.
 struct FaultPlan: Sendable {
     /// Faults held at most; the oldest gives way.

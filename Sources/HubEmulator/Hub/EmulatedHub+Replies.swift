@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 extension EmulatedHub {
@@ -9,7 +10,7 @@ extension EmulatedHub {
         headers.reserveCapacity(fields.count + 3)
         headers.append("Content-Type", contentType)
         for field in fields { headers.append(field.name, field.value) }
-        let tracking = random.guid()
+        let tracking = trackingID()
         headers.append("TrackingId", tracking)
         headers.append("x-ms-correlation-request-id", tracking)
         return HubHTTPResponse(status: status, headers: headers, body: body)
@@ -25,10 +26,22 @@ extension EmulatedHub {
         return response
     }
 
+    /// A version 4 UUID in lower case.
+    private mutating func trackingID() -> String {
+        let digits =
+            (random.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000).hexDigits
+            + (random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000).hexDigits
+        var rest = digits[...]
+        return [8, 4, 4, 4, 12].map { length in
+            defer { rest = rest.dropFirst(length) }
+            return String(rest.prefix(length))
+        }.joined(separator: "-")
+    }
+
     /// `73622a22797441e4b434e8c2c14112ce-20181107001834-33331921-18`, as the service makes them. The third part is the
     /// send's number in the log, by which telemetry finds it.
     mutating func notificationID(at now: HubTime) -> String {
-        "\(random.hex32())-\(CalendarTime(now).compact)-\(received.total + 1)-\(random.next() % 32)"
+        "\(random.next().hexDigits)\(random.next().hexDigits)-\(now.compact)-\(received.total + 1)-\(random.next() % 32)"
     }
 
     /// The send with this id, while it is kept.

@@ -1,3 +1,5 @@
+import ByteText
+
 /// A point in time for the hub's rules, in milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// The rules never read a clock; whoever calls them says what time it is.
@@ -18,7 +20,7 @@ public struct HubTime: Hashable, Comparable, Sendable {
     public static let never = HubTime(milliseconds: 253_402_300_799_999)
 
     /// Whole seconds since 1970, rounded down.
-    public var seconds: Int64 { Self.floorDivide(milliseconds, 1000).quotient }
+    public var seconds: Int64 { milliseconds.flooredQuotientAndRemainder(dividingBy: 1000).quotient }
 
     public static func < (lhs: HubTime, rhs: HubTime) -> Bool { lhs.milliseconds < rhs.milliseconds }
 
@@ -32,10 +34,5 @@ public struct HubTime: Hashable, Comparable, Sendable {
     public func millisecondsSince(_ earlier: HubTime) -> Int64 {
         let (difference, overflow) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
         return overflow ? (self < earlier ? .min : .max) : difference
-    }
-
-    static func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

@@ -1,3 +1,5 @@
+import ByteText
+
 /// `{number}-{number}-{shard}`, for example `2582603058510987091-6288692135058353266-3`.
 struct RegistrationID: Hashable, Sendable, CustomStringConvertible {
     var first: UInt64

@@ -1,11 +1,12 @@
+import ByteText
 import NotificationHub
 
 /// What tags a client may put on a registration or an installation.
 enum TagRules {
     /// A comma-separated list, blanks around each tag ignored.
     static func split(_ text: String?, max: Int) throws(Refusal) -> [String] {
-        guard let text, !text.trimmed().isEmpty else { return [] }
-        return try check(text.split(separator: ",").map { String($0).trimmed() }.filter { !$0.isEmpty }, max: max)
+        guard let text, !text.trimmed.isEmpty else { return [] }
+        return try check(text.split(separator: ",").map { String($0.trimmed) }.filter { !$0.isEmpty }, max: max)
     }
 
     /// The tags without repeats; those that differ in letter case alone are repeats.

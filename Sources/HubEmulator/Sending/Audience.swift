@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// Whom a send is for.
@@ -15,7 +16,7 @@ enum Audience: Sendable, Hashable {
             self = .everyone
             return
         }
-        if tagsHeader.trimmed().isEmpty {
+        if tagsHeader.trimmed.isEmpty {
             self = .nobody
             return
         }

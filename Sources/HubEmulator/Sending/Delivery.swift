@@ -1,3 +1,4 @@
+import ByteText
 public import NotificationHub
 
 /// One notification as it was handed to one device.
@@ -28,7 +29,7 @@ public struct Delivery: Sendable {
         if let text = String(validating: body, as: UTF8.self) {
             members.append(.init("body", .string(text)))
         } else {
-            members.append(.init("bodyBase64", .string(base64(body))))
+            members.append(.init("bodyBase64", .string(Base64.encode(body))))
         }
         return .object(members)
     }

@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 extension EmulatedHub {
@@ -39,7 +40,7 @@ extension EmulatedHub {
         out += "<Success>\(successes)</Success><Failure>\(deliveries.count - successes)</Failure><Results>"
         for delivery in deliveries {
             out += "<RegistrationResult><ApplicationPlatform>\(delivery.platform.rawValue)</ApplicationPlatform>"
-            out += "<PnsHandle>\(XMLElement.escaped(delivery.handle))</PnsHandle>"
+            out += "<PnsHandle>\(XMLText.escaped(delivery.handle))</PnsHandle>"
             out += "<RegistrationId>\(delivery.registrationID ?? "")</RegistrationId>"
             out += "<Outcome>\(sentence(delivery.outcome))</Outcome></RegistrationResult>"
         }

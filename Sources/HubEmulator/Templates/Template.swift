@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// What one registration wants to be shown, compiled once: its body, headers and expiry with their expressions.
@@ -54,7 +55,7 @@ final class Template: Sendable {
                 let value = TemplateExpression.isNumber(text) ? JSONValue.number(text) : .string(text)
                 value.write(into: &body)
             case .xmlText(let expression):
-                body.append(contentsOf: XMLElement.escaped(expression.text(properties)).utf8)
+                body.append(contentsOf: XMLText.escaped(expression.text(properties)).utf8)
             }
         }
         var fields = zip(headers, compiledHeaders).map { header, compiled in
@@ -97,7 +98,7 @@ final class Template: Sendable {
                 }
             }
         case .windows:
-            guard headers.contains(where: { $0.name.equalsIgnoringCase("X-WNS-Type") }) else {
+            guard headers.contains(where: { $0.name.equalsIgnoringASCIICase("X-WNS-Type") }) else {
                 throw TemplateProblem("a Windows template needs the header X-WNS-Type")
             }
         default: break
@@ -113,7 +114,7 @@ final class Template: Sendable {
             _ source: String, platform: NotificationFormat, headers: [HeaderField]
         ) throws(TemplateProblem) -> [Segment] {
             var compiler = Compiler()
-            switch source.trimmed().utf8.first {
+            switch source.trimmed.utf8.first {
             case UInt8(ascii: "{"):
                 let json: JSONValue
                 do { json = try JSONReader.read(Array(source.utf8)) } catch {
@@ -122,7 +123,7 @@ final class Template: Sendable {
                 try compiler.add(json)
             case UInt8(ascii: "<"):
                 let xml: XMLElement
-                do { xml = try XMLReader.read(Array(source.trimmed().utf8)) } catch {
+                do { xml = try XMLReader.read(Array(source.trimmed.utf8)) } catch {
                     throw TemplateProblem("the payload format is invalid: \(error.rawValue)")
                 }
                 try compiler.add(xml)
@@ -195,7 +196,7 @@ final class Template: Sendable {
             if let expression = try TemplateExpression.parse(text) {
                 add(.xmlText(expression))
             } else {
-                pending.append(contentsOf: XMLElement.escaped(text).utf8)
+                pending.append(contentsOf: XMLText.escaped(text).utf8)
             }
         }
     }

@@ -1,3 +1,4 @@
+import ByteText
 import Crypto
 
 /// The secret of an access rule. It looks like base64 but is used as text: its UTF-8 bytes are the HMAC key.
@@ -17,7 +18,7 @@ public struct AccessKey: Sendable {
     /// The base64 of the HMAC-SHA256 of `text`.
     func signature(of text: String) -> String {
         let key = SymmetricKey(data: Array(revealed.utf8))
-        return base64(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
+        return Base64.encode(Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)))
     }
 }
 
@@ -40,23 +41,4 @@ extension String {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
-}
-
-/// RFC 4648 §4, with padding.
-private func base64(_ bytes: some Sequence<UInt8>) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text: [UInt8] = []
-    var pending: UInt32 = 0
-    var bits = 0
-    for byte in bytes {
-        pending = (pending & 0xFF) << 8 | UInt32(byte)
-        bits += 8
-        while bits >= 6 {
-            bits -= 6
-            text.append(alphabet[Int(pending >> UInt32(bits) & 0x3F)])
-        }
-    }
-    if bits > 0 { text.append(alphabet[Int(pending << UInt32(6 - bits) & 0x3F)]) }
-    while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
-    return String(decoding: text, as: UTF8.self)
 }

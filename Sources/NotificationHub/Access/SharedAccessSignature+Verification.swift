@@ -1,3 +1,5 @@
+import ByteText
+
 extension SharedAccessSignature {
     /// Whether a request's token opens a path. The order of the checks decides which refusal a caller sees.
     /// - Parameters:
@@ -32,7 +34,7 @@ extension SharedAccessSignature {
     /// Whether the audience is the same host and a prefix of the path, whole segments compared: `/hub1` does not open
     /// `/hub10`. Scheme, port, query and a slash at the end do not matter, as clients differ in all of them.
     package func opens(host: String?, path: String) -> Bool {
-        guard let uri = percentDecoded(encodedAudience), let separator = uri.firstRange(of: "://"),
+        guard let uri = encodedAudience.percentDecoded(), let separator = uri.firstRange(of: "://"),
             ["http", "https", "sb"].contains(uri[..<separator.lowerBound].asciiLowercased)
         else { return false }
         let rest = uri[separator.upperBound...]
@@ -55,7 +57,7 @@ extension SharedAccessSignature {
     private static func segments(of path: Substring) -> [String]? {
         var segments: [String] = []
         for segment in path.prefix(while: { $0 != "?" && $0 != "#" }).split(separator: "/") {
-            guard let decoded = percentDecoded(segment), decoded != ".", decoded != ".." else { return nil }
+            guard let decoded = segment.percentDecoded(), decoded != ".", decoded != ".." else { return nil }
             segments.append(decoded.asciiLowercased)
         }
         return segments

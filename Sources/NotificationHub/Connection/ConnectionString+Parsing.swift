@@ -1,3 +1,5 @@
+import ByteText
+
 extension ConnectionString {
     /// The parts that are read, by the names they are written with.
     public enum Part: String, CaseIterable, Sendable, Hashable {

@@ -1,3 +1,5 @@
+import ByteText
+
 extension HubEndpoint {
     /// Reads `sb://host/`, `https://host:port/path` or `http://…`; `sb` means https, as in every official client.
     public init(parsing text: some StringProtocol) throws(HubEndpointProblem) {
@@ -60,7 +62,8 @@ extension HubEndpoint {
         let accepts = { (byte: UInt8) in
             byte.isASCIILetter || byte.isASCIIDigit || "/-._~%".utf8.contains(byte)
         }
-        guard path.utf8.count <= 1024, path.utf8.allSatisfy(accepts), percentDecoded(path) != nil else { throw .path }
+        guard path.utf8.count <= 1024, path.utf8.allSatisfy(accepts), path.percentDecoded() != nil
+        else { throw .path }
         let segments = path.split(separator: "/")
         guard segments.allSatisfy({ $0 != "." && $0 != ".." }) else { throw .path }
         return segments.map { "/\($0)" }.joined()

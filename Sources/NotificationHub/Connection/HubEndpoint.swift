@@ -1,3 +1,5 @@
+import ByteText
+
 /// Where a namespace of hubs answers: scheme, host, port and, behind a gateway, a path before the hub's name.
 public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
     public enum Scheme: String, Sendable, Hashable {

@@ -1,3 +1,5 @@
+import ByteText
+
 extension ErrorBody {
     /// Looks for the two elements in bytes that may be anything. No XML is parsed: a body cut short or a wrong
     /// namespace must not cost the reader the one sentence that says what is wrong.
@@ -24,7 +26,7 @@ extension ErrorBody {
     private static func line(_ content: ArraySlice<UInt8>, lengthMax: Int) -> String? {
         var line = ""
         var length = 0
-        for character in replacingEntities(String(decoding: content, as: UTF8.self)).trimmed {
+        for character in XMLText.replacingReferences(String(decoding: content, as: UTF8.self)).trimmed {
             let shown: Character = character.isWhitespace || character.isControl ? " " : character
             length += shown.utf8.count
             guard length <= lengthMax else { break }
@@ -32,42 +34,6 @@ extension ErrorBody {
         }
         let trimmed = line.trimmed
         return trimmed.isEmpty ? nil : String(trimmed)
-    }
-
-    /// The five entities of XML 1.0 §4.6 and character references; anything else stays as it is.
-    static func replacingEntities(_ text: String) -> String {
-        guard text.contains("&") else { return text }
-        var replaced = ""
-        var rest = text[...]
-        while let ampersand = rest.firstIndex(of: "&") {
-            replaced += rest[..<ampersand]
-            rest = rest[ampersand...]
-            let name = rest.dropFirst().prefix(10).prefix { $0 != ";" }
-            if name.endIndex < rest.endIndex, rest[name.endIndex] == ";", let scalar = scalar(named: name) {
-                replaced.unicodeScalars.append(scalar)
-                rest = rest[name.endIndex...].dropFirst()
-            } else {
-                replaced.append("&")
-                rest = rest.dropFirst()
-            }
-        }
-        return replaced + rest
-    }
-
-    private static func scalar(named name: Substring) -> Unicode.Scalar? {
-        switch name {
-        case "amp": return "&"
-        case "lt": return "<"
-        case "gt": return ">"
-        case "quot": return "\""
-        case "apos": return "'"
-        default:
-            guard name.first == "#" else { return nil }
-            let isHexadecimal = name.dropFirst().first == "x"
-            let digits = name.dropFirst(isHexadecimal ? 2 : 1)
-            guard digits.utf8.allSatisfy({ $0.hexDigitValue != nil }) else { return nil }
-            return UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap { Unicode.Scalar($0) }
-        }
     }
 }
 

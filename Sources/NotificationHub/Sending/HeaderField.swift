@@ -1,3 +1,5 @@
+import ByteText
+
 /// One HTTP header field of a request.
 public struct HeaderField: Sendable, Hashable {
     /// Compared without case by whoever receives it.

@@ -1,3 +1,5 @@
+import ByteText
+
 extension HubReply {
     /// The longest tracking id that is kept, in bytes.
     public static let trackingIDLengthMax = 64

@@ -1,3 +1,5 @@
+import ByteText
+
 /// The `Retry-After` header: seconds, or the date to come back. RFC 9110 §10.2.3.
 public enum RetryAfter {
     /// A hub that asks for more is asked again after a day.

@@ -1,3 +1,5 @@
+import ByteText
+
 /// What a hub routes by: a word that devices register and sends name.
 ///
 /// Two tags are equal when they differ only in ASCII letter case, as in the client libraries' own sets; the text keeps
