@@ -64,7 +64,8 @@ let package = Package(
                 "ByteText", "KafkaModel", "NewsModel", "NotificationHub", crypto, deque, heap,
                 .product(name: "Mustache", package: "swift-mustache"),
             ], swiftSettings: strict),
-        .target(name: "KafkaIO", dependencies: ["CRdkafka", "KafkaModel", "NewsModel"], swiftSettings: strict),
+        .target(
+            name: "KafkaIO", dependencies: ["ByteText", "CRdkafka", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .target(
             name: "HubIO",
             dependencies: [
