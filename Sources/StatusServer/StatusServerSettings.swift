@@ -15,14 +15,3 @@ public struct StatusServerSettings: Sendable, CustomStringConvertible {
 
     public var description: String { "\(host):\(port)" }
 }
-
-/// Why a status could not be served.
-public enum StatusServerProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    case listen(host: String, port: Int, reason: String)
-
-    public var description: String {
-        switch self {
-        case .listen(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
-        }
-    }
-}

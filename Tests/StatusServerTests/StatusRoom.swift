@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServing
 import HubIO
 import HubServer
 import KafkaIO
@@ -21,7 +22,7 @@ struct StatusRoom {
     let broker: EmbeddedBroker
     let hub: RunningHub
     let publisher: Publisher
-    let server: RunningStatusServer
+    let server: RunningServer
     let log = LogCatcher()
     private let kafka: KafkaSettings
     private let running: Task<Void, any Error>
