@@ -59,7 +59,7 @@ struct XMLElement: Sendable, Hashable {
         for child in children {
             switch child {
             case .element(let element): element.write(into: &out)
-            case .text(let text): out += XMLText.escaped(text)
+            case .text(let text): out += XMLText.escaped(text, in: .content)
             }
         }
         out += "</" + name + ">"

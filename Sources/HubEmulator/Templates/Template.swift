@@ -175,7 +175,7 @@ final class Template: Sendable {
             pending.append(contentsOf: ("<" + element.name).utf8)
             for attribute in element.attributes {
                 pending.append(contentsOf: (" " + attribute.name + "=\"").utf8)
-                try add(text: attribute.value)
+                try add(text: attribute.value, in: .attribute)
                 pending.append(UInt8(ascii: "\""))
             }
             guard !element.children.isEmpty else {
@@ -186,17 +186,17 @@ final class Template: Sendable {
             for child in element.children {
                 switch child {
                 case .element(let element): try add(element)
-                case .text(let text): try add(text: text)
+                case .text(let text): try add(text: text, in: .content)
                 }
             }
             pending.append(contentsOf: ("</" + element.name + ">").utf8)
         }
 
-        private mutating func add(text: String) throws(TemplateProblem) {
+        private mutating func add(text: String, in place: XMLText.Place) throws(TemplateProblem) {
             if let expression = try TemplateExpression.parse(text) {
                 add(.xmlText(expression))
             } else {
-                pending.append(contentsOf: XMLText.escaped(text).utf8)
+                pending.append(contentsOf: XMLText.escaped(text, in: place).utf8)
             }
         }
     }
