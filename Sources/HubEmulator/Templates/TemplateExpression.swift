@@ -115,3 +115,9 @@ struct TemplateProperties: Sendable {
     /// - Parameter name: in lower case.
     subscript(name: String) -> String? { values[name] }
 }
+
+/// One named text of a template send.
+struct TemplateProperty: Sendable, Hashable {
+    var name: String
+    var value: String
+}
