@@ -1,4 +1,5 @@
 import BreakingNews
+import ByteText
 import Foundation
 import NIOCore
 import NotificationHub
@@ -39,7 +40,8 @@ actor DeviceInbox {
         guard await isEmulator() else { return }
         var events = DeviceEventReader()
         do {
-            let stream = link.open(request("/_emulator/stream?handle=\(encodedHandle)"), silenceMax: Self.silenceMax)
+            let stream = link.open(
+                request("/_emulator/stream?handle=\(memory.handle.percentEncoded)"), silenceMax: Self.silenceMax)
             for try await piece in stream {
                 switch piece {
                 case .opened(200, _):
@@ -60,7 +62,7 @@ actor DeviceInbox {
 
     /// Shows what the hub has delivered and still keeps, as far as it was not shown yet.
     func catchUp() async {
-        guard let reply = await get("/_emulator/devices/\(encodedHandle)"), reply.status == 200,
+        guard let reply = await get("/_emulator/devices/\(memory.handle.percentEncoded)"), reply.status == 200,
             let root = try? JSONSerialization.jsonObject(with: Data(reply.body)) as? [String: Any],
             let deliveries = root["deliveries"] as? [[String: Any]]
         else { return }
@@ -100,9 +102,5 @@ actor DeviceInbox {
 
     private func request(_ target: String) -> HubRequest {
         HubRequest(method: "GET", endpoint: endpoint, target: endpoint.basePath + target)
-    }
-
-    private var encodedHandle: String {
-        memory.handle.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
 }

@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 
 /// One delivery as the emulator describes it, and what the phone would show of it.
@@ -72,17 +73,10 @@ struct DeviceNotification: Sendable {
         while texts.count < 10, let opening = rest.firstRange(of: /<text(?:\s[^>]*)?>/) {
             rest = rest[opening.upperBound...]
             guard let closing = rest.firstRange(of: "</text>") else { break }
-            texts.append(plain(rest[..<closing.lowerBound]))
+            texts.append(XMLText.replacingReferences(String(rest[..<closing.lowerBound])))
             rest = rest[closing.upperBound...]
         }
         guard texts.count > 1 else { return (nil, texts.first ?? body) }
         return (texts[0], texts.dropFirst().joined(separator: " "))
-    }
-
-    private static func plain(_ xml: Substring) -> String {
-        let entities = [
-            ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&"),
-        ]
-        return entities.reduce(String(xml)) { $0.replacing($1.0, with: $1.1) }
     }
 }

@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import KafkaIO
 
@@ -20,7 +21,7 @@ struct RedriveMark: Sendable {
         // No partition gets this far; it keeps the sums below from overflowing.
         start = min(max(committed?.offset ?? 0, 0), .max / 2)
         next = start
-        guard let note = committed?.note, let bytes = Data(base64Encoded: note), bytes.count <= Self.reach / 8 else {
+        guard let note = committed?.note, let bytes = Base64.decode(note), bytes.count <= Self.reach / 8 else {
             return
         }
         for (index, byte) in bytes.enumerated() {
@@ -59,7 +60,7 @@ struct RedriveMark: Sendable {
         for one in gone where one > offset {
             bits[Int((one - offset) / 8)] |= 1 << UInt8((one - offset) % 8)
         }
-        let mark = GroupMarks.Mark(offset: offset, note: Data(bits).base64EncodedString())
+        let mark = GroupMarks.Mark(offset: offset, note: Base64.encode(bits))
         return (mark, left.count - reachable.count)
     }
 }

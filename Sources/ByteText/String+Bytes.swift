@@ -1,5 +1,5 @@
 extension String {
-    /// Its UTF-8. Unlike `withUTF8` it needs no variable, which would be one more reference to count.
+    /// Lends the text's UTF-8. Unlike `withUTF8` it needs no variable, which would be one more reference to count.
     @inlinable
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
@@ -7,7 +7,7 @@ extension String {
         return text.withUTF8(body)
     }
 
-    /// As many whole characters of Unicode from the start as fit in so many bytes of UTF-8.
+    /// As many whole Unicode characters from the start as fit in `count` bytes of UTF-8.
     package func cut(toBytes count: Int) -> String {
         guard utf8.count > count else { return self }
         return withBytes { bytes in

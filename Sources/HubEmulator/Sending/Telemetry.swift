@@ -1,3 +1,4 @@
+import ByteText
 public import NotificationHub
 
 /// What became of one send, as `GET /messages/{id}` tells it.
@@ -83,16 +84,16 @@ public struct Telemetry: Sendable, Hashable {
     /// `NotificationDetails` for a send.
     static func xml(_ message: ReceivedMessage, location: String) -> String {
         let telemetry = message.telemetry
-        let time = { (time: HubTime) in CalendarTime(time).iso(fractionDigits: 3) }
+        let time = { (time: HubTime) in time.iso(fractionDigits: 3) }
         var out = "<NotificationDetails xmlns=\"\(RegistrationXML.namespace)\" xmlns:i=\"\(RegistrationXML.instance)\">"
-        out += "<NotificationId>\(XMLElement.escaped(message.id))</NotificationId>"
-        out += "<Location>\(XMLElement.escaped(location))</Location><State>\(telemetry.state.rawValue)</State>"
+        out += "<NotificationId>\(XMLText.escaped(message.id))</NotificationId>"
+        out += "<Location>\(XMLText.escaped(location))</Location><State>\(telemetry.state.rawValue)</State>"
         out += "<EnqueueTime>\(time(message.time))</EnqueueTime>"
         if let start = telemetry.start { out += "<StartTime>\(time(start))</StartTime>" }
         if let end = telemetry.end { out += "<EndTime>\(time(end))</EndTime>" }
-        let body = String(validating: message.body, as: UTF8.self) ?? base64(message.body)
-        out += "<NotificationBody>\(XMLElement.escaped(body))</NotificationBody>"
-        if let tags = message.tags { out += "<Tags>\(XMLElement.escaped(tags))</Tags>" }
+        let body = String(validating: message.body, as: UTF8.self) ?? Base64.encode(message.body)
+        out += "<NotificationBody>\(XMLText.escaped(body))</NotificationBody>"
+        if let tags = message.tags { out += "<Tags>\(XMLText.escaped(tags))</Tags>" }
         out += "<TargetPlatforms>\(telemetry.targets(message.format))</TargetPlatforms>"
         for (name, platform) in elements {
             let counts = telemetry.counts.filter { $0.platform == platform }
