@@ -66,7 +66,8 @@ let package = Package(
         .target(
             name: "HubIO",
             dependencies: [
-                "NotificationHub", deque, nioCore, nioPosix, nioSSL, .product(name: "NIOTLS", package: "swift-nio"),
+                "NewsModel", "NotificationHub", deque, nioCore, nioPosix, nioSSL,
+                .product(name: "NIOTLS", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
             name: "PublisherService",
@@ -135,7 +136,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "KafkaIOTests", dependencies: ["KafkaIO", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
-            name: "HubIOTests", dependencies: ["HubIO", "NotificationHub", nioCore, nioPosix, nioSSL],
+            name: "HubIOTests", dependencies: ["HubIO", "NewsModel", "NotificationHub", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
             name: "PublisherServiceTests",
