@@ -1,3 +1,4 @@
+import HTTPServing
 import Logging
 import OTLPTracing
 import PublisherService
@@ -7,12 +8,12 @@ extension Settings {
     /// Serves health, metrics and the dashboard where the settings say.
     ///
     /// - Returns: `nil` when that is off, or when the port cannot be had: news must go out all the same.
-    func serveStatus(of publisher: Publisher, exporter: SpanExporter?, log: Logger) async -> RunningStatusServer? {
+    func serveStatus(of publisher: Publisher, exporter: SpanExporter?, log: Logger) async -> RunningServer? {
         guard let listen else { return nil }
         let server = StatusServer(
             StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed), publisher: publisher,
             exporter: exporter, log: log)
-        do throws(StatusServerProblem) {
+        do throws(ListenFailure) {
             let running = try await server.start()
             let address = NetworkAddress(host: listen.host, port: running.port)
             log.info("status served", metadata: ["address": "\(address)", "dashboard": "http://\(address)/"])
