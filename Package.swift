@@ -69,7 +69,7 @@ let package = Package(
         .target(
             name: "HubIO",
             dependencies: [
-                "ByteText", "NotificationHub", deque, nioCore, nioPosix, nioSSL,
+                "ByteText", "NewsModel", "NotificationHub", deque, nioCore, nioPosix, nioSSL,
                 .product(name: "NIOTLS", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
@@ -158,7 +158,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "KafkaIOTests", dependencies: ["KafkaIO", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
-            name: "HubIOTests", dependencies: ["ByteText", "HubIO", "NotificationHub", nioCore, nioPosix, nioSSL],
+            name: "HubIOTests", dependencies: ["ByteText", "HubIO", "NewsModel", "NotificationHub", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
             name: "PublisherServiceTests",

@@ -35,15 +35,16 @@ struct SingleSend: Sendable {
             loop.execute {
                 let holder = PoolHolder()
                 let pool = SenderPool(
-                    eventLoop: loop, target: HubTarget(endpoint: connection.endpoint, hub: hub), limits: limits,
+                    eventLoop: loop, target: SendTarget(endpoint: connection.endpoint, hub: hub), limits: limits,
                     tls: tls
-                ) { _, result in
+                ) { results in
+                    guard let result = results.first?.result else { return }
                     holder.pool?.close { continuation.resume(returning: result) }
                     holder.pool = nil
                 }
                 holder.pool = pool
                 pool.authorization = authorization
-                pool.send(request, token: 0)
+                pool.send(request, id: 0)
             }
         }
     }
@@ -91,7 +92,7 @@ struct SendVerdict: Sendable, Hashable {
 
     init(_ result: SendResult) {
         switch result {
-        case .replied(let reply, _): self.init(reply)
+        case .replied(let reply): self.init(reply)
         case .notSent(let failure):
             self.init(isAccepted: false, message: "not sent: \(failure)", remedy: Self.remedy(failure))
         case .unknown(let failure):

@@ -1,3 +1,16 @@
+public import NotificationHub
+
+/// Where a pool's requests go: one hub's `messages`.
+public struct SendTarget: Sendable, Hashable {
+    public var endpoint: HubEndpoint
+    public var path: SendPath
+
+    public init(endpoint: HubEndpoint, hub: HubName, apiVersion: String = SendPath.apiVersion) {
+        self.endpoint = endpoint
+        path = SendPath(endpoint: endpoint, hub: hub, apiVersion: apiVersion)
+    }
+}
+
 /// The bounds of one pool.
 public struct SenderLimits: Sendable, Hashable {
     /// Open connections, 1 or more; each carries one request at a time.
