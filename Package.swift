@@ -108,7 +108,7 @@ let package = Package(
                 "OTLPTracing", "PublishEngine", "PublisherService", "Simulation", "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioHTTP1,
                 nioPosix, nioSSL,
-            ], swiftSettings: strict),
+            ], path: "Sources", sources: ["NewswireCommands", "NewswireSettings"], swiftSettings: strict),
         // jemalloc: memory for an event is asked for on one thread and given back on another, for which glibc's
         // allocator takes a lock; an event costs an eighth less. Where it is not installed, the program does without.
         .target(name: "CAllocator", linkerSettings: hasJemalloc ? [.linkedLibrary("jemalloc")] : []),
@@ -178,7 +178,7 @@ let package = Package(
                 "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine",
                 "PublisherService", "TestSupport", logging, nioCore, nioPosix,
-            ], exclude: ["page.py"], swiftSettings: strict),
+            ], path: "Tests", sources: ["NewswireTests", "NewswireSettingsTests"], swiftSettings: strict),
         // A broker for tests in a process of its own.
         .executableTarget(
             name: "mockbroker", dependencies: ["KafkaIO"], path: "Tests/MockBroker", swiftSettings: strict),
