@@ -59,7 +59,7 @@ public final class SenderPool {
     ///   - tls: see `TrustRoots`; required for an `https` target, unused for `http`.
     ///   - onResult: gets each request's result, once, on the event loop; never from inside `send`. May call `send`.
     public init(
-        eventLoop: any EventLoop, target: HubTarget, limits: SenderLimits = SenderLimits(), tls: NIOSSLContext?,
+        eventLoop: any EventLoop, target: HubTarget, limits: SenderLimits, tls: NIOSSLContext?,
         userAgent: String = "newswire", onResult: @escaping (_ token: UInt64, _ result: SendResult) -> Void
     ) {
         precondition(limits.connections > 0, "a pool has at least one connection")
