@@ -1,81 +1,125 @@
-import PublishEngine
+package import HubIO
+package import KafkaIO
+package import KafkaModel
+package import Logging
+package import NotificationHub
+package import PublishEngine
+package import PublisherService
 
 /// Everything an operator may set, read and checked once, at start.
 ///
-/// `SettingsKey.all` has each key with its meaning, default and range.
-struct Settings: Sendable {
-    var kafka: Kafka
-    /// Highest urgency first; never empty.
-    var lanes: [LaneSettings]
-    var resultsTopic: String
-    var deadLettersTopic: String
-    var hub: Hub
-    var retry: RetrySchedule
-    var unknownAttempts: Int
-    var longestPause: Duration
-    var payload: PayloadSettings
-    /// `nil` for unlimited.
-    var rate: EngineSettings.Rate?
+/// A component's settings are read straight into the component's own type. `SettingsKey.all` has each key with its
+/// meaning, default and range.
+package struct Settings: Sendable {
+    /// Without librdkafka's properties; `kafkaSettings` includes them.
+    var kafka: KafkaSettings
+    /// In the file's order, those from the environment last.
+    var kafkaProperties: [SecretField]
+    /// With at least one lane.
+    package var engine: EngineSettings
+    package var deadLettersTopic: String
+    package var connectionString: Secret
+    /// `nil` when the connection string names the hub.
+    var hubName: String?
+    package var sender: SenderLimits
+    package var trustRoots: TrustRoots
+    package var payload: PayloadSettings
     /// Empty for the six of the tutorials.
-    var categories: [CategoryTable.Category]
-    var unroutable: UnroutablePolicy
+    package var categories: [CategoryTable.Category]
+    package var unroutable: UnroutablePolicy
     /// `nil` when switched off.
-    var listen: NetworkAddress?
-    /// Lets callers from elsewhere act; `nil` keeps that to this machine.
-    var token: Secret?
+    package var listen: NetworkAddress?
+    /// Lets callers from other machines act; `nil` leaves that to this machine.
+    package var token: Secret?
     /// `nil` for one per core.
-    var shards: Int?
-    var shutdownDeadline: Duration
-    var floodGuard: FloodGuard.Settings
-    var tracing: Tracing
-    var logging: Logging
+    package var shards: Int?
+    package var tracing: Tracing
+    package var logging: Logging
 
-    struct Kafka: Sendable {
-        /// Never empty.
-        var bootstrapServers: [NetworkAddress]
-        var group: String
-        var instance: String?
-        /// In the file's order, those from the environment last.
-        var properties: [Property]
-
-        struct Property: Sendable {
-            var name: String
-            var value: Secret
-        }
-    }
-
-    struct Hub: Sendable {
-        var connectionString: Secret
-        /// `nil` when the connection string names the hub.
-        var name: String?
-        var connections: Int
-        var requestTimeout: Duration
-        var connectTimeout: Duration
-        var trustRoots: String?
-    }
-
-    struct Tracing: Sendable {
+    package struct Tracing: Sendable {
         /// `nil` when switched off.
-        var endpoint: String?
-        var headers: [Kafka.Property]
-        var sampledPercent: Int
+        package var endpoint: String?
+        package var headers: [SecretField]
+        package var sampledPercent: Int
     }
 
-    struct Logging: Sendable {
-        var level: String
-        var format: String
+    package struct Logging: Sendable {
+        package var level: Logger.Level
+        package var format: Format
+
+        package enum Format: String, Sendable, CaseIterable {
+            /// Text on a terminal, JSON elsewhere.
+            case auto
+            case json, text
+        }
+
+        package init(level: Logger.Level = .info, format: Format = .auto) {
+            self.level = level
+            self.format = format
+        }
     }
 }
 
-/// A text that shows only when asked by name, never in a description or a log.
-struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    let revealed: String
+/// A name that may be shown with a value that may not.
+package struct SecretField: Sendable {
+    package var name: String
+    package var value: Secret
+}
 
-    init(_ revealed: String) {
+/// A text that is shown only by `revealed`, never by a description or a log.
+package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Shown in its place.
+    package static let mask = "***"
+
+    package let revealed: String
+
+    package init(_ revealed: String) {
         self.revealed = revealed
     }
 
-    var description: String { EffectiveSetting.mask }
-    var debugDescription: String { EffectiveSetting.mask }
-    var customMirror: Mirror { Mirror(self, children: []) }
+    package var description: String { Self.mask }
+    package var debugDescription: String { Self.mask }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+// MARK: For the components
+
+extension Settings {
+    package var kafkaSettings: KafkaSettings {
+        var settings = kafka
+        for property in kafkaProperties { settings.properties[property.name] = property.value.revealed }
+        return settings
+    }
+
+    /// - Throws: nothing for checked settings.
+    package func connection() throws -> ConnectionString {
+        try ConnectionString(parsing: connectionString.revealed)
+    }
+
+    /// - Throws: nothing for checked settings.
+    package func hub() throws -> HubName {
+        if let hubName { return try HubName(hubName) }
+        guard let name = try connection().entityPath else { throw HubNameProblem.empty }
+        return name
+    }
+
+    /// - Throws: nothing for checked settings.
+    package func categoryTable() throws -> CategoryTable {
+        categories.isEmpty ? .standard : try CategoryTable(categories)
+    }
+
+    /// - Parameter cores: the number of shards that `auto` stands for.
+    /// - Throws: nothing for checked settings.
+    package func publisherSettings(cores: Int) throws -> PublisherSettings {
+        PublisherSettings(
+            kafka: kafkaSettings, engine: engine, table: try categoryTable(), unroutable: unroutable,
+            payload: payload, connection: try connection(), hub: try hub(), limits: sender,
+            trustRoots: trustRoots, deadLetterTopic: deadLettersTopic, shards: shards ?? max(cores, 1))
+    }
+
+    package var topicRules: TopicRules {
+        TopicRules(
+            lanes: engine.lanes.map { .init(name: $0.name, topics: $0.topics, maxAge: $0.maxAge) },
+            resultsTopic: engine.resultsTopic, deadLetterTopic: deadLettersTopic)
+    }
 }

@@ -1,8 +1,7 @@
+import NewswireSettings
 import Testing
 
-@testable import newswire
-
-@Test func `a text larger than the bound is refused unread`() {
+@Test func `a text larger than the bound is refused without reading it`() {
     let document = SettingsDocument(String(repeating: "# filler\n", count: 40_000))
     #expect(document.problems.map(\.message) == ["the file is larger than 256 KiB"])
 }
@@ -37,7 +36,7 @@ import Testing
     String(repeating: "- ", count: 50_000),
 ])
 func `no text is too strange to read`(text: String) {
-    _ = SettingsReading(text)
+    _ = LoadedSettings(text)
 }
 
 @Test func `garbage by the thousand is read without a trap`() {
@@ -49,11 +48,11 @@ func `no text is too strange to read`(text: String) {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             text.append(alphabet[Int(state >> 33) % alphabet.count])
         }
-        _ = SettingsReading(text)
+        _ = LoadedSettings(text)
     }
 }
 
-@Test func `lines and columns are those of the text, also after line breaks of another system`() {
-    let reading = SettingsReading("kafka:\r\n  group: x\r\n  grup: y\r\n")
-    #expect(reading.problems.first { $0.key == "kafka.grup" }?.place == .file(line: 3, column: 3))
+@Test func `lines and columns are those of the text, even with Windows line breaks`() {
+    let loaded = LoadedSettings("kafka:\r\n  group: x\r\n  grup: y\r\n")
+    #expect(loaded.problems.first { $0.key == "kafka.grup" }?.place == .file(line: 3, column: 3))
 }

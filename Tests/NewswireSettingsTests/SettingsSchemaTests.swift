@@ -1,21 +1,20 @@
 import Foundation
+import NewswireSettings
 import TestSupport
 import Testing
 
-@testable import newswire
-
-/// The schema is tested with a validator that is not ours.
+/// An independent validator tests the schema.
 private let python = Python(with: "jsonschema")
 
 private let schema = repository.appending(path: "schemas/configuration.schema.json")
 
-@Test func `the schema beside the examples is the one the table makes`() throws {
+@Test func `the published schema is the one generated from the keys`() throws {
     if ProcessInfo.processInfo.environment["NEWSWIRE_TEST_RECORD"] != nil {
         try Data(SettingsSchema.json().utf8).write(to: schema)
     }
     let stored = try String(contentsOf: schema, encoding: .utf8)
     #expect(
-        stored == SettingsSchema.json(), "run the test once with NEWSWIRE_TEST_RECORD=1, and look at the difference")
+        stored == SettingsSchema.json(), "run the test once with NEWSWIRE_TEST_RECORD=1 and review the difference")
     #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(stored.utf8)) }
 }
 
@@ -39,7 +38,7 @@ private let schema = repository.appending(path: "schemas/configuration.schema.js
         (#"{"lanes": {"x": {"topics": ["a"]}}, "payload": {"platforms": ["aple"]}}"#, false),
         (#"{"lanes": {"x": {"topics": ["a"]}}, "surprise": 1}"#, false),
     ])
-func `an editor that goes by the schema agrees`(document: String, isValid: Bool) async throws {
+func `an editor that uses the schema agrees`(document: String, isValid: Bool) async throws {
     let program = """
         import json, sys, jsonschema
         schema = json.load(open(sys.argv[1]))

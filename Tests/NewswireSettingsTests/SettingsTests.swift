@@ -1,11 +1,14 @@
-import Foundation
+import HubIO
+import KafkaIO
+import KafkaModel
+import Logging
 import NewsModel
+import NewswireSettings
 import PublishEngine
+import PublisherService
 import Testing
 
-@testable import newswire
-
-/// The example of the contract, word for word.
+/// The example of the documentation, word for word.
 let contractExample = """
     kafka:
       bootstrapServers: ["127.0.0.1:9092"]
@@ -35,7 +38,7 @@ let connectionString =
     "Endpoint=sb://example.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=c2VjcmV0LWNhbmFyeQ=="
 let hubVariable = ["NEWSWIRE_HUB_CONNECTION_STRING": connectionString]
 
-/// The least that is valid, with more appended.
+/// The smallest valid configuration, with more appended.
 func minimal(_ more: String = "") -> String {
     """
     kafka: {bootstrapServers: ["127.0.0.1:9092"]}
@@ -45,20 +48,20 @@ func minimal(_ more: String = "") -> String {
     """ + more
 }
 
-func lines(_ reading: SettingsReading) -> [String] { reading.problems.map { $0.line(file: "x.yaml") } }
+func lines(_ loaded: LoadedSettings) -> [String] { loaded.problems.map { $0.line(file: "x.yaml") } }
 
-@Test func `the example of the contract is read as it says`() throws {
-    let reading = SettingsReading(contractExample, environment: hubVariable)
-    #expect(lines(reading) == [])
-    let settings = try #require(reading.settings)
-    #expect(settings.kafka.bootstrapServers == [NetworkAddress(host: "127.0.0.1", port: 9092)])
-    #expect(settings.kafka.properties.map(\.name) == ["security.protocol"])
-    #expect(settings.lanes.map(\.name) == ["live", "backfill"])
-    #expect(settings.lanes.map(\.maxAge) == [.seconds(900), nil])
-    #expect(settings.lanes.map(\.floorPercent) == [0, 10])
-    #expect(settings.hub.connectionString.revealed == connectionString)
+@Test func `the documented example is read as written`() throws {
+    let loaded = LoadedSettings(contractExample, environment: hubVariable)
+    #expect(lines(loaded) == [])
+    let settings = try #require(loaded.settings)
+    #expect(settings.kafkaSettings.bootstrapServers == ["127.0.0.1:9092"])
+    #expect(settings.kafkaSettings.properties == ["security.protocol": "SASL_SSL"])
+    #expect(settings.engine.lanes.map(\.name) == ["live", "backfill"])
+    #expect(settings.engine.lanes.map(\.maxAge) == [.seconds(900), nil])
+    #expect(settings.engine.lanes.map(\.floorPercent) == [0, 10])
+    #expect(settings.connectionString.revealed == connectionString)
     #expect(settings.payload == PayloadSettings())
-    #expect(settings.rate == EngineSettings.Rate(perSecond: 500, burst: 50))
+    #expect(settings.engine.rate == EngineSettings.Rate(perSecond: 500, burst: 50))
     #expect(
         settings.categories == [
             .init(name: "World", tag: "World", names: ["world", "international"], subjects: ["medtop:11000000"])
@@ -67,33 +70,48 @@ func lines(_ reading: SettingsReading) -> [String] { reading.problems.map { $0.l
     #expect(settings.listen == NetworkAddress(host: "127.0.0.1", port: 9464))
 }
 
-@Test func `what is left out has its documented default`() throws {
-    let settings = try #require(SettingsReading(minimal()).settings)
-    #expect(settings.kafka.group == "newswire")
-    #expect(settings.resultsTopic == "news.results")
-    #expect(settings.hub.connections == 64)
-    #expect(settings.hub.requestTimeout == .seconds(30))
-    #expect(settings.retry == RetrySchedule(attempts: nil, first: .milliseconds(500), longest: .seconds(30)))
-    #expect(settings.engineSettings.unknownAttempts == 5)
-    #expect(settings.engineSettings.longestPause == .seconds(300))
-    #expect(settings.floodGuard == FloodGuard.Settings())
-    #expect(settings.lanes == [LaneSettings(name: "live", topics: ["news.events"])])
+@Test func `an absent setting has its documented default`() throws {
+    let settings = try #require(LoadedSettings(minimal()).settings)
+    #expect(settings.kafkaSettings.group == "newswire")
+    #expect(settings.engine.resultsTopic == "news.results")
+    #expect(settings.engine.connections == 64)
+    #expect(settings.sender.requestTimeout == .seconds(30))
+    #expect(settings.sender.connectTimeout == .seconds(5))
+    #expect(settings.engine.retry == RetrySchedule(attempts: nil, first: .milliseconds(500), longest: .seconds(30)))
+    #expect(settings.engine.unknownAttempts == 5)
+    #expect(settings.engine.longestPause == .seconds(300))
+    #expect(settings.engine.lanes == [LaneSettings(name: "live", topics: ["news.events"])])
     #expect(settings.shards == 1)
-    #expect(settings.shutdownDeadline == .seconds(35))
+    #expect(settings.engine.drainDeadline == .seconds(35))
+}
+
+@Test func `a component's own defaults are those of the configuration`() throws {
+    let settings = try #require(LoadedSettings(minimal()).settings)
+    let engine = EngineSettings(lanes: [], platforms: [], resultsTopic: "")
+    #expect(settings.engine.connections == engine.connections)
+    #expect(settings.engine.retry == engine.retry)
+    #expect(settings.engine.unknownAttempts == engine.unknownAttempts)
+    #expect(settings.engine.longestPause == engine.longestPause)
+    #expect(settings.engine.floodGuard == engine.floodGuard)
+    #expect(settings.engine.drainDeadline == engine.drainDeadline)
+    #expect(settings.sender == SenderLimits(connections: engine.connections))
+    #expect(settings.payload == PayloadSettings())
+    #expect(settings.unroutable == .deadLetter)
+    #expect(settings.logging.level == .info && settings.logging.format == .auto)
 }
 
 @Test(arguments: [("2m", "", 125), ("1s", "", 20), ("15001ms", "", 20), ("2m", "shutdown: {deadline: 3s}", 3)])
-func `a shutdown has more time than a request unless it is told otherwise`(
+func `by default a shutdown has more time than a request`(
     request: String, more: String, seconds: Int
 ) throws {
     let yaml = minimal(more).replacing("name: breaking-news", with: "name: breaking-news, requestTimeout: \(request)")
-    let deadline = try #require(SettingsReading(yaml).settings).engineSettings.drainDeadline
+    let deadline = try #require(LoadedSettings(yaml).settings).engine.drainDeadline
     #expect(deadline == (request == "15001ms" ? .milliseconds(20_001) : .seconds(seconds)))
 }
 
-@Test func `attempts, pauses and unknown attempts are told to the engine`() throws {
+@Test func `attempts, pauses and unknown attempts reach the engine`() throws {
     let yaml = minimal() + "\nretry: {attempts: 7, unknownAttempts: 2, longestPause: 1h}\n"
-    let engine = try #require(SettingsReading(yaml).settings).engineSettings
+    let engine = try #require(LoadedSettings(yaml).settings).engine
     #expect(engine.retry.attempts == 7)
     #expect(engine.unknownAttempts == 2)
     #expect(engine.longestPause == .seconds(3600))
@@ -107,8 +125,8 @@ func `a shutdown has more time than a request unless it is told otherwise`(
     }
 }
 
-@Test func `five mistakes are named together, each with its line and a remedy`() {
-    let reading = SettingsReading(
+@Test func `five mistakes are reported together, each with its line and a remedy`() {
+    let loaded = LoadedSettings(
         """
         kafka:
           bootstrapServer: ["127.0.0.1:9092"]
@@ -121,10 +139,10 @@ func `a shutdown has more time than a request unless it is told otherwise`(
         payload:
           mode: native
         """)
-    #expect(reading.settings == nil)
+    #expect(loaded.settings == nil)
     #expect(
-        lines(reading) == [
-            "x.yaml:2:3: error: kafka.bootstrapServer: is no setting; did you mean bootstrapServers?",
+        lines(loaded) == [
+            "x.yaml:2:3: error: kafka.bootstrapServer: is not a setting; did you mean bootstrapServers?",
             "x.yaml:4:41: error: lanes.live.maxAge: '15' is not understood; write a time from 1s to 366d, e.g. 30s or 15m, or none",
             "x.yaml:6:21: error: hub.connectionString: the environment variable NO_SUCH_VARIABLE is not set; set it, e.g. export NO_SUCH_VARIABLE=…",
             "x.yaml:8:16: error: hub.connections: '0' is out of range; write a whole number from 1 to 1024",
@@ -146,7 +164,7 @@ func `a shutdown has more time than a request unless it is told otherwise`(
         "lanes: {a: {topics: [a], floor: 60%}, b: {topics: [b], floor: 50%}}",
         "lanes.b.floor: the floors of all lanes add up to 110%"
     ),
-    ("lanes: {a b: {topics: [a]}}", "lanes.a b: is no name for a lane"),
+    ("lanes: {a b: {topics: [a]}}", "lanes.a b: is not a valid name for a lane"),
     ("lanes: {}", "lanes: there is no lane"),
     ("rate: {burst: 0}", "rate.burst: '0' is out of range"),
     ("rate: {perSecond: fast}", "rate.perSecond: 'fast' is not understood"),
@@ -172,7 +190,7 @@ func `a shutdown has more time than a request unless it is told otherwise`(
     ),
     ("categories: {A: {names: [x]}, B: {names: [X]}}", "categories.B.names: the name “X” is used for “A” too"),
     ("categories: {A: {subjects: [sports]}}", "categories.A.subjects: “sports” is no IPTC code"),
-    ("connections: 5", "connections: is no setting; it belongs at hub.connections"),
+    ("connections: 5", "connections: is not a setting; it belongs at hub.connections"),
     ("http: {listen: 9464}", "http.listen: '9464' is not understood"),
     ("rate: 500", "rate: expected keys, found a single value; write its keys: perSecond, burst"),
     ("rate: {perSecond: [1]}", "rate.perSecond: expected a single value, found a list"),
@@ -183,18 +201,18 @@ func `a shutdown has more time than a request unless it is told otherwise`(
     ("results: {topic: \"a b\"}", "results.topic: 'a b' is not understood"),
     ("logging: {level: loud}", "logging.level: 'loud' is not understood; write one of trace, debug"),
 ])
-func `a mistake is named where it stands`(yaml: String, expected: String) {
-    // A group given again takes the place of the one in the smallest configuration.
+func `a mistake is reported at its place`(yaml: String, expected: String) {
+    // The group replaces the one in the smallest configuration.
     let group = yaml.prefix { $0 != ":" } + ":"
     let kept = minimal().split(separator: "\n").filter { !$0.hasPrefix(group) }.joined(separator: "\n")
-    let reading = SettingsReading(kept + "\n" + yaml)
-    #expect(reading.settings == nil)
-    #expect(lines(reading).count == 1, "\(lines(reading))")
-    #expect(lines(reading).first?.contains(expected) == true, "\(lines(reading))")
+    let loaded = LoadedSettings(kept + "\n" + yaml)
+    #expect(loaded.settings == nil)
+    #expect(lines(loaded).count == 1, "\(lines(loaded))")
+    #expect(lines(loaded).first?.contains(expected) == true, "\(lines(loaded))")
 }
 
-@Test func `keys written twice are all found, with everything else`() {
-    let reading = SettingsReading(
+@Test func `repeated keys are all found, along with everything else`() {
+    let loaded = LoadedSettings(
         minimal(
             """
             rate: {burst: 5, burst: 6, burst: 7}
@@ -203,7 +221,7 @@ func `a mistake is named where it stands`(yaml: String, expected: String) {
             http: {listen: off}
             """))
     #expect(
-        reading.problems.map { "\($0.key): \($0.message)" } == [
+        loaded.problems.map { "\($0.key): \($0.message)" } == [
             "burst: written a second time, first on line 4",
             "burst: written a second time, first on line 4",
             "shards: 'many' is not understood",
@@ -223,116 +241,65 @@ func `a mistake is named where it stands`(yaml: String, expected: String) {
         "NEWSWIRE_KAFKA_PROPERTIES_SASL_PASSWORD": "${not a reference}",
         "NEWSWIRE_CATEGORIES_WORLD_NEWS_TAG": "world-news",
     ]
-    let reading = SettingsReading(
+    let loaded = LoadedSettings(
         minimal("rate: {perSecond: ${UNSET}}\ncategories: {World news: {}}"), environment: environment)
-    #expect(lines(reading) == [])
-    let settings = try #require(reading.settings)
-    #expect(settings.kafka.bootstrapServers.map(\.description) == ["a:1", "b:2"])
-    #expect(settings.rate == nil)
-    #expect(settings.lanes.first?.maxAge == .seconds(5400))
-    #expect(settings.lanes.first?.window.bytes == 1_048_576)
+    #expect(lines(loaded) == [])
+    let settings = try #require(loaded.settings)
+    #expect(settings.kafkaSettings.bootstrapServers == ["a:1", "b:2"])
+    #expect(settings.engine.rate == nil)
+    #expect(settings.engine.lanes.first?.maxAge == .seconds(5400))
+    #expect(settings.engine.lanes.first?.window.bytes == 1_048_576)
     #expect(settings.listen == nil)
     #expect(settings.payload.platforms == [.apple, .windows])
-    #expect(settings.kafka.properties.map(\.name) == ["sasl.password"])
-    #expect(settings.kafka.properties.map(\.value.revealed) == ["${not a reference}"])
+    #expect(settings.kafkaSettings.properties == ["sasl.password": "${not a reference}"])
     #expect(settings.categories.map(\.tag) == ["world-news"])
 }
 
-@Test func `a wrong override names its variable, a misspelt one is pointed out`() {
-    let reading = SettingsReading(
+@Test func `a wrong override names its variable, and a misspelt one gets a hint`() {
+    let loaded = LoadedSettings(
         minimal(),
         environment: ["NEWSWIRE_HUB_CONNECTIONS": "0", "NEWSWIRE_RATE_PERSECOND": "9", "NEWSWIRE_TEST_DATA": "/x"])
     #expect(
-        lines(reading) == [
+        lines(loaded) == [
             "NEWSWIRE_HUB_CONNECTIONS (environment): error: hub.connections: the value is out of range; write a whole number from 1 to 1024",
             "NEWSWIRE_RATE_PERSECOND (environment): warning: overrides nothing; did you mean NEWSWIRE_RATE_PER_SECOND?",
         ])
 }
 
-@Test(arguments: [
-    ("plain $ and $(x)", "plain $ and $(x)"),
-    ("${A}", "1"), ("a${A}b${A}c", "a1b1c"), ("$${A}", "${A}"), ("$$${A}", "$${A}"),
-    ("${file:/secret}", "line"), ("x${file:/secret}y", "xliney"), ("${file:/two}", "a\nb"),
-])
-func `values are filled in`(text: String, expected: String) throws {
-    let files = ["/secret": "line\n", "/two": "a\nb\r\n"]
-    let interpolation = SettingsInterpolation(environment: ["A": "1"]) { path in
-        files[path].map { .success($0) } ?? .failure(.missing)
-    }
-    #expect(try interpolation.expand(text).text == expected)
-}
-
-@Test(arguments: [
-    ("${A", "'${' without a '}'"), ("${}", "'${}' is neither ${NAME} nor ${file:PATH}"),
-    ("${A:-b}", "'${A:-b}' is neither ${NAME} nor ${file:PATH}"), ("${B}", "the environment variable B is not set"),
-    ("${file:/none}", "the file /none does not exist"),
-])
-func `what cannot be filled in is named`(text: String, message: String) {
-    let interpolation = SettingsInterpolation(environment: ["A": "1"]) { _ in .failure(.missing) }
-    #expect { try interpolation.expand(text) } throws: { ($0 as? SettingsInterpolation.Failure)?.message == message }
-}
-
-@Test(
-    arguments: [
-        ("500ms", 500), ("30s", 30_000), ("15m", 900_000), ("2h", 7_200_000), ("1d", 86_400_000), ("1h30m", 5_400_000),
-        ("0s", 0), ("", nil), ("15", nil), ("m", nil), ("-1s", nil), ("1.5s", nil), ("1 s", nil), ("1y", nil),
-        ("99999999999999999999s", nil), ("9223372036854775807d", nil), ("9223372036854775807ms1ms", nil),
-    ] as [(String, Int?)])
-func `a duration`(text: String, milliseconds: Int?) {
-    #expect(SettingsValue.duration(text) == milliseconds.map { .milliseconds($0) })
-}
-
-@Test(
-    arguments: [
-        ("64MiB", 67_108_864), ("1", 1), ("10kB", 10_000), ("2GiB", 2_147_483_648), ("", nil), ("MiB", nil),
-        ("1TiB", nil),
-        ("9223372036854775807GiB", nil), ("-1", nil), ("١MiB", nil),
-    ] as [(String, Int?)])
-func `a size`(text: String, bytes: Int?) {
-    #expect(SettingsValue.size(text) == bytes)
-}
-
-@Test(arguments: [("0%", 0), ("100%", 100), ("101%", nil), ("10", nil), ("%", nil), ("-1%", nil)] as [(String, Int?)])
-func `a percentage`(text: String, value: Int?) {
-    #expect(SettingsValue.percent(text) == value)
-}
-
-@Test(
-    arguments: [
-        ("127.0.0.1:9464", "127.0.0.1:9464"), ("[::1]:80", "[::1]:80"), ("broker.example:0", "broker.example:0"),
-        ("::1:80", nil), (":80", nil), ("a:65536", nil), ("a:-1", nil), ("a", nil), ("http://a:1", nil), ("a,b:1", nil),
-    ] as [(String, String?)])
-func `an address`(text: String, expected: String?) {
-    #expect(NetworkAddress(text)?.description == expected)
-}
-
-/// The checkout the tests were built from.
-let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
-@Test func `printed settings hold no secret and say where each value came from`() throws {
+@Test func `printed settings contain no secret and show the origin of each value`() throws {
     let canary = "c2VjcmV0LWNhbmFyeQ=="
-    let reading = SettingsReading(
+    let loaded = LoadedSettings(
         minimal("rate: {burst: ${BURST}}"),
         environment: ["BURST": "7", "NEWSWIRE_KAFKA_PROPERTIES_SASL_PASSWORD": canary, "NEWSWIRE_SHARDS": "2"])
-    let yaml = EffectiveSetting.yaml(reading.effective)
+    let yaml = EffectiveSetting.yaml(loaded.effective)
     #expect(!yaml.contains(canary))
     #expect(yaml.contains("hub:\n  connectionString: \"***\"  # line 3\n  name: breaking-news  # line 3\n"))
     #expect(yaml.contains("    sasl.password: \"***\"  # NEWSWIRE_KAFKA_PROPERTIES_SASL_PASSWORD\n"))
     #expect(yaml.contains("rate:\n  perSecond: 500  # default\n  burst: 7  # line 4\n"))
     #expect(yaml.contains("shards: 2  # NEWSWIRE_SHARDS\n"))
-    #expect(!"\(try #require(reading.settings))".contains(canary))
-    // It is a configuration itself, but for the masked values.
-    let again = SettingsReading(yaml, environment: hubVariable)
+    #expect(!"\(try #require(loaded.settings))".contains(canary))
+    // Apart from the masked values it is a configuration itself.
+    let again = LoadedSettings(yaml, environment: hubVariable)
     #expect(lines(again) == [])
 }
 
 @Test func `a secret in the wrong place is not repeated in the problem`() {
-    let reading = SettingsReading(
+    let loaded = LoadedSettings(
         minimal(
             "http: {listen: ${SECRET}}\nlogging: {level: \"${SECRET}\"}\npayload: {platforms: [x${SECRET}], mode: native}"
         ),
         environment: ["SECRET": "canary", "NEWSWIRE_SHARDS": "canary"])
-    #expect(reading.problems.count == 4)
-    #expect(!lines(reading).joined().contains("canary"))
+    #expect(loaded.problems.count == 4)
+    #expect(!lines(loaded).joined().contains("canary"))
+}
+
+@Test func `the rules for topics follow the settings`() throws {
+    let yaml = minimal().replacing(
+        "lanes: {live: {topics: [news.events]}}",
+        with: "lanes: {live: {topics: [a, b], maxAge: 2h}, backfill: {topics: [c]}}")
+    let rules = try #require(LoadedSettings(yaml).settings).topicRules
+    #expect(rules.topics.map(\.name) == ["a", "b", "c", "news.results", "news.dead-letters"])
+    #expect(
+        rules.topics.map(\.use.description) == ["lane live", "lane live", "lane backfill", "results", "dead letters"])
+    #expect(rules.lanes.map(\.maxAge) == [.seconds(7200), nil])
 }

@@ -4,6 +4,7 @@ import KafkaIO
 import KafkaModel
 import Logging
 import NewsModel
+import NewswireSettings
 import NotificationHub
 import PublisherService
 import StatusServer
@@ -11,25 +12,27 @@ import StatusServer
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Shows it at work: broker, hub and publisher in this process.",
+        abstract: "Shows newswire at work: broker, publisher and hub in one process.",
         discussion: """
-            Nothing to install, nothing to configure, and nothing leaves this machine. Sample news goes onto \
-            a topic of an embedded broker, the publisher posts it to an embedded hub, and a table says what \
-            became of each event.
+            There is nothing to install or configure, and nothing leaves this machine. Sample news goes onto a \
+            topic of an embedded broker, the publisher posts it to an embedded hub, and a table shows the outcome \
+            of each event.
 
             Examples:
-              newswire demo                        stays until Ctrl-C
-              newswire demo --once                 ends when every event is settled
-              newswire demo --once --events my.csv
+              newswire demo                             runs until Ctrl-C
+              newswire demo --once                      ends when every event has its outcome
+              newswire demo --once --events my.ndjson   your own events
 
-            --once exits with 0 only if the hub accepted every event.
+            Exit codes: --once ends with 0 if the hub accepted every event, otherwise with 1.
             """)
 
-    @Flag(help: "End when every event is settled.")
+    @Flag(help: "End when every event has its outcome.")
     var once = false
-    @Option(help: ArgumentHelp("Events instead of the samples; the formats of 'publish'.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Events to use instead of the samples, in any format of 'publish'.", valueName: "file"),
+        completion: .file())
     var events: String?
-    @Option(help: ArgumentHelp("The hub's port; 8090 when left out, or a free one when that is taken.", valueName: "n"))
+    @Option(help: ArgumentHelp("The hub's port; by default 8090, or a free one if that is taken.", valueName: "n"))
     var port: Int?
     @OptionGroup var logOption: LogOption
 
@@ -39,7 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = Terminal.standardOutput
-        logOption.start(Settings.Logging(level: "warning", format: "auto"))
+        logOption.start(Settings.Logging(level: .warning))
         output.line("newswire demo: a broker, a hub and a publisher in this process; nothing leaves this machine")
         do {
             let demo = try await Demo(port: port, log: Logger(label: "newswire"))
@@ -63,8 +66,8 @@ struct DemoCommand: AsyncParsableCommand {
         let (count, bad) = try demo.feed(events)
         for line in bad { Terminal.standardError.line(line) }
         output.line(
-            "  events   \(ProgressBar.grouped(count)) on \(Demo.topic); joining the consumer group takes about 3 s\n")
-        let signals = SignalWatch { demo.publisher.drain() }
+            "  events   \(grouped(count)) on \(Demo.topic); joining the consumer group takes about 3 s\n")
+        let signals = StopSignals { demo.publisher.drain() }
         defer { withExtendedLifetime(signals) {} }
         let table = ResultTable(width: output.isInteractive ? output.width : 120, hasColours: output.hasColours)
         output.line(table.title)
@@ -79,11 +82,11 @@ struct DemoCommand: AsyncParsableCommand {
                 if once {
                     demo.publisher.drain()
                 } else {
-                    output.line("\nAll settled. It goes on until Ctrl-C; look at \(demo.page)")
+                    output.line("\nAll events have their outcome. The demo runs until Ctrl-C; look at \(demo.page)")
                 }
                 return .waiting
             }
-            // The publisher may end first, by a signal: then there is nothing left to wait for.
+            // A signal may end the publisher first: then there is nothing left to wait for.
             for try await ended in group where ended == .publisher { group.cancelAll() }
         }
         await demo.close()

@@ -7,41 +7,46 @@ import NotificationHub
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "A subscriber on the command line.",
+        abstract: "Runs a subscriber on the command line.",
         discussion: """
-            It registers with the hub as an app on a phone does, prints each notification as it arrives, and \
-            unregisters when it is told to end. A Listen-only key is enough.
+            It registers with the hub like an app on a phone, prints each notification as it arrives, and \
+            unregisters on Ctrl-C. A key with the Listen right is enough.
 
-            Examples:
+            Example, in two terminals:
               newswire hub --name breaking-news
               newswire device --connection-string 'Endpoint=…' --hub breaking-news \\
                 --categories World,Sports
 
-            With --state it remembers who it is: started again, it prints what came meanwhile, provided it \
-            ended with --keep. Only the emulator shows what it delivers; at the real service the device can \
-            register, but its notifications go to the platform and not here.
+            With --state and --keep it stays the same device: when started again, it prints what arrived in the \
+            meantime. Only the emulator of 'newswire hub' shows its deliveries; with the real service the device \
+            can register, but its notifications go to the platform.
+
+            Exit codes: 0 after it unregistered (or --keep), otherwise 1.
             """)
 
-    @Option(help: ArgumentHelp("How to reach the hub, with a key that may listen.", valueName: "s"))
+    @Option(help: ArgumentHelp("The hub's connection string, with the Listen right.", valueName: "s"))
     var connectionString: String
     @Option(help: ArgumentHelp("The hub's name.", valueName: "n"))
     var hub: String?
-    @Option(help: ArgumentHelp("What to subscribe to, with commas between.", valueName: "list"))
+    @Option(help: ArgumentHelp("The categories to subscribe to, separated by commas.", valueName: "list"))
     var categories: String
-    @Option(help: "What the device is: apple, fcmv1, windows or browser.")
+    @Option(help: "The device's platform: apple, fcmv1, windows or browser.")
     var platform = DevicePlatform.apple
-    @Option(help: ArgumentHelp("The device's address at its platform; made up when left out.", valueName: "h"))
+    @Option(help: ArgumentHelp("The device's address at its platform; by default made up.", valueName: "h"))
     var handle: String?
     @Option(
-        help: ArgumentHelp("Believe the authorities in this PEM file, in place of the system's.", valueName: "file"))
+        help: ArgumentHelp("Trust the authorities in this PEM file instead of the system's.", valueName: "file"),
+        completion: .file())
     var trustRoots: String?
-    @Option(help: ArgumentHelp("Remember who the device is.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Keep the device's identity and position in this file.", valueName: "file"),
+        completion: .file())
     var state: String?
-    @Flag(help: "Register the way of the first apps, not as an installation.")
+    @Flag(help: "Use registrations, like older apps, instead of an installation.")
     var registrations = false
-    @Flag(help: "Stay registered at the end.")
+    @Flag(help: "Stay registered on exit.")
     var keep = false
-    @Flag(help: "Print each notification as one line of JSON.")
+    @Flag(help: "Print one JSON object per notification, for programs.")
     var json = false
 
     func validate() throws {
@@ -69,7 +74,7 @@ struct DeviceCommand: AsyncParsableCommand {
         try categories.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.map
         {
             name in
-            // In the spelling of the offer where it is one of those.
+            // A standard category is known by its own spelling.
             if let known = NewsCategory.standard.first(where: { $0.name.lowercased() == name.lowercased() }) {
                 return known
             }
@@ -82,7 +87,7 @@ struct DeviceCommand: AsyncParsableCommand {
             throw ValidationError("--handle must have 1 to \(PushChannel.handleLengthMax) bytes.")
         }
         if platform == .apple, !handle.allSatisfy({ $0.isASCII && $0.isHexDigit }) || !handle.count.isMultiple(of: 2) {
-            throw ValidationError("--handle of an apple device must be hexadecimal digits, an even number of them.")
+            throw ValidationError("--handle of an apple device must be an even number of hexadecimal digits.")
         }
     }
 
@@ -100,7 +105,7 @@ struct DeviceCommand: AsyncParsableCommand {
         let handle = handle ?? memory.handle(on: platform) ?? platform.newHandle()
         memory.become(handle, on: platform)
         do { try memory.save() } catch {
-            Terminal.standardError.line("error: the state cannot be kept: \(error.localizedDescription)")
+            Terminal.standardError.line("error: the state cannot be saved: \(error.localizedDescription)")
             throw ExitCode.failure
         }
         let choices = CategoryStore(store, offer: try chosen())
@@ -110,7 +115,7 @@ struct DeviceCommand: AsyncParsableCommand {
             Self.report(state, "\(names) as \(platform.rawValue) \(handle)")
         }
         await registrar.want(Subscription(channel: platform.channel(handle), categories: choices.chosen))
-        // The hub may have been started anew since the last time.
+        // The hub may have been restarted since the last time.
         await registrar.refresh()
         let inbox = DeviceInbox(
             settings.connection.endpoint, link, memory: memory, onReturn: { await registrar.refresh() }
@@ -123,7 +128,7 @@ struct DeviceCommand: AsyncParsableCommand {
                 group.addTask { await inbox.run() }
             }
         }
-        let watch = SignalWatch { work.cancel() }
+        let signals = StopSignals { work.cancel() }
         await work.value
         if !keep { await registrar.want(nil) }
         let end = keep ? RegistrationState.unregistered : await registrar.settle()
@@ -131,16 +136,16 @@ struct DeviceCommand: AsyncParsableCommand {
             Terminal.standardError.line("error: the device may still be registered")
             throw ExitCode.failure
         }
-        // What was delivered until now has arrived, too.
+        // Print what was delivered until now.
         await inbox.catchUp()
-        withExtendedLifetime(watch) {}
+        withExtendedLifetime(signals) {}
     }
 
     private static func report(_ state: RegistrationState, _ whom: String) {
         switch state {
         case .registering: break
         case .registered: Terminal.standardError.line("registered for \(whom)")
-        case .unregistered: Terminal.standardError.line("not registered any more")
+        case .unregistered: Terminal.standardError.line("unregistered")
         case .waiting(let failure):
             let seconds = max(1, failure.retryAt - Int64(Date().timeIntervalSince1970))
             Terminal.standardError.line("not registered: \(failure); next attempt in \(seconds) s")

@@ -1,44 +1,50 @@
 import ArgumentParser
 import Foundation
 import HubServer
+import NewswireSettings
 import NotificationHub
 
 struct HubCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hub",
-        abstract: "A notification hub on this machine, for trying things out.",
+        abstract: "Runs a notification hub on this machine, to try things out.",
         discussion: """
-            It speaks the hub's protocol and keeps its rules, so newswire and other clients can send to it \
-            as to the real one. Nothing leaves this machine. It prints the connection string to use; its page at / \
-            is a reader's phone, and GET /_emulator/messages lists what it received.
+            It follows the protocol and the rules of a real hub, so newswire and other clients can send to it. \
+            Nothing leaves this machine. It prints the connection string to use; its page at / shows a reader's \
+            phone, and GET /_emulator/messages lists the messages it received.
 
             Example, in two terminals:
               newswire hub --name breaking-news
-              NEWSWIRE_HUB_CONNECTION_STRING='…' newswire run --config newswire.yaml
+              NEWSWIRE_HUB_CONNECTION_STRING='Endpoint=…' newswire run --config newswire.yaml
 
-            With --tls it speaks https, which many client libraries insist on; --write-certificate leaves the \
-            certificate that clients must be told to trust (hub.trustRoots of newswire, --trust-roots of device).
+            With --tls it uses https, which many client libraries require; --write-certificate saves the \
+            certificate that clients then have to trust (hub.trustRoots, or device --trust-roots).
+
+            Ctrl-C ends it. Exit code 1 if it cannot listen or cannot use the store or the certificate.
             """)
 
-    @Option(help: ArgumentHelp("Where to listen.", valueName: "host:port"))
+    @Option(help: ArgumentHelp("The address to listen on.", valueName: "host:port"))
     var listen = "127.0.0.1:8090"
     @Option(help: "The hub's name.")
     var name = "breaking-news"
-    @Option(help: ArgumentHelp("Use this rule and key instead of new ones.", valueName: "s"))
+    @Option(help: ArgumentHelp("Use the rule and key of this connection string instead of new ones.", valueName: "s"))
     var connectionString: String?
 
-    @Option(help: ArgumentHelp("Keep registrations and messages in this file, over restarts.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Keep registrations and messages in this file across restarts.", valueName: "file"),
+        completion: .file())
     var store: String?
     @Option(
-        help: ArgumentHelp("Begin with this many simulated devices, and say what they cost.", valueName: "n"))
+        help: ArgumentHelp("Start with this many simulated devices, and print what they cost.", valueName: "n"))
     var devices = 0
-    @Flag(help: "Speak https, with a certificate made at the start unless --certificate names one.")
+    @Flag(help: "Use https, with a new certificate unless --certificate names one.")
     var tls = false
-    @Option(help: ArgumentHelp("A certificate chain in PEM, with --private-key.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A certificate chain in PEM, with --private-key.", valueName: "file"), completion: .file())
     var certificate: String?
-    @Option(help: ArgumentHelp("The certificate's key in PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("The certificate's key in PEM.", valueName: "file"), completion: .file())
     var privateKey: String?
-    @Option(help: ArgumentHelp("Write the certificate that was made to this file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Save the new certificate to this file.", valueName: "file"), completion: .file())
     var writeCertificate: String?
 
     func validate() throws {
@@ -48,7 +54,7 @@ struct HubCommand: AsyncParsableCommand {
         guard 0...SimulatedDevices.countMax ~= devices else {
             throw ValidationError("--devices must be 0 to \(SimulatedDevices.countMax).")
         }
-        guard devices == 0 || store == nil else { throw ValidationError("--devices are not for a --store.") }
+        guard devices == 0 || store == nil else { throw ValidationError("--devices and --store exclude each other.") }
         _ = try settings()
     }
 
@@ -74,8 +80,8 @@ struct HubCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        LogLineHandler.install(level: "info", format: "auto")
-        if devices > 0 { Terminal.standardError.line("registering \(devices) devices") }
+        LogLineHandler.install(Settings.Logging())
+        if devices > 0 { Terminal.standardError.line("registering \(counted(devices, "device"))") }
         do {
             let server = try HubServer(try settings())
             if let writeCertificate, let pem = server.certificatePEM {
@@ -91,13 +97,13 @@ struct HubCommand: AsyncParsableCommand {
         }
     }
 
-    /// What a client needs. The keys are this hub's own, made for trying out, and of use nowhere else.
-    static func greeting(_ address: HubAddress) -> String {
+    /// The connection strings for clients. Their keys are this hub's own and of no use elsewhere.
+    private static func greeting(_ address: HubAddress) -> String {
         var lines = [
             "hub \(address.hubName) at \(address.connectionString.endpoint)", "", address.connectionString.revealed,
         ]
         if let listen = address.listenConnectionString {
-            lines += ["", "for apps, which may only listen:", listen.revealed]
+            lines += ["", "for apps, with the Listen right only:", listen.revealed]
         }
         return lines.joined(separator: "\n")
     }

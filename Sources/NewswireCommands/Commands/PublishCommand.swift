@@ -2,6 +2,7 @@ import ArgumentParser
 import KafkaIO
 import KafkaModel
 import NewsModel
+import NewswireSettings
 import PublishEngine
 
 struct PublishCommand: ParsableCommand {
@@ -9,43 +10,46 @@ struct PublishCommand: ParsableCommand {
         commandName: "publish",
         abstract: "Puts files of events on a lane's topic.",
         discussion: """
-            A file may hold one event a line (NDJSON), a JSON array, single documents (ninjs, say), or \
-            comma-separated values whose first line names the fields of an event:
+            A file holds one event per line (NDJSON), a JSON array, single documents (such as ninjs), or \
+            comma-separated values whose first line names the fields:
 
               id,headline,categories,urgency,data.section
               7001,"Harbour reopens, ferries sail",World;Business,3,front
 
-            Values of categories and subjects are separated by ';'. A file named - is standard input. \
-            Records are keyed by story, else by id, so updates of a story stay in order.
+            Separate several categories or subjects with ';'. The file name - stands for standard input. \
+            The key of a record is the event's story, or its id without one, so updates of a story stay in order.
 
             Examples:
               newswire publish --config newswire.yaml archive.ndjson --rate 2000
               zcat 2019.ndjson.gz | newswire publish --config newswire.yaml -
 
-            An interrupted run goes on where it stopped when the same command is given again: \
-            FILE.newswire-progress remembers how far it got, and is removed at the end. Lines that hold no \
-            event are named and passed over; --strict stops at the first.
+            After an interruption, the same command continues where it stopped: FILE.newswire-progress keeps the \
+            position and is removed at the end. Lines that are not events are reported and skipped; --strict \
+            stops at the first.
+
+            Exit code 1 if it is interrupted, Kafka fails, or no line is an event.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: "The lane; backfill when left out, if there is one, or the only one.")
+    @Option(help: "The lane; by default backfill if there is one, or the only lane.")
     var lane: String?
-    @Option(help: ArgumentHelp("The most events a second.", valueName: "n"))
+    @Option(help: ArgumentHelp("The most events per second.", valueName: "n"))
     var rate: Int?
-    @Option(help: "ndjson, array, document or csv; found out when left out.")
+    @Option(
+        help: "ndjson, array, document or csv; by default detected.",
+        completion: .list(EventFileFormat.allCases.map(\.rawValue)))
     var format: String?
-    @Flag(help: "Stop at the first line that holds no event.")
+    @Flag(help: "Stop at the first line that is not an event.")
     var strict = false
-    @Flag(help: "Neither read nor write FILE.newswire-progress.")
+    @Flag(help: "Do not read or write FILE.newswire-progress.")
     var noResume = false
-    @Argument(help: ArgumentHelp("Files of events, or - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Files of events, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
     func validate() throws {
         if let rate, !(1...10_000_000).contains(rate) { throw ValidationError("--rate must be 1 to 10000000.") }
         if let format, EventFileFormat(rawValue: format) == nil {
-            let known = EventFileFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("'\(format)' is no format; write one of \(known).")
+            throw ValidationError(format, isNot: "a format", known: EventFileFormat.allCases.map(\.rawValue))
         }
     }
 
@@ -53,8 +57,8 @@ struct PublishCommand: ParsableCommand {
         let settings = try configurationOption.settings()
         let topic = try topic(settings)
         let errors = Terminal.standardError
-        let stop = StopSign()
-        let signals = SignalWatch { stop.raise() }
+        let stop = StopFlag()
+        let signals = StopSignals { stop.raise() }
         defer { withExtendedLifetime(signals) {} }
         var total = FilePublication.Summary()
         let start = ContinuousClock.now
@@ -76,13 +80,9 @@ struct PublishCommand: ParsableCommand {
                 total.resumed += summary.resumed
                 total.isInterrupted = summary.isInterrupted
             }
-        } catch let failure as KafkaFailure {
+        } catch {
             bar.clear()
-            errors.line("error: \(failure)")
-            throw ExitCode.failure
-        } catch let failure as EventFile.Failure {
-            bar.clear()
-            errors.line("error: \(failure)")
+            errors.line("error: \(error)")
             throw ExitCode.failure
         }
         Terminal.standardOutput.line(Self.summary(total, topic: topic, elapsed: start.duration(to: .now)))
@@ -90,42 +90,36 @@ struct PublishCommand: ParsableCommand {
     }
 
     private func topic(_ settings: Settings) throws -> String {
-        let names = settings.lanes.map(\.name)
+        let names = settings.engine.lanes.map(\.name)
         let name = lane ?? (names.contains("backfill") ? "backfill" : names.count == 1 ? names.first : nil)
         guard let name else {
-            throw ValidationError("Say which lane: --lane \(names.joined(separator: " or --lane ")).")
+            throw ValidationError("Choose a lane: --lane \(names.joined(separator: " or --lane ")).")
         }
-        guard let topic = settings.lanes.first(where: { $0.name == name })?.topics.first else {
-            throw ValidationError("There is no lane '\(name)'. Known: \(names.joined(separator: ", ")).")
-        }
+        guard let topic = try settings.lane(named: name).topics.first else { throw ExitCode.badConfiguration }
         return topic
     }
 
-    /// Many brokers create a topic that is written to, with a number of partitions nobody chose.
-    static func requireTopic(_ topic: String, _ settings: Settings) throws(KafkaFailure) {
+    /// Refuses a missing topic: many brokers would create it, with a number of partitions that nobody chose.
+    private static func requireTopic(_ topic: String, _ settings: Settings) throws(KafkaFailure) {
         let counts = try KafkaAdmin(settings: settings.kafkaSettings).partitionCounts(of: [topic])
-        guard counts[topic] != nil else {
-            throw KafkaFailure(
-                code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) does not exist, or this user may not see it",
-                remedy: "Create it: newswire topics --create --config FILE")
-        }
+        guard counts[topic] != nil else { throw .missing(topic: topic) }
     }
 
     private static func report(_ summary: FilePublication.Summary, _ name: String, _ terminal: Terminal) {
         let hidden = summary.bad - FilePublication.complaintsShown
-        if hidden > 0 { terminal.line("\(name): and \(ProgressBar.grouped(hidden)) more lines that hold no event") }
+        if hidden > 0 { terminal.line("\(name): \(counted(hidden, "further bad line")) not shown") }
         if summary.resumed > 0 {
-            terminal.line("\(name): went on after event \(ProgressBar.grouped(summary.resumed))")
+            terminal.line("\(name): continued after event \(grouped(summary.resumed))")
         }
-        if summary.isInterrupted { terminal.line("\(name): interrupted; the same command goes on from here") }
+        if summary.isInterrupted { terminal.line("\(name): interrupted; the same command continues from here") }
     }
 
-    static func summary(_ total: FilePublication.Summary, topic: String, elapsed: Duration) -> String {
+    private static func summary(_ total: FilePublication.Summary, topic: String, elapsed: Duration) -> String {
         let milliseconds = max(elapsed.nanoseconds / 1_000_000, 1)
         let rate = Int(Int64(total.published) * 1000 / milliseconds)
         var text =
-            "published \(ProgressBar.grouped(total.published)) events to \(topic) in \(milliseconds / 1000).\(milliseconds % 1000 / 100) s (\(ProgressBar.grouped(rate))/s)"
-        if total.bad > 0 { text += ", passed over \(ProgressBar.grouped(total.bad)) that are no events" }
+            "published \(counted(total.published, "event")) to \(topic) in \(decimal(tenths: milliseconds / 100)) s (\(grouped(rate))/s)"
+        if total.bad > 0 { text += ", skipped \(counted(total.bad, "bad line"))" }
         return text
     }
 }

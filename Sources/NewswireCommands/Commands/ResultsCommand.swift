@@ -1,48 +1,55 @@
 import ArgumentParser
 import KafkaIO
 import KafkaModel
-import NewsModel
+package import NewsModel
+import NewswireSettings
+import PublishEngine
 
 struct ResultsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "results",
-        abstract: "Reads the results topic: what became of every event.",
+        abstract: "Reads the results topic: the outcome of every delivery.",
         discussion: """
-            Outcomes: accepted (the hub took it), rejected, exhausted, unknown, expired, undecodable, \
-            unroutable, duplicate, superseded, withheld, canceled.
+            Outcomes:
+              accepted      the hub took the notification
+              rejected      the hub refused this notification
+              exhausted     all attempts failed; the hub certainly did not take it
+              unknown       the hub may have taken it; it is not sent again
+              expired       too old, or past its own expiresAt
+              undecodable   not a news event
+              unroutable    no known category
+              duplicate     an event with this id and version was sent before
+              superseded    a newer version of the story was already waiting
+              withheld      the event says that it is not to be published
+              canceled      recalled before it was sent
 
             Examples:
               newswire results --config newswire.yaml
               newswire results --config newswire.yaml --outcome rejected
               newswire results --config newswire.yaml --follow --json | jq .latencyMs.total
 
-            Without --follow it ends at what was the end of the topic when it began.
+            Without --follow it stops where the topic ended when the command started. Exit code 1 if the topic \
+            cannot be read.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Flag(help: "Wait for more; end with Ctrl-C.")
+    @Flag(help: "Wait for further results until Ctrl-C.")
     var follow = false
-    @Option(help: ArgumentHelp("Only this outcome; repeat for several.", valueName: "outcome"))
-    var outcome: [String] = []
-    @Flag(help: "One JSON object a line, for programs.")
+    @OptionGroup var outcomeOption: OutcomeOption
+    @Flag(help: "Print one JSON object per line, for programs.")
     var json = false
-    @Option(help: ArgumentHelp("End after this many.", valueName: "n"))
+    @Option(help: ArgumentHelp("Stop after this many results.", valueName: "n"))
     var limit: Int?
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
-        for name in outcome where Outcome(rawValue: name) == nil {
-            let known = Outcome.allCases.map(\.rawValue)
-            let near = SettingsSpelling.nearest(to: name, among: known).map { " Did you mean \($0)?" } ?? ""
-            throw ValidationError("'\(name)' is no outcome.\(near) Known: \(known.joined(separator: ", ")).")
-        }
     }
 
     func run() throws {
         let settings = try configurationOption.settings()
-        let wanted = Set(outcome.compactMap(Outcome.init(rawValue:)))
-        let stop = StopSign()
-        let signals = SignalWatch { stop.raise() }
+        let wanted = outcomeOption.outcomes
+        let stop = StopFlag()
+        let signals = StopSignals { stop.raise() }
         defer { withExtendedLifetime(signals) {} }
         let output = Terminal.standardOutput
         let table = ResultTable(width: output.isInteractive ? output.width : 200, hasColours: output.hasColours)
@@ -51,7 +58,7 @@ struct ResultsCommand: ParsableCommand {
         var unreadable = 0
         do {
             let reader = try TopicReader(
-                settings: settings.kafkaSettings, topic: settings.resultsTopic, from: .beginning, follow: follow)
+                settings: settings.kafkaSettings, topic: settings.engine.resultsTopic, from: .beginning, follow: follow)
             while !stop.isRaised, shown < limit ?? .max, follow || !reader.isAtEnd {
                 for read in try reader.next(timeout: .milliseconds(500)) where shown < limit ?? .max {
                     guard let value = read.record.value, let result = try? ResultRecord(decoding: value) else {
@@ -69,13 +76,14 @@ struct ResultsCommand: ParsableCommand {
         }
         if unreadable > 0 {
             Terminal.standardError.line(
-                "\(unreadable) records on \(settings.resultsTopic) are no results and were passed over")
+                "skipped \(counted(unreadable, "record")) of \(settings.engine.resultsTopic) that no result can be read from"
+            )
         }
     }
 }
 
-/// Results as rows that come one by one, hence with widths chosen beforehand.
-struct ResultTable: Sendable {
+/// Results as rows that are printed one by one, so their widths are fixed beforehand.
+package struct ResultTable: Sendable {
     private let hasColours: Bool
     private let widths: [Int]
 
@@ -85,8 +93,8 @@ struct ResultTable: Sendable {
         .init(title: "total ms", isRightAligned: true), .init(title: "error"),
     ]
 
-    /// - Parameter width: in characters; what is left over goes to the event's id and the error.
-    init(width: Int, hasColours: Bool) {
+    /// - Parameter width: in characters; the event's id and the error share the space that the others leave.
+    package init(width: Int, hasColours: Bool) {
         self.hasColours = hasColours
         let fixed = [19, 11, 0, 12, 18, 6, 8]
         let left = max(width - fixed.reduce(0, +) - 2 * fixed.count, 40)
@@ -94,12 +102,12 @@ struct ResultTable: Sendable {
         widths = [19, 11, id, 12, 18, 6, 8, max(left - id, 12)]
     }
 
-    var title: String {
+    package var title: String {
         TextTable(Self.columns, hasColours: hasColours).line(
             Self.columns.map { .init($0.title, colour: .bold) }, widths)
     }
 
-    func line(_ result: ResultRecord) -> String {
+    package func line(_ result: ResultRecord) -> String {
         let time = result.settledAt.description.prefix(19).map { $0 == "T" ? " " : $0 }
         let total = result.latency.total.map { String($0.nanoseconds / 1_000_000) } ?? "-"
         let error = result.error.map { "\($0.code): \($0.detail)" } ?? ""

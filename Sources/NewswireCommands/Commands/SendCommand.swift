@@ -1,15 +1,17 @@
 import ArgumentParser
 import Foundation
 import NewsModel
+import NewswireSettings
 import NotificationHub
 import PublishEngine
+import PublisherService
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Sends one notification now, past Kafka.",
+        abstract: "Sends one notification now, without Kafka.",
         discussion: """
-            For a test message to one's own phone, or when Kafka itself is the news. No result is written.
+            Use it for a test message, or for urgent news while Kafka is down. No result is written.
 
             Examples:
               newswire send --config newswire.yaml --category World \\
@@ -17,16 +19,20 @@ struct SendCommand: AsyncParsableCommand {
               newswire send --config newswire.yaml --category Sports \\
                 --message "Final score 2:1" --platform apple
 
-            --dry-run prints the exact requests, with the signature masked, and sends nothing. Exit code 1 \
-            unless the hub accepted every one.
+            --dry-run prints the exact requests, with the signature masked, and sends nothing.
+
+            Exit codes: 0 if the hub accepted every request, otherwise 1.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: "The category whose readers get it.")
+    @Option(help: "The category whose readers receive it.")
     var category: String
-    @Option(help: "The headline; payload.message is built around it.")
+    @Option(help: "The headline; payload.message turns it into the notification's text.")
     var message: String
-    @Option(help: ArgumentHelp("Repeat for several; the configuration's when left out.", valueName: "platform"))
+    @Option(
+        help: ArgumentHelp(
+            "Only this platform; repeat for several. By default those of the configuration.", valueName: "platform"),
+        completion: .list(Platform.allCases.map(\.rawValue)))
     var platform: [String] = []
     @Flag(help: "Print the requests instead of sending them.")
     var dryRun = false
@@ -39,9 +45,7 @@ struct SendCommand: AsyncParsableCommand {
     private func platforms() throws -> [Platform] {
         try platform.map { name in
             guard let platform = Platform(rawValue: name) else {
-                let known = Platform.allCases.map(\.rawValue)
-                let near = SettingsSpelling.nearest(to: name, among: known).map { " Did you mean \($0)?" } ?? ""
-                throw ValidationError("'\(name)' is no platform.\(near) Known: \(known.joined(separator: ", ")).")
+                throw ValidationError(name, isNot: "a platform", known: Platform.allCases.map(\.rawValue))
             }
             return platform
         }
@@ -83,18 +87,17 @@ struct SendCommand: AsyncParsableCommand {
 
     private func requests(_ settings: Settings) throws -> [SendRequest] {
         let table = try settings.categoryTable()
-        // Whatever the policy for unroutable news, a category that does not exist is a slip of the hand here.
+        // Whatever the policy for unroutable news, an unknown category is a typing mistake here.
         let router = try Router(table: table, unroutable: .deadLetter)
         var event = NewsEvent(id: "send-\(UUID().uuidString.lowercased())", headline: message)
         event.categories = [category]
         guard case .tagged(let routing) = router.route(event) else {
-            throw ValidationError(
-                "'\(category)' is no category. Known: \(table.categories.map(\.name).joined(separator: ", ")).")
+            throw ValidationError(category, isNot: "a category", known: table.categories.map(\.name))
         }
         let builder = try PayloadBuilder(settings.payload)
-        let chosen = try platforms()
+        let (chosen, now) = (try platforms(), ServiceClock().now.wall)
         return (chosen.isEmpty ? settings.payload.platforms : chosen).map {
-            builder.build(event, routing: routing, platform: $0, lane: 0, since: .now, expiresAt: nil)
+            builder.build(event, routing: routing, platform: $0, lane: 0, since: now, expiresAt: nil)
         }
     }
 }

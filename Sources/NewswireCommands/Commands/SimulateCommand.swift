@@ -5,25 +5,25 @@ import Simulation
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Replays lives of engine and consumers, with everything going wrong, and checks every promise.",
+        abstract: "Runs the engine in a simulated world where everything goes wrong, and checks every promise.",
         discussion: """
-            A life is some news, one to three processes, a model of Kafka and of the hub, and a mix of faults: lost replies, \
-            throttling, crashes, rebalances, topics made again, partitions without a leader, clocks set wrong and more, all \
-            drawn from one seed. After every step the promises of the README are checked. At the end a table shows how often \
-            each fault took effect and each outcome came about.
+            A life is some news, one to three processes, a model of Kafka and of the hub, and a mix of faults: lost \
+            replies, throttling, crashes, rebalances, recreated topics, partitions without a leader, wrong clocks \
+            and more, all drawn from one seed. After every step it checks the promises of the README. At the end, a \
+            table shows how often each fault and each outcome occurred.
 
             Examples:
               newswire simulate --lives 10000
-              newswire simulate --seed 31026 --lives 1      one life again
+              newswire simulate --seed 31026 --lives 1      repeats one life
 
-            Exit code 1 when a promise is broken; the seed, the promise and the faults and news that matter are printed.
+            Exit code 1 if a promise is broken; the seed, the promise and the relevant faults and news are printed.
             """)
 
-    @Option(help: "The first life's seed; the next life has the next seed.")
+    @Option(help: "The seed of the first life; each further life takes the next number.")
     var seed: UInt64 = 1
-    @Option(help: "How many lives.")
+    @Option(help: "The number of lives.")
     var lives = 1_000
-    @Option(help: "Lives under way at once.")
+    @Option(help: "The number of lives to run at once.")
     var workers = 2
 
     func validate() throws {
@@ -35,7 +35,9 @@ struct SimulateCommand: AsyncParsableCommand {
         let output = Terminal.standardError
         let total = lives
         let result = try await Campaign(firstSeed: seed, lives: lives, workers: workers).run { progress in
-            if output.isInteractive { output.write("\r\(progress.lives) of \(total) lives") }
+            if output.isInteractive {
+                output.write("\r\(grouped(progress.lives)) of \(counted(total, "life", plural: "lives"))")
+            }
         }
         if output.isInteractive { output.line() }
         for failure in result.failures { Terminal.standardOutput.line("\(failure)\n") }
@@ -43,19 +45,21 @@ struct SimulateCommand: AsyncParsableCommand {
         if !result.failures.isEmpty { throw ExitCode.failure }
     }
 
-    static func summary(_ result: Campaign.Progress) -> String {
+    private static func summary(_ result: Campaign.Progress) -> String {
         let report = result.report
         let days = report.simulated.components.seconds / 86_400
         return """
             \(coverage(report))
-            \(result.lives) lives kept every promise, \(result.failures.count) did not.
-            \(report.records) records, \(report.sends) sends, \(report.accepted) accepted, \(report.results) results
-            \(report.crashes) crashes, \(report.rebalances) rebalances, \(report.repeats) repeats, \
-            \(report.inputs) inputs, \(days) days of simulated time
+            \(counted(result.lives, "life", plural: "lives")) kept every promise, \(grouped(result.failures.count)) did not.
+            \(counted(report.records, "record")), \(counted(report.sends, "send")), \(grouped(report.accepted)) accepted, \
+            \(counted(report.results, "result"))
+            \(counted(report.crashes, "crash", plural: "crashes")), \(counted(report.rebalances, "rebalance")), \
+            \(counted(report.repeats, "repeat")), \(counted(report.inputs, "input")), \
+            \(counted(Int(days), "day")) of simulated time
             """
     }
 
-    /// How often each fault took effect, and each outcome was stored.
+    /// The number of times each fault took effect and each outcome was stored.
     private static func coverage(_ report: LifeReport) -> String {
         var table = TextTable(
             [.init(title: "fault or outcome", widthMax: 48), .init(title: "times", isRightAligned: true)],

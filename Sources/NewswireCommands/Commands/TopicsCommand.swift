@@ -1,36 +1,36 @@
 import ArgumentParser
 import KafkaIO
-import KafkaModel
+package import KafkaModel
+import NewswireSettings
 
 struct TopicsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "topics",
-        abstract: "Shows the topics of a configuration, or makes them fit: creates and widens them.",
+        abstract: "Shows the topics of a configuration; creates the missing and widens the small ones.",
         discussion: """
-            Topics of one lane must have the same number of partitions, and the results topic at least as \
-            many: the result of a record from partition p is written to partition p, which is how newswire \
-            finds again what it has settled.
+            The topics of a lane must have the same number of partitions, and the results topic at least as \
+            many: the result of a record from partition p is written to partition p, where newswire looks for it \
+            after a restart.
 
             Examples:
               newswire topics --config newswire.yaml
               newswire topics --config newswire.yaml --create --partitions 12
 
-            With --create, topics that are missing are created with cleanup.policy=delete and retention.ms: source \
-            topics 7 days (or their lane's maxAge if that is longer), results 14 days (or the largest maxAge), dead \
-            letters 30 days. An existing results topic with too few partitions is widened, and so is a topic of \
-            a lane that has fewer than another of the same lane. Records with a key may then go to another \
-            partition than those before them. Settings of existing topics stay as they are.
+            --create creates missing topics with cleanup.policy=delete and a retention: source topics 7 days (or \
+            their lane's maxAge if that is longer), results 14 days (or the largest maxAge), dead letters 30 days. \
+            It widens a results topic with too few partitions, and a lane's topic with fewer than another of the \
+            same lane. After that, records with the same key may go to another partition than before. The settings \
+            of existing topics do not change. It waits up to 30 seconds for the brokers to show the new topics.
 
-            It waits, at most 30 seconds, until the brokers show what was made. Exit code 1 when something is \
-            missing or does not fit.
+            Exit code 1 if a topic is missing or does not fit.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Flag(help: "Create the topics that are missing, and widen those that are too small.")
+    @Flag(help: "Create missing topics and widen those with too few partitions.")
     var create = false
-    @Option(help: "Partitions of new topics. Topics beside existing ones get as many as those.")
+    @Option(help: "Partitions of new topics. A topic that must match an existing one gets as many as that.")
     var partitions = 12
-    @Option(help: "Copies of each new partition; the broker's default when left out.")
+    @Option(help: "Copies of each new partition; by default the broker decides.")
     var replication: Int?
 
     func validate() throws {
@@ -54,7 +54,7 @@ struct TopicsCommand: ParsableCommand {
             }
             let findings = rules.findings(states)
             let output = Terminal.standardOutput
-            output.write(Self.table(rules, states, findings, hasColours: output.hasColours))
+            output.write(rules.table(states, findings, hasColours: output.hasColours))
             if findings.contains(where: \.isFailure) { throw ExitCode.failure }
         } catch let failure as KafkaFailure {
             Terminal.standardError.line("error: \(failure)")
@@ -63,40 +63,43 @@ struct TopicsCommand: ParsableCommand {
     }
 
     private func make(_ changes: [TopicRules.Change], _ admin: KafkaAdmin) throws(KafkaFailure) {
-        // One by one: when one cannot be made, it is clear which were.
+        // One by one: if one fails, it is clear which exist.
         for change in changes {
             if let from = change.from {
                 try admin.createPartitions([change.topic: change.partitions])
-                Terminal.standardOutput.line("widened \(change.topic) from \(from) to \(change.partitions) partitions")
+                Terminal.standardOutput.line(
+                    "widened \(change.topic) from \(from) to \(counted(change.partitions, "partition"))")
             } else {
                 let existing = try admin.create([
                     .init(
                         name: change.topic, partitions: change.partitions, replication: replication,
                         configuration: change.configuration)
                 ])
-                // Shown to others only, or made by somebody else in between.
+                // Not visible to this user, or created by someone else meanwhile.
                 guard !existing.contains(change.topic) else {
                     Terminal.standardOutput.line("\(change.topic) exists already")
                     continue
                 }
                 let settings = change.configuration.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
                 Terminal.standardOutput.line(
-                    "created \(change.topic) with \(change.partitions) partitions, \(settings.joined(separator: ", "))")
+                    "created \(change.topic) with \(counted(change.partitions, "partition")), \(settings.joined(separator: ", "))"
+                )
             }
         }
         try admin.waitUntilVisible(
             Dictionary(changes.map { ($0.topic, $0.partitions) }) { first, second in max(first, second) })
     }
+}
 
-    static func table(
-        _ rules: TopicRules, _ states: [String: TopicState], _ findings: [TopicRules.Finding], hasColours: Bool
-    ) -> String {
+extension TopicRules {
+    /// All topics with the findings about them.
+    package func table(_ states: [String: TopicState], _ findings: [Finding], hasColours: Bool) -> String {
         var table = TextTable(
             [
                 .init(title: "topic", widthMax: 80), .init(title: "use", widthMax: 40),
                 .init(title: "partitions", isRightAligned: true), .init(title: "state", widthMax: 300),
             ], hasColours: hasColours)
-        for (name, use) in rules.topics {
+        for (name, use) in topics {
             let count = states[name].map { String($0.partitions) } ?? "-"
             let ours = findings.filter { $0.topic == name && $0.use == use }
             if ours.isEmpty {

@@ -11,7 +11,7 @@ import PublishEngine
 import PublisherService
 import StatusServer
 
-/// A whole newsroom in one process: a broker, a hub and a publisher between them.
+/// A whole newsroom in one process: a broker, a publisher and a hub.
 struct Demo: Sendable {
     static let lane = "live"
     static let topic = "news.events"
@@ -26,7 +26,7 @@ struct Demo: Sendable {
     let kafka: KafkaSettings
     let results = ResultTally()
 
-    /// - Parameter port: the hub's; `nil` takes 8090, or any free one when that is in use.
+    /// - Parameter port: the hub's; `nil` for 8090, or any free one if that is in use.
     init(port: Int?, log: Logger) async throws {
         broker = try EmbeddedBroker(
             topics: [Self.topic, Self.resultsTopic, Self.deadLettersTopic].map { ($0, Self.partitions) })
@@ -70,7 +70,7 @@ struct Demo: Sendable {
         return settings
     }
 
-    /// A story written on the page goes the way of all news.
+    /// A story written on the page takes the same path as all news.
     private static func publish(_ story: ComposedStory, to kafka: KafkaSettings) async throws {
         var event = NewsEvent(id: story.id, headline: story.headline)
         event.categories = [story.category]
@@ -88,16 +88,16 @@ struct Demo: Sendable {
     /// Puts events on the topic. Blocks until the broker has them.
     ///
     /// - Parameter path: a file of events; `nil` for the samples.
-    /// - Returns: how many events there are, and what of the file is none.
+    /// - Returns: the number of events, and a message for each part of the file that is not one.
     func feed(_ path: String?) throws -> (events: Int, bad: [String]) {
         let publisher = try RecordPublisher(settings: kafka)
         var bad: [String] = []
         if let path {
             let publication = FilePublication(file: try EventFile(path: path), topic: Self.topic)
             var bar = ProgressBar(.standardError, at: .now)
-            let summary = try publication.run(publisher, stop: StopSign(), report: { bad.append($0) }, bar: &bar)
+            let summary = try publication.run(publisher, stop: StopFlag(), report: { bad.append($0) }, bar: &bar)
             bar.clear()
-            if summary.bad > bad.count { bad.append("and \(summary.bad - bad.count) more") }
+            if summary.bad > bad.count { bad.append("and \(grouped(summary.bad - bad.count)) more") }
         } else {
             let review = EventReview()
             var items: [EventFileItem] = []
@@ -110,12 +110,12 @@ struct Demo: Sendable {
         return (publisher.published, bad)
     }
 
-    /// Closes what listens, after the publisher has ended.
+    /// Stops the servers, after the publisher has ended.
     func close() async {
         await status.stop()
         await hub.stop()
     }
 
-    /// The page that is a reader's phone.
+    /// The page that shows a reader's phone.
     var page: String { "http://127.0.0.1:\(hub.port)/" }
 }

@@ -1,6 +1,6 @@
-/// Small made-up stories for the demo, one event a line, over the six categories.
-enum SampleEvents {
-    static let ndjson = #"""
+/// Small made-up stories for the demo, one event per line, over the six categories.
+package enum SampleEvents {
+    package static let ndjson = #"""
         {"id":"sample-01","headline":"Two island nations agree on a shared fishing calendar","category":"World","urgency":3,"summary":"Boats of both sides will rest in the same weeks.","language":"en","link":"https://news.example/1"}
         {"id":"sample-02","headline":"River level falls below the flood mark in Lower Marren","category":"World","urgency":2,"summary":"Residents may return from noon.","language":"en","link":"https://news.example/2"}
         {"id":"sample-03","headline":"Night train between three capitals runs again after nine years","subjects":["medtop:20000638"],"urgency":5,"language":"en","link":"https://news.example/3"}

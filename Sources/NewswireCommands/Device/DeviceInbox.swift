@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import NotificationHub
 
-/// What the emulator delivers to one device, each once and in order, across lost connections and restarts.
+/// Shows the emulator's deliveries to one device, each once and in order, across lost connections and restarts.
 actor DeviceInbox {
     private let endpoint: HubEndpoint
     private let link: DeviceLink
@@ -14,7 +14,7 @@ actor DeviceInbox {
     private var isSilent = false
     private var wasOpen = false
 
-    /// - Parameter onReturn: called when the hub is there again; one without a store has forgotten everybody.
+    /// - Parameter onReturn: called when the hub is back; without a store it has forgotten all registrations.
     init(
         _ endpoint: HubEndpoint, _ link: DeviceLink, memory: DeviceMemory,
         onReturn: @escaping @Sendable () async -> Void,
@@ -26,7 +26,7 @@ actor DeviceInbox {
         self.onArrival = onArrival
     }
 
-    /// Until the task is cancelled.
+    /// Runs until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             await watch()
@@ -34,7 +34,8 @@ actor DeviceInbox {
         }
     }
 
-    /// One connection's life. The stream is opened first and what came before is fetched then: nothing falls between.
+    /// Follows one connection to its end. The stream is opened before older deliveries are fetched, so that none is lost
+    /// in between.
     private func watch() async {
         guard await isEmulator() else { return }
         var events = DeviceEventReader()
@@ -51,14 +52,14 @@ actor DeviceInbox {
                 }
             }
         } catch {
-            // However the connection ended, it is opened again.
+            // The caller opens it again, whatever the reason.
         }
     }
 
-    /// The hub says something every 15 s, if only that it is there.
+    /// The hub sends something every 15 s, at least a comment.
     private static let silenceMax = TimeAmount.seconds(45)
 
-    /// Shows what the hub has delivered and still keeps, as far as it was not shown yet.
+    /// Shows the deliveries that the hub still keeps and that were not shown yet.
     func catchUp() async {
         guard let reply = await get("/_emulator/devices/\(encodedHandle)"), reply.status == 200,
             let root = try? JSONSerialization.jsonObject(with: Data(reply.body)) as? [String: Any],
@@ -73,25 +74,25 @@ actor DeviceInbox {
             memory.seen = notification.number
             if notification.isShown { onArrival(notification) }
         }
-        // A file that cannot be written costs a repetition at the next start, no more.
+        // If the file cannot be written, the next start repeats these deliveries.
         if memory.seen != before { try? memory.save() }
     }
 
-    /// Says so once when it is not.
+    /// If it is not, reports that once.
     private func isEmulator() async -> Bool {
-        // Without a reply there is nothing to say: the registrar reports what is wrong.
+        // Without a reply there is nothing to report here: the registrar reports the failure.
         guard let reply = await get("/_emulator/status") else { return false }
         let root = (try? JSONSerialization.jsonObject(with: Data(reply.body))) as? [String: Any]
         guard reply.status == 200, let delivered = root?["delivered"] as? Int else {
             if !isSilent {
                 Terminal.standardError.line(
-                    "this hub is not the emulator, or not on this machine: the device can register, but what it is sent "
+                    "this hub is not the emulator, or not on this machine: the device can register, but its notifications "
                         + "cannot be shown here")
             }
             isSilent = true
             return false
         }
-        // A hub that was started anew counts from 1.
+        // A restarted hub counts from 1.
         if delivered < memory.seen { memory.seen = 0 }
         return true
     }

@@ -6,29 +6,29 @@ import NIOPosix
 import NIOSSL
 import NotificationHub
 
-/// Requests to a hub, each on a connection of its own, and replies as they come.
+/// Sends requests to a hub, each on a connection of its own, and hands over replies as they arrive.
 ///
-/// Not through `URLSession`: on Linux that keeps a processor busy for as long as a reply is awaited.
+/// It does not use `URLSession`, which on Linux keeps a processor busy while it waits for a reply.
 struct DeviceLink: HubTransport {
     enum Piece: Sendable {
         case opened(status: Int, [HeaderField])
         case bytes([UInt8])
     }
 
-    /// Pieces that wait for their reader. When there are more the reply ends: a part missing in the middle would go
-    /// unnoticed, and whoever asks again gets what came meanwhile.
+    /// The most pieces that wait for their reader. With more, the reply ends: a gap in the middle would go unnoticed, while
+    /// the next request returns what was missed.
     private static let waitingMax = 4096
-    /// Of one reply that is read whole, in bytes.
+    /// The longest reply that is read whole, in bytes.
     private static let bodyMax = 64 * 1024 * 1024
 
     private let tls: NIOSSLContext?
 
-    /// - Parameter roots: whose certificates are believed; looked at for https alone.
+    /// - Parameter roots: the authorities to trust; only for https.
     init(_ endpoint: HubEndpoint, roots: TrustRoots) throws(TrustRootsProblem) {
         tls = endpoint.scheme == .https ? try roots.makeContext() : nil
     }
 
-    /// The longest wait for anything of a reply that is read whole.
+    /// The longest silence within a reply that is read whole.
     private static let silenceMax = TimeAmount.seconds(10)
 
     func send(_ request: HubRequest) async throws -> HubResponse {
@@ -47,8 +47,8 @@ struct DeviceLink: HubTransport {
         return response
     }
 
-    /// What comes, until the reply ends or the task is cancelled.
-    /// - Parameter silenceMax: the longest wait for anything to come.
+    /// The pieces of the reply, until it ends or the task is cancelled.
+    /// - Parameter silenceMax: the longest wait for the next piece.
     func open(_ request: HubRequest, silenceMax: TimeAmount) -> AsyncThrowingStream<Piece, any Error> {
         let (stream, pieces) = AsyncThrowingStream<Piece, any Error>.makeStream(
             bufferingPolicy: .bufferingOldest(Self.waitingMax))
@@ -95,7 +95,7 @@ struct DeviceLink: HubTransport {
     }
 }
 
-/// Hands over one reply, or why there is none.
+/// Hands over one reply, or the reason there is none.
 private final class ReplyHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
@@ -113,7 +113,9 @@ private final class ReplyHandler: ChannelInboundHandler {
             let fields = head.headers.map { HeaderField($0.name, $0.value) }
             pieces.yield(.opened(status: Int(head.status.code), fields))
         case .body(let bytes):
-            if case .dropped = pieces.yield(.bytes(Array(bytes.readableBytesView))) { end(context, "it came too fast") }
+            if case .dropped = pieces.yield(.bytes(Array(bytes.readableBytesView))) {
+                end(context, "it arrived faster than it was read")
+            }
         case .end:
             pieces.finish()
             context.close(promise: nil)

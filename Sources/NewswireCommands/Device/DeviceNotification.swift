@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
-/// One delivery as the emulator describes it, and what the phone would show of it.
-struct DeviceNotification: Sendable {
-    /// Counts the hub's deliveries.
+/// One delivery as the emulator describes it, with the text that the phone would show.
+package struct DeviceNotification: Sendable {
+    /// The hub counts its deliveries.
     let number: Int
     /// RFC 3339.
     let time: String
@@ -12,13 +12,13 @@ struct DeviceNotification: Sendable {
     /// The delivery as the emulator wrote it, on one line.
     let json: String
 
-    /// - Returns: `nil` for bytes that describe no delivery.
+    /// - Returns: `nil` for bytes that do not describe a delivery.
     init?(_ bytes: Data) {
         guard let delivery = try? JSONSerialization.jsonObject(with: bytes) as? [String: Any] else { return nil }
         self.init(delivery)
     }
 
-    init?(_ delivery: [String: Any]) {
+    package init?(_ delivery: [String: Any]) {
         guard let number = delivery["number"] as? Int, let platform = delivery["platform"] as? String,
             let written = try? JSONSerialization.data(
                 withJSONObject: delivery, options: [.sortedKeys, .withoutEscapingSlashes])
@@ -31,8 +31,8 @@ struct DeviceNotification: Sendable {
         (category, text) = platform == "windows" ? Self.windows(body) : Self.object(body, platform)
     }
 
-    /// `10:15:02  World  Breaking World News : …`, without anything that could move the cursor.
-    var line: String {
+    /// `10:15:02  World  Breaking World News : …`, without control characters.
+    package var line: String {
         let clock = String(time.dropFirst(11).prefix(8))
         let parts = [clock, category ?? "", text].filter { !$0.isEmpty }
         return String(
@@ -65,7 +65,7 @@ struct DeviceNotification: Sendable {
         return parts.isEmpty ? nil : parts.joined(separator: ": ")
     }
 
-    /// The texts of a toast; of two, ours has the category in the first.
+    /// The texts of a toast; if there are several, the first is the category.
     private static func windows(_ body: String) -> (String?, String) {
         var texts: [String] = []
         var rest = body[...]
@@ -84,5 +84,40 @@ struct DeviceNotification: Sendable {
             ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&"),
         ]
         return entities.reduce(String(xml)) { $0.replacing($1.0, with: $1.1) }
+    }
+}
+
+/// Reads server-sent events from bytes that arrive in pieces of any size.
+package struct DeviceEventReader {
+    /// The longest line, in bytes: longer than any event of a hub, whose bodies have at most 64 KiB.
+    static let lineMax = 1024 * 1024
+
+    private var line: [UInt8] = []
+    private var isTooLong = false
+    private var data: [UInt8] = []
+
+    package init() {}
+
+    /// - Returns: the data of the events that these bytes complete.
+    package mutating func read(_ bytes: some Sequence<UInt8>) -> [Data] {
+        var events: [Data] = []
+        for byte in bytes {
+            guard byte == UInt8(ascii: "\n") else {
+                if line.count < Self.lineMax { line.append(byte) } else { isTooLong = true }
+                continue
+            }
+            if line.last == UInt8(ascii: "\r") { line.removeLast() }
+            if line.isEmpty {
+                if !data.isEmpty { events.append(Data(data)) }
+                data = []
+            } else if !isTooLong, line.starts(with: "data:".utf8), data.count < Self.lineMax {
+                if !data.isEmpty { data.append(UInt8(ascii: "\n")) }
+                let value = line.dropFirst(5)
+                data += value.first == UInt8(ascii: " ") ? value.dropFirst() : value
+            }
+            line.removeAll(keepingCapacity: true)
+            isTooLong = false
+        }
+        return events
     }
 }

@@ -1,7 +1,8 @@
 import NewsModel
+import NewswireSettings
 
-/// Comma-separated values, RFC 4180: quotes around a field, doubled inside it, line breaks allowed within. The first
-/// row names the event's fields; each further row becomes an event's JSON.
+/// Comma-separated values (RFC 4180): a quoted field may contain line breaks, and quotes when doubled. The first row names
+/// the event's fields; each further row becomes the JSON of an event.
 struct CSVSplitter {
     private var header: CSVHeader?
     private var isRefused = false
@@ -13,7 +14,7 @@ struct CSVSplitter {
     private var quotes = Quotes.none
 
     private enum Quotes {
-        /// The field stands without quotes, or has not begun.
+        /// The field has no quotes, or has not begun.
         case none
         case inside
         /// A quote inside quotes: the end of the field, or half of a doubled one.
@@ -90,7 +91,7 @@ struct CSVSplitter {
     }
 }
 
-/// What the columns of a file mean.
+/// The meaning of the columns of a file.
 struct CSVHeader {
     struct Failure: Error {
         var message: String
@@ -120,7 +121,7 @@ struct CSVHeader {
             if index == 0, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
             let name = String(decoding: bytes, as: UTF8.self)
             guard seen.insert(name).inserted else {
-                throw Failure(message: "the column '\(name.prefix(60))' stands twice")
+                throw Failure(message: "the column '\(name.prefix(60))' occurs twice")
             }
             if name.hasPrefix("data."), name != "data." {
                 columns.append(.data(String(name.dropFirst("data.".count))))
@@ -132,9 +133,9 @@ struct CSVHeader {
                 columns.append(.text(name))
             } else {
                 let known = Self.texts + Self.lists + ["urgency"]
-                let hint = SettingsSpelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
+                let hint = Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
                 throw Failure(
-                    message: "the column '\(name.prefix(60))' is no field of an event; "
+                    message: "the column '\(name.prefix(60))' is not a field of an event; "
                         + (hint ?? "the first line must name fields (\(known.joined(separator: ", "))) or data.NAME"))
             }
         }
@@ -146,7 +147,7 @@ struct CSVHeader {
 
     func event(_ row: [[UInt8]]) -> EventFileItem.Content {
         guard row.count == columns.count else {
-            return .bad("\(row.count) fields, but the first line names \(columns.count)")
+            return .bad("\(counted(row.count, "field")), but the first line names \(columns.count)")
         }
         let values = row.map { String(validating: $0, as: UTF8.self) }
         guard !values.contains(nil) else { return .bad("not UTF-8 text") }
@@ -158,7 +159,7 @@ struct CSVHeader {
                 switch column {
                 case .text(let name): json.field(named: name, value)
                 case .number(let name):
-                    // What is no number is passed on as text, for the decoder to name.
+                    // Anything but a number is passed on as text, for the decoder to report.
                     json.name(escaping: name)
                     if let number = Int(value) { json.value(number) } else { json.value(value) }
                 case .list(let name):

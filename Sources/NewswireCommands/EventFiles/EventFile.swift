@@ -1,14 +1,14 @@
 import Foundation
 
 /// A file of events, or standard input, read piece by piece.
-final class EventFile {
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
+package final class EventFile {
+    package struct Failure: Error, CustomStringConvertible {
+        package var description: String
     }
 
-    /// How the file is named in messages.
+    /// The name for messages.
     let name: String
-    let format: EventFileFormat
+    package let format: EventFileFormat
     /// `nil` for standard input and other streams.
     let size: Int?
     let modified: Date?
@@ -23,8 +23,8 @@ final class EventFile {
 
     /// - Parameters:
     ///   - path: `-` for standard input.
-    ///   - format: `nil` to find out by the name, else by how the text begins.
-    init(path: String, format: EventFileFormat? = nil) throws(Failure) {
+    ///   - format: `nil` to detect it by the name or the beginning of the text.
+    package init(path: String, format: EventFileFormat? = nil) throws(Failure) {
         if path == "-" {
             name = "standard input"
             handle = .standardInput
@@ -56,8 +56,8 @@ final class EventFile {
 
     deinit { try? handle.close() }
 
-    /// What the next piece completes, possibly nothing; `nil` when the file is at its end.
-    func next() throws(Failure) -> [EventFileItem]? {
+    /// The items that the next piece completes, possibly none; `nil` at the end of the file.
+    package func next() throws(Failure) -> [EventFileItem]? {
         guard !isFinished else { return nil }
         let piece: Data
         if let beginning {
@@ -77,7 +77,7 @@ final class EventFile {
         return items
     }
 
-    /// Fewer bytes than asked for only at the end.
+    /// Returns fewer bytes than requested only at the end.
     private static func read(_ handle: FileHandle, _ name: String, atLeast count: Int) throws(Failure) -> Data {
         var bytes = Data()
         do {
@@ -86,8 +86,47 @@ final class EventFile {
                 bytes += piece
             } while bytes.count < count
         } catch {
-            throw Failure(description: "\(name): cannot be read any further")
+            throw Failure(description: "\(name): reading failed before the end")
         }
         return bytes
+    }
+}
+
+/// The arrangement of events in a file.
+package enum EventFileFormat: String, CaseIterable, Sendable {
+    /// One JSON object per line.
+    case ndjson
+    /// One JSON array of objects.
+    case array
+    /// One JSON object over several lines, such as a ninjs document, or a few of them.
+    case document
+    /// Comma-separated values (RFC 4180), the first line naming the event's fields.
+    case csv
+
+    /// The length of text that `init(ofTextBeginning:)` needs, in bytes.
+    static let beginningLength = 64 * 1024
+
+    /// Detects the format by the name's ending; `nil` if that is not certain.
+    init?(fileName: String) {
+        switch fileName.lowercased().split(separator: ".").last {
+        case "ndjson", "jsonl": self = .ndjson
+        case "csv": self = .csv
+        default: return nil
+        }
+    }
+
+    /// Detects the format by the beginning of the text.
+    package init(ofTextBeginning bytes: [UInt8]) {
+        let text = bytes.drop { $0 <= UInt8(ascii: " ") || [0xEF, 0xBB, 0xBF].contains($0) }
+        switch text.first {
+        case UInt8(ascii: "["): self = .array
+        case UInt8(ascii: "{"):
+            // A line that is an object by itself is one of many; a document's first line leaves something open.
+            let line = text.prefix { $0 != UInt8(ascii: "\n") }
+            var scan = JSONScan()
+            for byte in line { scan.read(byte) }
+            self = scan.depth == 0 && !scan.isInString ? .ndjson : .document
+        default: self = .csv
+        }
     }
 }

@@ -1,5 +1,5 @@
-/// The elements of one JSON array, or JSON values one after another. Whether each is an event is for the decoder to
-/// say.
+/// Splits one JSON array into its elements, or a sequence of JSON values into single ones. The decoder decides later
+/// which of them are events.
 struct JSONSplitter {
     let isArray: Bool
     private var scan = JSONScan()
@@ -72,5 +72,31 @@ struct JSONSplitter {
         let content: EventFileItem.Content =
             isTooLong ? .bad("longer than \(EventFileSplitter.eventLengthMax >> 20) MiB") : .event(pending)
         items.append(EventFileItem(line: startLine, content: content))
+    }
+}
+
+/// Follows JSON text byte by byte, just closely enough to find where values begin and end.
+struct JSONScan {
+    private(set) var depth = 0
+    private(set) var isInString = false
+    private var isEscaped = false
+
+    mutating func read(_ byte: UInt8) {
+        if isInString {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isInString = false
+            }
+            return
+        }
+        switch byte {
+        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth = max(0, depth - 1)
+        default: break
+        }
     }
 }

@@ -1,66 +1,71 @@
-import KafkaModel
-import NewsModel
+package import KafkaModel
+package import NewsModel
+import NewswireSettings
 import PublishEngine
 
-/// Which dead letters go back to their lane, and as what.
-struct Redrive: Sendable {
+/// Decides which dead letters go back to their lane, and builds the records to write.
+package struct Redrive: Sendable {
     /// Empty for any.
-    var outcomes: Set<Outcome> = []
+    package var outcomes: Set<Outcome> = []
     /// Empty for any.
-    var reasons: Set<String> = []
-    /// By the time the event was put on its lane, which its dead letter carries in a header.
-    var since: Instant?
-    var until: Instant?
-    /// The topics that may be written to, each with its partition count.
-    var topics: [String: Int]
-    /// Topics outside of this are passed over; `nil` for all.
-    var wantedTopics: Set<String>?
-    /// How often one record may be put back.
+    package var reasons: Set<String> = []
+    /// Compared with the time the event was put on its lane, which its dead letter carries in a header.
+    package var since: Instant?
+    package var until: Instant?
+    /// The topics of all lanes, each with its partition count.
+    private let topics: [String: Int]
+    /// Other topics are passed over; `nil` for all.
+    package var wantedTopics: Set<String>?
+    /// The most times that one record is put back.
     var maximum = 3
 
-    enum Verdict: Sendable, Hashable {
+    package init(topics: [String: Int]) {
+        self.topics = topics
+    }
+
+    package enum Verdict: Sendable, Hashable {
         case putBack(ProducedRecord)
-        /// A filter does not want it.
+        /// Excluded by a filter.
         case passedOver
         case refused(Refusal)
     }
 
-    enum Refusal: String, Sendable, Hashable, CaseIterable {
-        case notOurs = "no dead letter of newswire"
-        case foreignTopic = "its topic is in no lane of this configuration, or is gone"
-        case maximumReached = "put back too often already"
-        case truncated = "its original was too large for the dead-letter topic; it stands where nw-source says"
+    package enum Refusal: String, Sendable, Hashable, CaseIterable {
+        case notOurs = "not a dead letter of newswire"
+        case foreignTopic = "its topic is not in a lane of this configuration, or does not exist any more"
+        case maximumReached = "already put back too often"
+        case truncated = "its original was too large for the dead-letter topic; nw-source tells its place"
     }
 
-    /// What a dead letter says of itself.
-    struct Label: Sendable, Hashable {
+    /// The headers of a dead letter.
+    package struct Label: Sendable, Hashable {
         var outcome: Outcome
         var reason: String
-        var coordinates: SourceCoordinates
-        /// How often it was put back before.
+        package var coordinates: SourceCoordinates
+        /// How many times it was put back before.
         var count: Int
-        /// When the event was put on its lane.
+        /// The time the event was put on its lane.
         var writtenAt: Instant?
-        /// Without the original, which was too large.
+        /// True if the original was too large and is missing.
         var isTruncated: Bool
     }
 
-    /// `nil` when the headers are not those of a dead letter.
-    static func label(_ record: SourceRecord) -> Label? {
+    /// `nil` if the headers are not those of a dead letter.
+    package static func label(_ record: SourceRecord) -> Label? {
         func header(_ name: String) -> RecordHeader? { record.headers.last { $0.name == name } }
         guard let outcome = header(HeaderName.outcome)?.text.flatMap(Outcome.init(rawValue:)),
             let coordinates = header(HeaderName.source)?.value.flatMap(SourceCoordinates.init(headerValue:))
         else { return nil }
-        // A count that is no number was not written here: better none more than without end.
+        // Newswire writes only numbers here; anything else must not make the record go round without end.
         let count = header(HeaderName.redrive).map { $0.text.flatMap(SettingsValue.integer) ?? .max } ?? 0
-        // Dead letters of earlier versions have the original's time as their own.
+        // Dead letters of earlier versions carry the original's time as their own.
         let writtenAt = header(HeaderName.writtenAt)?.text.flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
         return Label(
             outcome: outcome, reason: header(HeaderName.reason)?.text ?? outcome.rawValue, coordinates: coordinates,
             count: count, writtenAt: writtenAt ?? record.timestamp, isTruncated: header(HeaderName.truncated) != nil)
     }
 
-    func verdict(on record: SourceRecord) -> Verdict {
+    package func verdict(on record: SourceRecord) -> Verdict {
         guard let label = Self.label(record) else { return .refused(.notOurs) }
         let source = label.coordinates.source.partition
         guard outcomes.isEmpty || outcomes.contains(label.outcome), reasons.isEmpty || reasons.contains(label.reason),
@@ -76,7 +81,7 @@ struct Redrive: Sendable {
         var headers = record.headers.filter { !ours.contains($0.name) }
         headers.append(RecordHeader(HeaderName.redrive, String(label.count + 1)))
         headers.append(RecordHeader(RedriveHeader.platform, label.coordinates.platform.rawValue))
-        // The partition it had, so that a story keeps its order; and its time, so that old news is still too old.
+        // The same partition keeps the story's order; the same time keeps old news too old.
         return .putBack(
             ProducedRecord(
                 topic: source.topic, partition: source.partition < partitions ? source.partition : nil,

@@ -1,23 +1,23 @@
 import Foundation
-import KafkaIO
+package import KafkaIO
 
-/// Which dead letters of one partition were put back, as one committed offset and the note beside it.
+/// Remembers which dead letters of one partition were put back, in one committed offset and its note.
 ///
-/// The offset is the first dead letter still there; the note has a bit for every later one that is gone. So runs with
-/// different filters do not forget each other, and nothing but Kafka keeps it.
-struct RedriveMark: Sendable {
-    /// Offsets behind the newest put back that can be told apart: a note of at most 4,000 bytes.
+/// The offset is the first dead letter not yet put back; the note has a bit for every later one that was. So runs with
+/// different filters respect each other, and no other store is needed.
+package struct RedriveMark: Sendable {
+    /// How far the note reaches back from the newest dead letter put back: 4,000 bytes hold this many bits.
     static let reach: Int64 = 24_000
 
     private let start: Int64
     private var next: Int64
     private var gone: Set<Int64> = []
-    /// Seen and left there, ascending.
+    /// Seen and not put back, ascending.
     private var left: [Int64] = []
 
-    /// - Parameter committed: `nil` before the first run. A note that is none of ours counts as empty.
-    init(_ committed: GroupMarks.Mark?) {
-        // No partition gets this far; it keeps the sums below from overflowing.
+    /// - Parameter committed: `nil` before the first run. A foreign note counts as empty.
+    package init(_ committed: GroupMarks.Mark?) {
+        // No partition gets this far, and the sums below cannot overflow.
         start = min(max(committed?.offset ?? 0, 0), .max / 2)
         next = start
         guard let note = committed?.note, let bytes = Data(base64Encoded: note), bytes.count <= Self.reach / 8 else {
@@ -30,27 +30,27 @@ struct RedriveMark: Sendable {
         }
     }
 
-    /// Where to read from.
+    /// The offset to read from.
     var first: Int64 { start }
 
-    func isGone(_ offset: Int64) -> Bool { offset < start || gone.contains(offset) }
+    package func isGone(_ offset: Int64) -> Bool { offset < start || gone.contains(offset) }
 
-    /// Offsets come ascending; those before the start change nothing.
-    mutating func putBack(_ offset: Int64) {
+    /// Offsets must ascend; those before the start change nothing.
+    package mutating func putBack(_ offset: Int64) {
         guard offset >= start, offset <= .max / 2 else { return }
         next = max(next, offset + 1)
         gone.insert(offset)
     }
 
-    mutating func leave(_ offset: Int64) {
+    package mutating func leave(_ offset: Int64) {
         guard offset >= start, offset <= .max / 2, !gone.contains(offset) else { return }
         next = max(next, offset + 1)
         left.append(offset)
     }
 
-    /// What to commit, and how many of those left are too far behind for the note: a later run meets them only when
-    /// told to begin again.
-    var committed: (mark: GroupMarks.Mark, outOfReach: Int) {
+    /// The mark to commit, and the number of dead letters that the note does not reach: later runs skip them unless they
+    /// start from the beginning.
+    package var committed: (mark: GroupMarks.Mark, outOfReach: Int) {
         let newest = gone.max() ?? start
         let reachable = left.drop { newest - $0 >= Self.reach }
         var offset = reachable.first ?? next

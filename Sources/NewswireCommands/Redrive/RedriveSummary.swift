@@ -1,6 +1,6 @@
 import NewsModel
 
-/// What became of the dead letters that a run met.
+/// Counts what a run did with the dead letters it read.
 struct RedriveSummary: Sendable {
     private struct Kind: Hashable {
         var topic: String
@@ -30,7 +30,7 @@ struct RedriveSummary: Sendable {
         let kind = Kind(
             topic: label?.coordinates.source.partition.topic ?? "-", outcome: label?.outcome.rawValue ?? "-",
             reason: label?.reason ?? "-", refusal: refusal)
-        // Reasons are codes, but the headers come from outside.
+        // Reasons are codes, but headers come from outside: the table stays bounded.
         let key = counts[kind] != nil || counts.count < 1000 ? kind : Kind(topic: "…", outcome: "…", reason: "…")
         counts[key, default: 0] += 1
     }
@@ -41,13 +41,13 @@ struct RedriveSummary: Sendable {
         var table = TextTable(
             [
                 .init(title: "topic", widthMax: 80), .init(title: "outcome"), .init(title: "reason"),
-                .init(title: "records", isRightAligned: true), .init(title: "what", widthMax: 80),
+                .init(title: "records", isRightAligned: true), .init(title: "action", widthMax: 80),
             ], hasColours: hasColours)
         func order(_ kind: Kind) -> [String] { [kind.refusal?.rawValue ?? "", kind.topic, kind.outcome, kind.reason] }
         for (kind, count) in counts.sorted(by: { order($0.key).lexicographicallyPrecedes(order($1.key)) }) {
             let done = isDryRun ? "would be put back" : "put back"
             table.add([
-                .init(kind.topic), .init(kind.outcome), .init(kind.reason), .init(String(count)),
+                .init(kind.topic), .init(kind.outcome), .init(kind.reason), .init(grouped(count)),
                 .init(
                     kind.refusal.map { "refused: \($0.rawValue)" } ?? done, colour: kind.refusal == nil ? .green : .red),
             ])
@@ -56,10 +56,10 @@ struct RedriveSummary: Sendable {
     }
 
     func line(isDryRun: Bool) -> String {
-        var text = isDryRun ? "would put back \(putBack)" : "put back \(putBack)"
-        if refused > 0 { text += ", refused \(refused)" }
-        if passedOver > 0 { text += ", left \(passedOver) that the filters do not want" }
-        if gone > 0 { text += ", passed over \(gone) that an earlier run put back" }
+        var text = (isDryRun ? "would put back " : "put back ") + counted(putBack, "dead letter")
+        if refused > 0 { text += ", refused \(grouped(refused))" }
+        if passedOver > 0 { text += ", left \(grouped(passedOver)) excluded by the filters" }
+        if gone > 0 { text += ", skipped \(grouped(gone)) put back by an earlier run" }
         return text
     }
 }

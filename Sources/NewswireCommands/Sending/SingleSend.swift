@@ -4,9 +4,11 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NewsModel
+import NewswireSettings
 import NotificationHub
+import PublisherService
 
-/// One request to the hub outside of any publisher, over a connection of its own.
+/// Sends single requests to the hub, without a publisher, each over a connection of its own.
 struct SingleSend: Sendable {
     var connection: ConnectionString
     var hub: HubName
@@ -15,13 +17,13 @@ struct SingleSend: Sendable {
 
     init(_ settings: Settings) throws {
         connection = try settings.connection()
-        hub = try settings.hubName()
-        limits = settings.senderLimits
+        hub = try settings.hub()
+        limits = settings.sender
         limits.connections = 1
         trustRoots = settings.trustRoots
     }
 
-    /// - Throws: only when the certificates to trust cannot be read.
+    /// - Throws: only if the trusted certificates cannot be read.
     func send(_ request: SendRequest) async throws -> SendResult {
         let tls = connection.endpoint.scheme == .https ? try trustRoots.makeContext() : nil
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -50,10 +52,10 @@ struct SingleSend: Sendable {
 
     private var authorization: String {
         var token = AccessToken(connection)
-        return token.headerValue(at: Instant.now.milliseconds / 1000)
+        return token.headerValue(at: ServiceClock().now.wall.milliseconds / 1000)
     }
 
-    /// The request as it would go over the wire, but for the signature.
+    /// The request as it is sent, with the signature masked.
     func text(of request: SendRequest) -> String {
         let path = SendPath(endpoint: connection.endpoint, hub: hub).target
         var fields = [
@@ -70,17 +72,17 @@ struct SingleSend: Sendable {
 
     private static func masked(_ authorization: String) -> String {
         authorization.split(separator: "&", omittingEmptySubsequences: false)
-            .map { $0.hasPrefix("sig=") ? "sig=\(EffectiveSetting.mask)" : String($0) }
+            .map { $0.hasPrefix("sig=") ? "sig=\(Secret.mask)" : String($0) }
             .joined(separator: "&")
     }
 }
 
-/// Keeps the pool alive until its result is there. Touched only on the pool's event loop.
+/// Keeps the pool alive until it has a result. Used only on the pool's event loop.
 private final class PoolHolder {
     var pool: SenderPool?
 }
 
-/// What a result of the hub means to the person who asked for it.
+/// The result of a request, explained to the person who sent it.
 struct SendVerdict: Sendable, Hashable {
     var isAccepted: Bool
     /// `nil` when no reply came.
@@ -96,8 +98,8 @@ struct SendVerdict: Sendable, Hashable {
             self.init(isAccepted: false, message: "not sent: \(failure)", remedy: Self.remedy(failure))
         case .unknown(let failure):
             self.init(
-                isAccepted: false, message: "sent, but no answer: \(failure)",
-                remedy: "it may have been accepted; look before sending again")
+                isAccepted: false, message: "sent, but not answered: \(failure)",
+                remedy: "the hub may have accepted it; check before sending again")
         }
     }
 
@@ -114,16 +116,19 @@ struct SendVerdict: Sendable, Hashable {
             switch reply.meaning {
             case .accepted: ("accepted", "")
             case .refusedEvent:
-                ("the hub refuses this notification\(detail)", "correct it; the same one will be refused again")
+                ("the hub refuses this notification\(detail)", "correct it; the same request will be refused again")
             case .tokenRefused:
                 ("the hub does not accept the key\(detail)", "copy hub.connectionString again, and check the clock")
             case .forbidden:
-                ("the key may not send\(detail)", "use a connection string with the Send right; check the hub's quota")
+                (
+                    "the key has no right to send\(detail)",
+                    "use a connection string with the Send right; check the hub's quota"
+                )
             case .missingHub:
-                ("there is no hub of this name\(detail)", "check hub.name and the Endpoint of hub.connectionString")
+                ("there is no hub with this name\(detail)", "check hub.name and the Endpoint of hub.connectionString")
             case .throttled, .busy: ("the hub is busy\(detail)", "try again later, or lower rate.perSecond")
             case .unknownAcceptance:
-                ("the hub answers \(reply.status)\(detail)", "it may have been accepted; try again later")
+                ("the hub answers \(reply.status)\(detail)", "the hub may have accepted it; check before sending again")
             }
         self.init(isAccepted: reply.meaning == .accepted, status: reply.status, message: message, remedy: remedy)
         notificationID = reply.notificationID
@@ -134,7 +139,7 @@ struct SendVerdict: Sendable, Hashable {
         case .connectRefused, .connectFailed, .connectTimeout:
             "check the Endpoint of hub.connectionString, the network and the firewall"
         case .dns: "check the host name in the Endpoint of hub.connectionString"
-        case .tls: "check that the certificate is meant for this host, and hub.trustRoots"
+        case .tls: "check that the certificate is for this host, and hub.trustRoots"
         default: "try again"
         }
     }

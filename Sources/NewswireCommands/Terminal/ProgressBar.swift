@@ -1,18 +1,18 @@
-/// One line that is drawn over and over, on a terminal; nothing elsewhere.
-struct ProgressBar {
+/// One line that is redrawn on a terminal; nothing elsewhere.
+package struct ProgressBar {
     let terminal: Terminal
     private let isShown: Bool
     private let start: ContinuousClock.Instant
     private var lastDrawn: ContinuousClock.Instant?
 
-    init(_ terminal: Terminal, at now: ContinuousClock.Instant) {
+    package init(_ terminal: Terminal, at now: ContinuousClock.Instant) {
         self.terminal = terminal
         isShown = terminal.isInteractive
         start = now
     }
 
-    /// At most ten times a second.
-    /// - Parameter share: 0 to 1; `nil` when the end is not known.
+    /// Draws at most ten times a second.
+    /// - Parameter share: 0 to 1; `nil` for an unknown end.
     mutating func draw(share: Double?, events: Int, at now: ContinuousClock.Instant) {
         guard isShown else { return }
         if let lastDrawn, lastDrawn.duration(to: now) < .milliseconds(100) { return }
@@ -27,9 +27,9 @@ struct ProgressBar {
         if isShown { terminal.write("\r\u{1B}[K") }
     }
 
-    static func text(share: Double?, events: Int, elapsed: Duration, width: Int) -> String {
+    package static func text(share: Double?, events: Int, elapsed: Duration, width: Int) -> String {
         let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
-        var facts = "\(grouped(events)) events  \(grouped(Int(Double(events) / seconds)))/s"
+        var facts = "\(counted(events, "event"))  \(grouped(Int(Double(events) / seconds)))/s"
         guard let share, share.isFinite else { return TextWidth.cut(facts, to: max(width - 1, 10)) }
         let done = min(max(share, 0), 1)
         if done > 0.01 {
@@ -41,15 +41,5 @@ struct ProgressBar {
         let filled = Int(done * Double(room))
         let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: room - filled)
         return TextWidth.cut("\(bar) \(percent)  \(facts)", to: max(width - 1, 10))
-    }
-
-    /// 12345 as `12,345`.
-    static func grouped(_ number: Int) -> String {
-        var grouped = ""
-        for (index, digit) in String(max(number, 0)).reversed().enumerated() {
-            if index > 0, index % 3 == 0 { grouped.append(",") }
-            grouped.append(digit)
-        }
-        return String(grouped.reversed())
     }
 }

@@ -1,29 +1,33 @@
 import Foundation
 
-/// One of the process's output streams, and what it is connected to.
-struct Terminal: Sendable {
-    let descriptor: Int32
+/// One of the process's output streams.
+package struct Terminal: Sendable {
+    package let descriptor: Int32
+
+    package init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
 
     static let standardOutput = Terminal(descriptor: 1)
     static let standardError = Terminal(descriptor: 2)
 
-    /// Whether a person looks at it.
+    /// True for a terminal.
     var isInteractive: Bool { isatty(descriptor) == 1 }
 
-    /// By the conventions of https://no-color.org and `TERM=dumb`.
+    /// Follows the conventions of https://no-color.org and `TERM=dumb`.
     var hasColours: Bool {
         let environment = ProcessInfo.processInfo.environment
         return isInteractive && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
-    /// In characters; 80 when nobody knows.
+    /// In characters; 80 when unknown.
     var width: Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// Writes all of it, or gives up quietly when nobody reads any more.
+    /// Writes all of it, or gives up silently if the reader is gone.
     func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -41,7 +45,7 @@ struct Terminal: Sendable {
     }
 }
 
-enum TerminalColour: String, Sendable {
+package enum TerminalColour: String, Sendable {
     case red = "31"
     case green = "32"
     case yellow = "33"
@@ -52,13 +56,13 @@ enum TerminalColour: String, Sendable {
     func applied(to text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }
 }
 
-/// How wide a text stands in a terminal's grid.
-enum TextWidth {
-    static func columns(_ text: String) -> Int {
+/// The width of a text in a terminal's grid.
+package enum TextWidth {
+    package static func columns(_ text: String) -> Int {
         text.reduce(0) { $0 + columns($1) }
     }
 
-    /// The longest beginning that fits, with `…` in place of what was cut.
+    /// The longest beginning that fits, with `…` in place of the rest.
     static func cut(_ text: String, to columnsMax: Int) -> String {
         guard columns(text) > columnsMax else { return text }
         var cut = ""
@@ -71,7 +75,7 @@ enum TextWidth {
         return cut + "…"
     }
 
-    /// East Asian wide characters and emoji take two columns. A coarse table: being one off only bends a table's edge.
+    /// East Asian wide characters and emoji take two columns. The ranges are coarse: an error only shifts the edge of a table.
     private static func columns(_ character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }
         if scalar.properties.generalCategory == .control { return 0 }

@@ -1,22 +1,28 @@
-/// Rows in columns, for people. Text from outside is shown without control characters, so it cannot move the cursor.
-struct TextTable {
-    struct Column: Sendable {
+/// Rows in columns, for people. Control characters in cells are dropped, so that no text from outside moves the cursor.
+package struct TextTable {
+    package struct Column: Sendable {
         var title: String
-        var isRightAligned = false
+        var isRightAligned: Bool
         /// Wider cells are cut.
-        var widthMax = 40
+        var widthMax: Int
+
+        package init(title: String, isRightAligned: Bool = false, widthMax: Int = 40) {
+            self.title = title
+            self.isRightAligned = isRightAligned
+            self.widthMax = widthMax
+        }
     }
 
-    struct Cell: ExpressibleByStringLiteral {
+    package struct Cell: ExpressibleByStringLiteral {
         var text: String
         var colour: TerminalColour?
 
-        init(_ text: String, colour: TerminalColour? = nil) {
+        package init(_ text: String, colour: TerminalColour? = nil) {
             self.text = String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }.filter { !Self.isControl($0) })
             self.colour = colour
         }
 
-        init(stringLiteral text: String) {
+        package init(stringLiteral text: String) {
             self.init(text)
         }
 
@@ -29,17 +35,17 @@ struct TextTable {
     let hasColours: Bool
     private(set) var rows: [[Cell]] = []
 
-    init(_ columns: [Column], hasColours: Bool) {
+    package init(_ columns: [Column], hasColours: Bool) {
         self.columns = columns
         self.hasColours = hasColours
     }
 
-    mutating func add(_ cells: [Cell]) {
+    package mutating func add(_ cells: [Cell]) {
         rows.append(cells)
     }
 
     /// Title row and rows, each column as wide as its widest cell.
-    var text: String {
+    package var text: String {
         let titles = columns.map { Cell($0.title, colour: .bold) }
         var output = ""
         for row in [titles] + rows { output += line(row, widths) + "\n" }
@@ -53,7 +59,7 @@ struct TextTable {
         }
     }
 
-    /// One row with the widths given: for rows that come one by one.
+    /// One row with the given widths, for rows that are printed one by one.
     func line(_ cells: [Cell], _ widths: [Int]) -> String {
         var parts: [String] = []
         for (index, (cell, width)) in zip(cells, widths).enumerated() {

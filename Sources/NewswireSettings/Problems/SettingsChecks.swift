@@ -4,7 +4,7 @@ import NotificationHub
 import OTLPTracing
 import PublishEngine
 
-/// What no single value can tell: settings that contradict one another.
+/// Problems that no single value shows, such as settings that contradict one another.
 extension Settings {
     func check(_ reader: inout SettingsReader) {
         checkKafka(&reader)
@@ -13,7 +13,9 @@ extension Settings {
         checkHub(&reader)
         checkPayload(&reader)
         checkTracing(&reader)
-        if retry.first > retry.longest, reader.isSound("retry.firstDelay"), reader.isSound("retry.maxDelay") {
+        if engine.retry.first > engine.retry.longest, reader.isSound("retry.firstDelay"),
+            reader.isSound("retry.maxDelay")
+        {
             reader.report("retry.maxDelay", "is shorter than retry.firstDelay", "raise it, or lower the first delay")
         }
     }
@@ -21,8 +23,8 @@ extension Settings {
     // MARK: Kafka
 
     private func checkKafka(_ reader: inout SettingsReader) {
-        // One by one, so that each is told at its own line.
-        for property in kafka.properties {
+        // One by one, so that each problem gets its own line.
+        for property in kafkaProperties {
             let alone = KafkaSettings(
                 bootstrapServers: [], group: "", properties: [property.name: property.value.revealed])
             for failure in alone.refusedProperties {
@@ -35,6 +37,7 @@ extension Settings {
     }
 
     private func checkLanes(_ reader: inout SettingsReader) {
+        let lanes = engine.lanes
         if lanes.isEmpty, reader.isSound("lanes"), !reader.isMisspelt("lanes") {
             reader.report("lanes", "there is no lane", "write at least one, e.g. live: {topics: [news.events]}")
         }
@@ -44,25 +47,25 @@ extension Settings {
                 && lane.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
             if !isName {
                 reader.report(
-                    "lanes" / lane.name, "is no name for a lane", "use at most 64 letters, digits, '-' or '_'")
+                    "lanes" / lane.name, "is not a valid name for a lane", "use at most 64 letters, digits, '-' or '_'")
             }
         }
         let floors = lanes.reduce(0) { $0 + $1.floorPercent }
         if floors > 100, let last = lanes.last(where: { $0.floorPercent > 0 }) {
             reader.report(
                 "lanes" / last.name / "floor", "the floors of all lanes add up to \(floors)%",
-                "let them add up to at most 100%")
+                "make them add up to at most 100%")
         }
     }
 
-    /// One topic must not have two meanings: results read back as news would be sent to everyone.
+    /// No topic may have two uses: results read back as news would be sent to everyone.
     private func checkTopics(_ reader: inout SettingsReader) {
         var uses: [String: String] = [:]
         var all: [(topic: String, path: SettingsPath, use: String)] = []
-        for lane in lanes {
+        for lane in engine.lanes {
             all += lane.topics.map { ($0, "lanes" / lane.name / "topics", "lanes.\(lane.name).topics") }
         }
-        all.append((resultsTopic, "results.topic", "results.topic"))
+        all.append((engine.resultsTopic, "results.topic", "results.topic"))
         all.append((deadLettersTopic, "deadLetters.topic", "deadLetters.topic"))
         for (topic, path, use) in all where !topic.isEmpty {
             if let other = uses[topic] {
@@ -89,7 +92,8 @@ extension Settings {
             let isValue = header.value.revealed.unicodeScalars.allSatisfy { (0x20...0x7e).contains($0.value) }
             if !isName || !isValue {
                 reader.report(
-                    "tracing.otlp.headers" / header.name, "is no HTTP header", "use plain ASCII, without line breaks")
+                    "tracing.otlp.headers" / header.name, "is not a valid HTTP header",
+                    "use plain ASCII, without line breaks")
             }
         }
     }
@@ -99,7 +103,7 @@ extension Settings {
     private func checkPayload(_ reader: inout SettingsReader) {
         var problems = payload.problems
         if !categories.isEmpty { problems += CategoryTable.problems(in: categories) }
-        // A table that is wrong itself cannot say what the policy should name.
+        // Only a valid table tells which names the policy may use.
         if let table = categories.isEmpty ? .standard : try? CategoryTable(categories) {
             problems += Router.problems(table: table, unroutable: unroutable)
         }
@@ -112,13 +116,13 @@ extension Settings {
     // MARK: Hub
 
     private func checkHub(_ reader: inout SettingsReader) {
-        if let name = hub.name {
-            do { _ = try HubName(name) } catch { reader.report("hub.name", "\(error)", "") }
+        if let hubName {
+            do { _ = try HubName(hubName) } catch { reader.report("hub.name", "\(error)", "") }
         }
-        guard !hub.connectionString.revealed.isEmpty, reader.isSound("hub.connectionString") else { return }
+        guard !connectionString.revealed.isEmpty, reader.isSound("hub.connectionString") else { return }
         do {
-            let connection = try ConnectionString(parsing: hub.connectionString.revealed)
-            if hub.name == nil, connection.entityPath == nil, reader.isSound("hub.name") {
+            let connection = try ConnectionString(parsing: connectionString.revealed)
+            if hubName == nil, connection.entityPath == nil, reader.isSound("hub.name") {
                 reader.report(
                     "hub.name", "is missing", "write the hub's name, or end the connection string with ;EntityPath=NAME"
                 )

@@ -1,5 +1,5 @@
-/// Where a setting was written.
-enum SettingsPlace: Hashable, Sendable {
+/// The place of a setting.
+package enum SettingsPlace: Hashable, Sendable {
     /// Line and column, both from 1.
     case file(line: Int, column: Int)
     case environment(name: String)
@@ -7,20 +7,20 @@ enum SettingsPlace: Hashable, Sendable {
     static let start = SettingsPlace.file(line: 1, column: 1)
 }
 
-/// One thing that is wrong with the settings, and what to do about it. Never holds a secret.
-struct SettingsProblem: Hashable, Sendable {
-    enum Severity: String, Sendable { case error, warning }
+/// One thing that is wrong with the settings, and its remedy. Never holds a secret.
+package struct SettingsProblem: Hashable, Sendable {
+    package enum Severity: String, Sendable { case error, warning }
 
-    var severity: Severity = .error
-    var place: SettingsPlace
-    /// The key as one would say it, e.g. `hub.connections`; empty for the file as a whole.
-    var key: String
-    var message: String
-    /// What to do, as an instruction.
-    var remedy: String
+    package var severity: Severity = .error
+    package var place: SettingsPlace
+    /// For example `hub.connections`; empty for the file as a whole.
+    package var key: String
+    package var message: String
+    /// An instruction, e.g. "write one, or remove the line".
+    package var remedy: String
 
     /// `newswire.yaml:12:5: error: hub.connections: 0 is out of range; write a whole number from 1 to 1024`
-    func line(file: String) -> String {
+    package func line(file: String) -> String {
         let subject = key.isEmpty ? "" : "\(key): "
         let end = remedy.isEmpty ? "" : "; \(remedy)"
         return switch place {
@@ -32,7 +32,7 @@ struct SettingsProblem: Hashable, Sendable {
 
 extension SettingsProblem: Comparable {
     /// In reading order: the file from top to bottom, then the environment by name.
-    static func < (lhs: SettingsProblem, rhs: SettingsProblem) -> Bool {
+    package static func < (lhs: SettingsProblem, rhs: SettingsProblem) -> Bool {
         switch (lhs.place, rhs.place) {
         case (.file(let l1, let c1), .file(let l2, let c2)):
             (l1, c1, lhs.key, lhs.message) < (l2, c2, rhs.key, rhs.message)

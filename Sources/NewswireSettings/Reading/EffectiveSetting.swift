@@ -1,28 +1,26 @@
-/// One setting as it holds after file, environment and defaults, ready to be shown: secrets are already masked.
-struct EffectiveSetting: Hashable, Sendable {
-    static let mask = "***"
-
-    var path: SettingsPath
+/// One setting in force, from the file, the environment or its default, ready to be shown: secrets are already masked.
+package struct EffectiveSetting: Hashable, Sendable {
+    package var path: SettingsPath
     var values: [String]
     var isList: Bool
-    /// What really holds, for comparing two readings.
+    /// The unmasked values, to compare two readings.
     var actual: [Secret]
     /// `nil` for a default.
     var place: SettingsPlace?
 
     var masked: EffectiveSetting {
         var masked = self
-        masked.values = [Self.mask]
+        masked.values = [Secret.mask]
         return masked
     }
 
-    /// Whether a value must not be shown although its key is not marked: librdkafka properties that carry secrets,
-    /// and any that was filled in from elsewhere.
+    /// True for values that must not be shown although their key is not marked as secret: librdkafka properties that
+    /// carry secrets, and all that were filled in from elsewhere.
     static func isSecret(_ path: SettingsPath, isFilledIn: Bool) -> Bool {
         guard path.matches(SettingsPath("kafka.properties.*")), let name = path.parts.last?.lowercased() else {
             return false
         }
-        // Of what concerns identity only the harmless part is shown, so that a misspelt password is not.
+        // Of sasl.* and ssl.*, only properties known to be harmless are shown: `sasl.pasword` is a password too.
         if name.hasPrefix("sasl.") || name.hasPrefix("ssl.") {
             let harmless = [".mechanism", ".mechanisms", ".username", ".location", ".algorithm"]
             return isFilledIn || !harmless.contains { name.hasSuffix($0) }
@@ -31,8 +29,8 @@ struct EffectiveSetting: Hashable, Sendable {
             || ["password", "secret", "token", "oauthbearer.config", ".pem", "key"].contains { name.contains($0) }
     }
 
-    /// All settings as YAML, each with where it came from.
-    static func yaml(_ settings: [EffectiveSetting]) -> String {
+    /// All settings as YAML, each with its origin.
+    package static func yaml(_ settings: [EffectiveSetting]) -> String {
         var output = ""
         var before: [String] = []
         for setting in settings {
@@ -59,7 +57,7 @@ struct EffectiveSetting: Hashable, Sendable {
 
     private static func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
 
-    /// As a YAML value on one line, in quotes where it could mean something else.
+    /// A YAML value on one line, in quotes where it could be misread.
     private static func quoted(_ text: String) -> String {
         let isPlain =
             !text.isEmpty && text.first != "-" && text.last != ":"
@@ -79,5 +77,37 @@ struct EffectiveSetting: Hashable, Sendable {
             }
         }
         return quoted + "\""
+    }
+}
+
+/// The difference between the settings in force and those read again.
+package struct SettingsChange: Hashable {
+    /// In the order of `SettingsKey.all`, then those that are gone.
+    private var paths: [SettingsPath]
+
+    package init(from old: [EffectiveSetting], to new: [EffectiveSetting]) {
+        // A name may occur again in the environment, where the last one counts.
+        let before = Dictionary(old.map { ($0.path, $0.actual) }) { $1 }
+        let after = Dictionary(new.map { ($0.path, $0.actual) }) { $1 }
+        paths = new.map(\.path).filter { before[$0] != after[$0] } + old.map(\.path).filter { after[$0] == nil }
+        // The order of lanes in the file is their urgency.
+        let lanes = { (settings: [EffectiveSetting]) in settings.map(\.path).filter { $0.parts.first == "lanes" } }
+        if paths.isEmpty, lanes(old) != lanes(new) { paths = [SettingsPath("lanes")] }
+    }
+
+    /// Those that take effect at once.
+    package var reloaded: [SettingsPath] { paths.filter(\.isReloadable) }
+    package var needRestart: [SettingsPath] { paths.filter { !$0.isReloadable } }
+}
+
+extension SettingsPath {
+    /// True for settings that can change while the publisher runs.
+    package var isReloadable: Bool {
+        switch parts.first {
+        case "rate", "categories", "unroutable": true
+        case "payload": parts == ["payload", "message"]
+        case "logging": parts == ["logging", "level"]
+        default: false
+        }
     }
 }

@@ -1,19 +1,22 @@
+import HubIO
+import KafkaIO
+import Logging
 import NewsModel
 import PublishEngine
 
-/// What came of reading a configuration: settings, or what is wrong with them.
-struct SettingsReading: Sendable {
+/// A configuration that was read: settings, or the problems that keep them from being used.
+package struct LoadedSettings: Sendable {
     /// `nil` when there is any error.
-    var settings: Settings?
+    package var settings: Settings?
     /// In reading order.
-    var problems: [SettingsProblem]
-    var effective: [EffectiveSetting]
+    package var problems: [SettingsProblem]
+    package var effective: [EffectiveSetting]
 
     /// - Parameters:
     ///   - text: The configuration file.
-    ///   - environment: All variables: for overrides and for `${NAME}`.
+    ///   - environment: All variables, for overrides and for `${NAME}`.
     ///   - readFile: For `${file:PATH}`.
-    init(
+    package init(
         _ text: String, environment: [String: String] = [:],
         readFile: @escaping @Sendable (String) -> Result<String, SettingsFileFailure> = { _ in .failure(.missing) }
     ) {
@@ -28,64 +31,67 @@ struct SettingsReading: Sendable {
         let settings = Settings(&reader)
         settings.check(&reader)
         problems = reader.problems.sorted()
-        // What is wrong may be a secret in the wrong place.
+        // A value with a problem may be a secret in the wrong place.
         effective = reader.effective.map { reader.isSound($0.path) ? $0 : $0.masked }
-        self.settings = problems.contains { $0.severity == .error } ? nil : settings
+        self.settings = errors.isEmpty ? settings : nil
     }
+
+    package var errors: [SettingsProblem] { problems.filter { $0.severity == .error } }
 }
 
 extension Settings {
-    /// Takes every setting; what is wrong is the reader's to remember, and its default stands in.
+    /// Reads every setting. The reader remembers the problems and returns the default in place of an unusable value.
     fileprivate init(_ reader: inout SettingsReader) {
-        kafka = Kafka(&reader)
-        lanes = reader.names(under: "lanes").map { LaneSettings($0, &reader) }
-        resultsTopic = reader.text("results.topic") ?? ""
+        kafka = KafkaSettings(
+            bootstrapServers: reader.addresses("kafka.bootstrapServers").map(\.description),
+            group: reader.text("kafka.group") ?? "", instance: reader.text("kafka.instance"))
+        kafkaProperties = reader.secretFields(under: "kafka.properties")
+        engine = EngineSettings(
+            lanes: reader.names(under: "lanes").map { LaneSettings($0, &reader) }, platforms: [],
+            resultsTopic: reader.text("results.topic") ?? "")
+        // Records fetched ahead are bounded like records read: memory is twice the windows, whatever the backlog.
+        kafka.fetchBudget = max(engine.lanes.reduce(0) { $0 + $1.window.bytes }, 1 << 20)
         deadLettersTopic = reader.text("deadLetters.topic") ?? ""
-        hub = Hub(&reader)
-        retry = RetrySchedule(
+
+        connectionString = Secret(reader.text("hub.connectionString") ?? "")
+        hubName = reader.text("hub.name")
+        sender = SenderLimits(connections: reader.integer("hub.connections"))
+        sender.requestTimeout = reader.duration("hub.requestTimeout")
+        sender.connectTimeout = reader.duration("hub.connectTimeout")
+        trustRoots = reader.text("hub.trustRoots").map(TrustRoots.file) ?? .system
+
+        engine.connections = sender.connections
+        engine.retry = RetrySchedule(
             attempts: reader.integerOrWord("retry.attempts"), first: reader.duration("retry.firstDelay"),
             longest: reader.duration("retry.maxDelay"))
-        unknownAttempts = reader.integer("retry.unknownAttempts")
-        longestPause = reader.duration("retry.longestPause")
+        engine.unknownAttempts = reader.integer("retry.unknownAttempts")
+        engine.longestPause = reader.duration("retry.longestPause")
+
         payload = PayloadSettings(&reader)
-        rate = reader.integerOrWord("rate.perSecond").map { EngineSettings.Rate(perSecond: $0, burst: 1) }
-        let burst = reader.integer("rate.burst")
-        rate?.burst = burst
+        engine.platforms = payload.platforms
+        let (perSecond, burst) = (reader.integerOrWord("rate.perSecond"), reader.integer("rate.burst"))
+        engine.rate = perSecond.map { EngineSettings.Rate(perSecond: $0, burst: burst) }
         categories = reader.names(under: "categories").map { CategoryTable.Category($0, &reader) }
-        let unroutable = reader.text("unroutable") ?? ""
-        self.unroutable = unroutable == "deadLetter" ? .deadLetter : .category(unroutable)
+        let policy = reader.text("unroutable") ?? ""
+        unroutable = policy == "deadLetter" ? .deadLetter : .category(policy)
+
         listen = reader.address("http.listen")
         token = reader.text("http.token").map(Secret.init)
         shards = reader.integerOrWord("shards")
-        // A request under way when the shutdown begins has its whole time to be answered, and its result some to be stored.
-        shutdownDeadline =
-            reader.durationOrNone("shutdown.deadline") ?? max(.seconds(20), hub.requestTimeout + .seconds(5))
-        floodGuard = FloodGuard.Settings(
+        // A request in flight when the shutdown begins may use all of its time, and its result needs some to be stored.
+        engine.drainDeadline =
+            reader.durationOrNone("shutdown.deadline") ?? max(.seconds(20), sender.requestTimeout + .seconds(5))
+        engine.floodGuard = FloodGuard.Settings(
             sharePercent: reader.integerOrWord("floodGuard.share") ?? 0, events: reader.integer("floodGuard.events"))
-        tracing = Tracing(&reader)
-        logging = Logging(
-            level: reader.text("logging.level") ?? "info", format: reader.text("logging.format") ?? "auto")
-    }
-}
-
-extension Settings.Kafka {
-    fileprivate init(_ reader: inout SettingsReader) {
-        bootstrapServers = reader.addresses("kafka.bootstrapServers")
-        group = reader.text("kafka.group") ?? ""
-        instance = reader.text("kafka.instance")
-        properties = reader.names(under: "kafka.properties").compactMap { name in
-            reader.text("kafka.properties" / name).map { Property(name: name, value: Secret($0)) }
+        tracing = Tracing(
+            endpoint: reader.text("tracing.otlp.endpoint"),
+            headers: reader.secretFields(under: "tracing.otlp.headers"),
+            sampledPercent: reader.integer("tracing.sampleRatio"))
+        logging = Logging()
+        if let level = reader.text("logging.level").flatMap(Logger.Level.init(rawValue:)) { logging.level = level }
+        if let format = reader.text("logging.format").flatMap(Logging.Format.init(rawValue:)) {
+            logging.format = format
         }
-    }
-}
-
-extension Settings.Tracing {
-    fileprivate init(_ reader: inout SettingsReader) {
-        endpoint = reader.text("tracing.otlp.endpoint")
-        headers = reader.names(under: "tracing.otlp.headers").compactMap { name in
-            reader.text("tracing.otlp.headers" / name).map { .init(name: name, value: Secret($0)) }
-        }
-        sampledPercent = reader.integer("tracing.sampleRatio")
     }
 }
 
@@ -94,20 +100,9 @@ extension LaneSettings {
         let path: SettingsPath = "lanes" / name
         self.init(name: name, topics: reader.texts(path / "topics"), maxAge: reader.durationOrNone(path / "maxAge"))
         floorPercent = reader.integer(path / "floor")
-        onUnknown = reader.text(path / "onUnknown").flatMap(UnknownPolicy.init(rawValue:)) ?? .retry
+        if let policy = reader.text(path / "onUnknown").flatMap(UnknownPolicy.init(rawValue:)) { onUnknown = policy }
         window = Window(
             records: reader.integer(path / "window" / "records"), bytes: reader.integer(path / "window" / "bytes"))
-    }
-}
-
-extension Settings.Hub {
-    fileprivate init(_ reader: inout SettingsReader) {
-        connectionString = Secret(reader.text("hub.connectionString") ?? "")
-        name = reader.text("hub.name")
-        connections = reader.integer("hub.connections")
-        requestTimeout = reader.duration("hub.requestTimeout")
-        connectTimeout = reader.duration("hub.connectTimeout")
-        trustRoots = reader.text("hub.trustRoots")
     }
 }
 

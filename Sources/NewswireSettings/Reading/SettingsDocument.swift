@@ -1,28 +1,28 @@
 import Yams
 
-/// A YAML text as nodes with their places. Bounded: no text, however built, takes more than a moment to read.
-struct SettingsDocument: Sendable {
-    /// The longest text read, in UTF-8 bytes.
+/// A YAML text as nodes with their places. Bounded: no text, however it is built, takes long to read.
+package struct SettingsDocument: Sendable {
+    /// The longest text that is read, in UTF-8 bytes.
     static let bytesMax = 256 * 1024
     /// The most values a document may hold once its aliases are followed.
     static let nodesMax = 10_000
-    /// Aliases multiply what they stand for, so a handful is all that is followed.
+    /// Aliases multiply their content, so only a handful is followed.
     static let aliasesMax = 16
-    /// Each repeated key costs one more reading of the text.
+    /// Each repeated key costs another reading of the text.
     static let repeatedKeysMax = 20
 
     /// The top mapping's entries; empty when the text could not be read at all.
-    private(set) var entries: [SettingsNode.Entry] = []
-    private(set) var problems: [SettingsProblem] = []
-    /// Whether the entries are what the text says; if not, nothing can be said about what is missing.
+    package private(set) var entries: [SettingsNode.Entry] = []
+    package private(set) var problems: [SettingsProblem] = []
+    /// False when the text was not read to its end: nothing is known then about missing settings.
     private(set) var isReadable = true
 
     private var nodesLeft = SettingsDocument.nodesMax
     private var repeated: [SettingsPlace: String] = [:]
 
-    init(_ text: String) {
+    package init(_ text: String) {
         guard text.utf8.count <= Self.bytesMax else {
-            note(.start, "the file is larger than \(Self.bytesMax / 1024) KiB", "split off what is no setting")
+            note(.start, "the file is larger than \(Self.bytesMax / 1024) KiB", "keep only settings in it")
             isReadable = false
             return
         }
@@ -55,8 +55,9 @@ struct SettingsDocument: Sendable {
 
     // MARK: YAML
 
-    /// Yams stops at the first mapping with a repeated key. To find the other problems too, the first of the twins is
-    /// renamed to something nobody writes and the text is read again; `convert` recognises the new name by its place.
+    /// Yams stops at the first mapping with a repeated key. To find the other problems too, the first of the two is
+    /// renamed to a character that nobody writes and the text is read again; `convert` recognises the new name by its
+    /// place.
     private mutating func compose(_ text: String) -> Node? {
         var text = text
         for _ in 0...Self.repeatedKeysMax {
@@ -97,7 +98,7 @@ struct SettingsDocument: Sendable {
         }
     }
 
-    /// The text with the first character of the key at the mark replaced by the private-use character of that number.
+    /// The text with the first character of the key at the mark replaced by a private-use character with that number.
     private static func renaming(_ name: String, at mark: Mark, to number: Int, in text: String) -> String? {
         var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(Array.init)
         guard lines.indices.contains(mark.line - 1), let unused = UnicodeScalar(0xE000 + number) else { return nil }
@@ -111,7 +112,8 @@ struct SettingsDocument: Sendable {
         return String(renamed)
     }
 
-    /// How many words begin with `*`, as an alias does. Counts some in comments and strings too, hence the wide limit.
+    /// The number of words that begin with `*`, as an alias does. Some of them are in comments and strings, so the limit is
+    /// generous.
     private static func aliasCount(in text: String) -> Int {
         var count = 0
         var before = UInt8(ascii: "\n")
@@ -130,8 +132,7 @@ struct SettingsDocument: Sendable {
     private static let closeBrace: UnicodeScalar = "\u{E0FF}"
 
     /// The text with the braces of each `${…}` replaced, column for column, by characters that mean nothing to YAML.
-    /// Otherwise
-    /// `{burst: ${BURST}}` would be a syntax error and every such value would need quotes.
+    /// Otherwise `{burst: ${BURST}}` would be a syntax error, and every such value would need quotes.
     private static func shielded(_ text: String) -> String {
         var scalars = Array(text.unicodeScalars)
         var open: Int?
@@ -201,5 +202,35 @@ struct SettingsDocument: Sendable {
             entries.append(SettingsNode.Entry(key: name, place: place, value: convert(value)))
         }
         return entries
+    }
+}
+
+/// One value of the document, with its place.
+package struct SettingsNode: Sendable {
+    indirect enum Content: Sendable {
+        case scalar(String)
+        case list([SettingsNode])
+        case mapping([Entry])
+        /// Nothing, `~` or `null`.
+        case empty
+    }
+
+    package struct Entry: Sendable {
+        package var key: String
+        var place: SettingsPlace
+        var value: SettingsNode
+    }
+
+    var content: Content
+    var place: SettingsPlace
+
+    /// For error messages.
+    var kindName: String {
+        switch content {
+        case .scalar: "a single value"
+        case .list: "a list"
+        case .mapping: "a group of keys"
+        case .empty: "nothing"
+        }
     }
 }

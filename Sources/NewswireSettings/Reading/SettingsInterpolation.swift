@@ -1,17 +1,23 @@
-/// `${NAME}` and `${file:PATH}` inside a value, also in the middle of one. `$${` stands for a plain `${`; any other
-/// `$` is itself.
-struct SettingsInterpolation: Sendable {
+/// Fills in `${NAME}` and `${file:PATH}` anywhere in a value. `$${` stands for a plain `${`; any other `$` is itself.
+package struct SettingsInterpolation: Sendable {
     var environment: [String: String]
-    /// The file's text, or why it cannot be read.
+    /// Returns the file's text.
     var readFile: @Sendable (_ path: String) -> Result<String, SettingsFileFailure>
 
-    struct Failure: Error, Hashable {
-        var message: String
+    package init(
+        environment: [String: String], readFile: @escaping @Sendable (String) -> Result<String, SettingsFileFailure>
+    ) {
+        self.environment = environment
+        self.readFile = readFile
+    }
+
+    package struct Failure: Error, Hashable {
+        package var message: String
         var remedy: String
     }
 
-    /// The value with everything filled in, and whether anything was: such a value is never shown.
-    func expand(_ text: String) throws(Failure) -> (text: String, isFilledIn: Bool) {
+    /// The value with everything filled in. If anything was, the value may be a secret and is never shown.
+    package func expand(_ text: String) throws(Failure) -> (text: String, isFilledIn: Bool) {
         var output = ""
         var rest = text[...]
         var isFilledIn = false
@@ -40,7 +46,7 @@ struct SettingsInterpolation: Sendable {
         if reference.hasPrefix("file:") {
             let path = String(reference.dropFirst("file:".count))
             switch readFile(path) {
-            // Editors and `echo` end a file with a line break that is no part of the secret.
+            // Editors and `echo` end a file with a line break, which is not part of the secret.
             case .success(let text): return text.last?.isNewline == true ? String(text.dropLast()) : text
             case .failure(let failure):
                 throw Failure(message: "the file \(path) \(failure)", remedy: "create it, or correct the path")
@@ -58,22 +64,5 @@ struct SettingsInterpolation: Sendable {
                 remedy: "set it, e.g. export \(reference)=…")
         }
         return value
-    }
-}
-
-/// Why a file cannot be read, as the end of a sentence that begins with its name.
-enum SettingsFileFailure: Error, Hashable, CustomStringConvertible {
-    case missing
-    case unreadable
-    case tooLarge(bytesMax: Int)
-    case notText
-
-    var description: String {
-        switch self {
-        case .missing: "does not exist"
-        case .unreadable: "cannot be read"
-        case .tooLarge(let bytesMax): "is larger than \(bytesMax / 1024) KiB"
-        case .notText: "is not UTF-8 text"
-        }
     }
 }

@@ -4,12 +4,12 @@ extension SettingsReader {
         if case .text(let text)? = value(path) { text } else { nil }
     }
 
-    /// 0 only when the setting is absent and has no default.
+    /// 0 only for an absent setting without a default.
     mutating func integer(_ path: SettingsPath) -> Int {
         integerOrWord(path) ?? 0
     }
 
-    /// `nil` when the word stands in the number's place.
+    /// `nil` for the word that stands in the number's place.
     mutating func integerOrWord(_ path: SettingsPath) -> Int? {
         if case .integer(let integer)? = value(path) { integer } else { nil }
     }
@@ -34,6 +34,10 @@ extension SettingsReader {
         list(path).compactMap { if case .address(let address) = $0 { address } else { nil } }
     }
 
+    mutating func secretFields(under path: SettingsPath) -> [SecretField] {
+        names(under: path).compactMap { name in text(path / name).map { SecretField(name: name, value: Secret($0)) } }
+    }
+
     private mutating func value(_ path: SettingsPath) -> SettingsKey.Kind.Value? {
         guard let key = SettingsKey.at(path) else { return nil }
         guard let node = given(path, key) else { return fallback(path, key) }
@@ -56,7 +60,7 @@ extension SettingsReader {
         var items: [(String, SettingsPlace)] = []
         switch node.content {
         case .scalar(let raw):
-            // One value may hold several, so that a variable can.
+            // One value may hold several, separated by commas, so that a variable can too.
             items = [(raw, node.place)]
         case .list(let nodes):
             for item in nodes {
@@ -115,10 +119,10 @@ extension SettingsReader {
         guard let (filled, isFilledIn) = expand(raw, at: place, path) else { return nil }
         let isHidden = key.isSecret || EffectiveSetting.isSecret(path, isFilledIn: isFilledIn)
         guard let value = parse(filled, isShown: !isHidden && !isFilledIn, at: place, path, key) else { return nil }
-        return (value, isHidden ? EffectiveSetting.mask : filled, filled)
+        return (value, isHidden ? Secret.mask : filled, filled)
     }
 
-    /// What comes from the environment is the end of the matter: only the file's values refer to others.
+    /// Only values of the file are expanded, not those of the environment.
     private mutating func expand(
         _ raw: String, at place: SettingsPlace, _ path: SettingsPath
     ) -> (text: String, isFilledIn: Bool)? {
@@ -137,7 +141,7 @@ extension SettingsReader {
         switch key.kind.parse(text) {
         case .success(let value): return value
         case .failure(let misfit):
-            // A value from elsewhere may be a secret that went to the wrong place.
+            // A value from elsewhere may be a secret in the wrong place.
             let subject = isShown ? "'\(text.prefix(60))'" : "the value"
             let message =
                 switch misfit {

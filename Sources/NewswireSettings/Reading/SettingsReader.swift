@@ -1,17 +1,17 @@
-/// Takes settings out of a document and the environment, one by one, and remembers everything that is wrong.
+/// Takes settings from a document and the environment, one by one, and remembers every problem.
 ///
-/// A value that cannot be used is reported and its default returned, so that one reading finds all problems.
+/// An unusable value is reported and its default returned, so that one reading finds all problems.
 struct SettingsReader {
     private(set) var problems: [SettingsProblem] = []
-    /// What holds, in the order it was read.
+    /// The settings in force, in the order they were read.
     var effective: [EffectiveSetting] = []
 
     let interpolation: SettingsInterpolation
     private(set) var values: [SettingsPath: SettingsNode] = [:]
     private var places: [SettingsPath: SettingsPlace] = [:]
-    /// The names of the user's, such as lanes, in the file's order.
+    /// Names that the user chose, such as those of lanes, in the file's order.
     private var names: [SettingsPath: [String]] = [:]
-    /// What misspelt keys probably stand for; reported once, as misspelt, and not as missing too.
+    /// The probable meaning of misspelt keys: they are reported as misspelt, and not as missing too.
     private var misspelt: Set<SettingsPath> = []
 
     init(_ document: SettingsDocument, interpolation: SettingsInterpolation) {
@@ -21,11 +21,11 @@ struct SettingsReader {
         override(from: interpolation.environment)
     }
 
-    // MARK: What there is
+    // MARK: Looking up
 
-    func names(under path: String) -> [String] { names[SettingsPath(path)] ?? [] }
+    func names(under path: SettingsPath) -> [String] { names[path] ?? [] }
 
-    /// Where the setting, or the nearest group around it, was written.
+    /// The place of the setting, or of the nearest group around it.
     func place(of path: SettingsPath) -> SettingsPlace {
         var path = path
         while true {
@@ -37,7 +37,7 @@ struct SettingsReader {
 
     func isGiven(_ path: SettingsPath) -> Bool { values[path] != nil }
 
-    /// Whether nothing is wrong so far with the setting.
+    /// True while no error of the setting is known.
     func isSound(_ path: SettingsPath) -> Bool {
         !problems.contains { $0.severity == .error && $0.key == path.description }
     }
@@ -83,12 +83,12 @@ struct SettingsReader {
                         "write its keys: \(children(of: here).joined(separator: ", "))", at: entry.value.place)
                 }
             } else {
-                report(here, "is no setting", remedy(forUnknown: entry.key, under: path), at: entry.place)
+                report(here, "is not a setting", remedy(forUnknown: entry.key, under: path), at: entry.place)
             }
         }
     }
 
-    /// Remembers a name of the user's: one that stands where a pattern has `*`.
+    /// Remembers a name that the user chose: one in the place of a pattern's `*`.
     private mutating func note(name: String, under path: SettingsPath) {
         let depth = path.parts.count
         guard SettingsKey.all.contains(where: { path.leads(to: $0.pattern) && $0.pattern.parts[depth] == "*" }) else {
@@ -108,7 +108,7 @@ struct SettingsReader {
 
     private mutating func remedy(forUnknown key: String, under path: SettingsPath) -> String {
         let siblings = children(of: path)
-        if let near = SettingsSpelling.nearest(to: key, among: siblings) {
+        if let near = Spelling.nearest(to: key, among: siblings) {
             misspelt.insert(path / near)
             return "did you mean \(near)?"
         }
@@ -140,7 +140,7 @@ struct SettingsReader {
                 let path = properties / String(property)
                 values[path] = SettingsNode(content: .scalar(text), place: .environment(name: name))
                 names[properties, default: []].append(String(property))
-            } else if let near = SettingsSpelling.nearest(to: name, among: known.sorted()) {
+            } else if let near = Spelling.nearest(to: name, among: known.sorted()) {
                 problems.append(
                     SettingsProblem(
                         severity: .warning, place: .environment(name: name), key: "",

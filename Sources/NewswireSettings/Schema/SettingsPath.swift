@@ -1,19 +1,19 @@
-/// The way to one setting, e.g. `lanes` → `live` → `maxAge`. In a pattern, `*` stands for a name of the user's.
-struct SettingsPath: Hashable, Sendable, CustomStringConvertible {
-    var parts: [String]
+/// The path to one setting, e.g. `lanes` → `live` → `maxAge`. In a pattern, `*` stands for a name that the user chooses.
+package struct SettingsPath: Hashable, Sendable, CustomStringConvertible {
+    package var parts: [String]
 
     init(_ parts: [String]) {
         self.parts = parts
     }
 
     /// From `hub.connections`.
-    init(_ text: String) {
+    package init(_ text: String) {
         parts = text.split(separator: ".").map(String.init)
     }
 
     static let root = SettingsPath([])
 
-    var description: String { parts.joined(separator: ".") }
+    package var description: String { parts.joined(separator: ".") }
 
     static func / (path: SettingsPath, part: String) -> SettingsPath { SettingsPath(path.parts + [part]) }
 
@@ -21,7 +21,7 @@ struct SettingsPath: Hashable, Sendable, CustomStringConvertible {
         parts.count == pattern.parts.count && zip(parts, pattern.parts).allSatisfy { $1 == "*" || $0 == $1 }
     }
 
-    /// Whether this path leads towards the pattern without reaching it.
+    /// True for a path that is the beginning of the pattern, and shorter.
     func leads(to pattern: SettingsPath) -> Bool {
         parts.count < pattern.parts.count && zip(parts, pattern.parts).allSatisfy { $1 == "*" || $0 == $1 }
     }
@@ -43,7 +43,7 @@ struct SettingsPath: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SettingsPath: ExpressibleByStringLiteral {
-    init(stringLiteral text: String) {
+    package init(stringLiteral text: String) {
         self.init(text)
     }
 }

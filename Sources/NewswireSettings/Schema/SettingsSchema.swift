@@ -1,7 +1,7 @@
-/// The configuration's JSON Schema (2020-12), made from `SettingsKey.all`, so that editors complete and check what
+/// The configuration's JSON Schema (2020-12), generated from `SettingsKey.all`: editors complete and check exactly what
 /// newswire reads.
-enum SettingsSchema {
-    static func json() -> String {
+package enum SettingsSchema {
+    package static func json() -> String {
         var output = "{\n"
         output += "  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
         output += "  \"title\": \"Newswire configuration\",\n"
@@ -91,7 +91,7 @@ enum SettingsSchema {
         }
     }
 
-    /// The table holds no text that JSON would want escaped, save quotes and backslashes.
+    /// In the texts of the table, only quotes and backslashes need escaping.
     private static func string(_ text: String) -> String {
         var quoted = "\""
         for character in text {

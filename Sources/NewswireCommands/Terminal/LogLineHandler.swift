@@ -1,27 +1,28 @@
-import Foundation
-import Logging
-import NewsModel
+package import Logging
+package import NewsModel
+import NewswireSettings
+import PublisherService
+import Synchronization
 
-/// Writes each log event as one line to standard error: JSON for machines, text for a terminal.
-struct LogLineHandler: LogHandler {
-    enum Format: Sendable {
+/// Writes each log event as one line: JSON for machines, text for a terminal.
+package struct LogLineHandler: LogHandler {
+    package enum Format: Sendable {
         case json
-        /// Colours only when asked.
         case text(isColoured: Bool)
     }
 
-    var label: String
-    var format: Format
-    var metadata: Logger.Metadata = [:]
-    var metadataProvider: Logger.MetadataProvider?
-    /// Holds for all loggers, save those with a level of their own.
-    var threshold: LogThreshold
+    private let label: String
+    private let format: Format
+    package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
+    /// Applies to all loggers without a level of their own.
+    private let threshold: LogThreshold
     private var ownLevel: Logger.Level?
-    /// One whole line, line break included. Lines of several threads must not mix: one call, one write.
-    var write: @Sendable (String) -> Void
-    var now: @Sendable () -> Instant
+    /// Takes one whole line with its line break. Lines of several threads must not mix: one call, one write.
+    private let write: @Sendable (String) -> Void
+    private let now: @Sendable () -> Instant
 
-    init(
+    package init(
         label: String, format: Format, threshold: LogThreshold, write: @escaping @Sendable (String) -> Void,
         now: @escaping @Sendable () -> Instant
     ) {
@@ -32,17 +33,17 @@ struct LogLineHandler: LogHandler {
         self.now = now
     }
 
-    var logLevel: Logger.Level {
+    package var logLevel: Logger.Level {
         get { ownLevel ?? threshold.level }
         set { ownLevel = newValue }
     }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
         if let own = event.metadata { all.merge(own) { $1 } }
@@ -60,7 +61,7 @@ struct LogLineHandler: LogHandler {
             json.field("message", "\(event.message)")
             json.field("source", label)
             for field in fields {
-                // The names above are the line's own.
+                // The names above belong to the line itself.
                 let isTaken = ["time", "level", "message", "source"].contains(field.key)
                 json.name(escaping: isTaken ? "metadata.\(field.key)" : field.key)
                 Self.write(field.value, to: &json)
@@ -103,7 +104,7 @@ struct LogLineHandler: LogHandler {
         return line + "\n"
     }
 
-    /// A value from outside must not begin a line of its own or move the cursor.
+    /// A value from outside must not start a new line or move the cursor.
     private static func plain(_ text: String) -> String {
         let isPlain = text.unicodeScalars.allSatisfy { scalar in
             scalar != "\"" && scalar != " " && scalar.properties.generalCategory != .control
@@ -127,24 +128,36 @@ struct LogLineHandler: LogHandler {
 }
 
 extension LogLineHandler {
-    /// Makes it the process's log, once. `auto` is text on a terminal and JSON elsewhere.
+    /// Makes it the log of the process. May be called only once.
     @discardableResult
-    static func install(level: String, format: String) -> LogThreshold {
-        let isText = format == "text" || format == "auto" && Terminal.standardError.isInteractive
-        let format: Format = isText ? .text(isColoured: Terminal.standardError.hasColours) : .json
-        let threshold = LogThreshold(Logger.Level(rawValue: level) ?? .info)
+    static func install(_ settings: Settings.Logging) -> LogThreshold {
+        let error = Terminal.standardError
+        let isText = settings.format == .text || settings.format == .auto && error.isInteractive
+        let format: Format = isText ? .text(isColoured: error.hasColours) : .json
+        let threshold = LogThreshold(settings.level)
         LoggingSystem.bootstrap { label in
             LogLineHandler(
-                label: label, format: format, threshold: threshold,
-                write: { Terminal.standardError.write($0) }, now: { .now })
+                label: label, format: format, threshold: threshold, write: { error.write($0) },
+                now: { Instant(milliseconds: ServiceClock().now.wall.milliseconds) })
         }
         return threshold
     }
 }
 
-extension Instant {
-    /// The wall clock's time, to the millisecond.
-    static var now: Instant {
-        Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+/// The least severe level that the process logs. May change at any time.
+package final class LogThreshold: Sendable {
+    private static let levels = Logger.Level.allCases
+    private let index: Atomic<Int>
+
+    package init(_ level: Logger.Level) {
+        index = Atomic(Self.index(of: level))
     }
+
+    var level: Logger.Level {
+        // Read for every event: a plain load without a lock.
+        get { Self.levels[index.load(ordering: .relaxed)] }
+        set { index.store(Self.index(of: newValue), ordering: .relaxed) }
+    }
+
+    private static func index(of level: Logger.Level) -> Int { levels.firstIndex(of: level) ?? 0 }
 }

@@ -1,7 +1,7 @@
-/// What someone probably meant.
-enum SettingsSpelling {
-    /// The candidate nearest to the word, when one is near enough to be worth naming.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+/// Guesses what a misspelt word should have been.
+package enum Spelling {
+    /// The candidate nearest to the word; `nil` if none is near enough to be worth a hint.
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         let lowered = word.lowercased()
         let ranked = candidates.map { ($0, distance(lowered, $0.lowercased())) }
         guard let best = ranked.min(by: { $0.1 < $1.1 }), best.1 <= max(1, min(word.count, best.0.count) / 3) else {
@@ -10,9 +10,8 @@ enum SettingsSpelling {
         return best.0
     }
 
-    /// How many letters must be added, dropped, changed or swapped with their neighbour. Long words are cut: nobody
-    /// mistypes 64 letters.
-    static func distance(_ left: String, _ right: String) -> Int {
+    /// The number of letters to add, drop, change or swap with their neighbour. Long words are cut to 64 letters.
+    private static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.prefix(64))
         let right = Array(right.prefix(64))
         var beforeLast: [Int] = []
