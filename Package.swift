@@ -78,10 +78,18 @@ let package = Package(
         // Spans to an OpenTelemetry collector.
         .target(name: "OTLPTracing", dependencies: ["NewsModel", tracing], swiftSettings: strict),
         .target(name: "HubEmulator", dependencies: ["NotificationHub"], swiftSettings: strict),
+        // What both servers share: starting and stopping, and who is on this machine.
+        .target(
+            name: "HTTPServing",
+            dependencies: [
+                logging, nioCore, .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: strict),
         .target(
             name: "HubServer",
             dependencies: [
-                "HubEmulator", "NotificationHub", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "HTTPServing", "HubEmulator", "NotificationHub", crypto, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -95,8 +103,9 @@ let package = Package(
         .target(
             name: "StatusServer",
             dependencies: [
-                "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService", logging,
-                nioCore,
+                "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
+                logging, nioCore,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
@@ -110,8 +119,9 @@ let package = Package(
         .target(
             name: "NewswireCommands",
             dependencies: [
-                "BreakingNews", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings",
-                "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService", "Simulation", "StatusServer",
+                "BreakingNews", "HTTPServing", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService", "Simulation",
+                "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, nioCore, nioHTTP1,
                 nioPosix, nioSSL,
             ], swiftSettings: strict),
@@ -173,13 +183,20 @@ let package = Package(
             dependencies: ["HubEmulator", "HubServer", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
+            name: "HTTPServingTests",
+            dependencies: [
+                "HTTPServing", "TestSupport", nioCore, nioPosix,
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ], swiftSettings: strict),
+        .testTarget(
             name: "SimulationTests",
             dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
             swiftSettings: strict),
         .testTarget(
             name: "StatusServerTests",
             dependencies: [
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "HTTPServing", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NotificationHub",
                 "PublishEngine",
                 "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["dashboard.py"], swiftSettings: strict),

@@ -1,3 +1,4 @@
+import HTTPServing
 import HubEmulator
 import HubServer
 import StatusServer

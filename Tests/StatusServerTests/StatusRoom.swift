@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServing
 import HubIO
 import HubServer
 import KafkaIO
@@ -21,13 +22,13 @@ struct StatusRoom {
     let broker: EmbeddedBroker
     let hub: RunningHub
     let publisher: Publisher
-    let server: RunningStatusServer
+    let server: RunningServer
     let log = LogCatcher()
     private let kafka: KafkaSettings
     private let running: Task<Void, any Error>
 
     /// - Parameter runs: `false` leaves the publisher as it is before its start.
-    init(token: String? = nil, runs: Bool = true) async throws {
+    init(token: String? = nil, runs: Bool = true, requestTimeout: Duration = .seconds(10)) async throws {
         broker = try EmbeddedBroker(
             topics: [Self.topic, Self.resultsTopic, "news.dead-letters"].map { ($0, Self.partitions) })
         hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("breaking-news"))).start()
@@ -44,8 +45,10 @@ struct StatusRoom {
             limits: SenderLimits(connections: 8), deadLetterTopic: "news.dead-letters", shards: 2)
         publisher = try Publisher(settings: settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let log = log
+        var status = StatusServerSettings(port: 0, token: token)
+        status.requestTimeout = requestTimeout
         server = try await StatusServer(
-            StatusServerSettings(port: 0, token: token), publisher: publisher,
+            status, publisher: publisher,
             log: Logger(label: "status") { _ in log.handler }
         ).start()
         running = Task { [publisher] in if runs { try await publisher.run() } }

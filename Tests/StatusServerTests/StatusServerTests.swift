@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServing
 import HubEmulator
 import HubServer
 import Logging
@@ -28,7 +29,7 @@ struct StatusServerTests {
         let server = StatusServer(
             StatusServerSettings(port: room.server.port), publisher: room.publisher,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let problem = try #require(await #expect(throws: StatusServerProblem.self) { _ = try await server.start() })
+        let problem = try #require(await #expect(throws: ListenFailure.self) { _ = try await server.start() })
         #expect("\(problem)".hasPrefix("cannot listen on 127.0.0.1:\(room.server.port): "))
         try await room.close()
     }

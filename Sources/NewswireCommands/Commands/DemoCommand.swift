@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPServing
 import HubServer
 import KafkaIO
 import KafkaModel

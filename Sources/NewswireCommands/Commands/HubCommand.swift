@@ -88,9 +88,13 @@ struct HubCommand: AsyncParsableCommand {
                 try Data(pem.utf8).write(to: URL(fileURLWithPath: writeCertificate), options: .atomic)
             }
             if let devices = server.devices { Terminal.standardOutput.line("\(devices)\n") }
-            try await server.run { address in
-                Terminal.standardOutput.line(Self.greeting(address))
-            }
+            let (signals, signalled) = AsyncStream<Void>.makeStream()
+            let handlers = StopSignals { signalled.finish() }
+            let hub = try await server.start()
+            Terminal.standardOutput.line(Self.greeting(hub.address))
+            for await _ in signals {}
+            await hub.stop()
+            withExtendedLifetime(handlers) {}
         } catch let problem as HubServerProblem {
             Terminal.standardError.line("error: \(problem)")
             throw ExitCode.failure

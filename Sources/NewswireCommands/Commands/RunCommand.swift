@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPServing
 import KafkaIO
 import Logging
 import NewsModel
@@ -105,12 +106,12 @@ extension Settings {
     /// - Returns: `nil` when that is off, or when the port is not available: news must go out all the same.
     fileprivate func serveStatus(
         of publisher: Publisher, exporter: SpanExporter?, log: Logger
-    ) async -> RunningStatusServer? {
+    ) async -> RunningServer? {
         guard let listen else { return nil }
         let server = StatusServer(
             StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed), publisher: publisher,
             exporter: exporter, log: log)
-        do throws(StatusServerProblem) {
+        do throws(ListenFailure) {
             let running = try await server.start()
             let address = NetworkAddress(host: listen.host, port: running.port)
             log.info("status served", metadata: ["address": "\(address)", "dashboard": "http://\(address)/"])

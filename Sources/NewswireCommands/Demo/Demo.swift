@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServing
 import HubIO
 import HubServer
 import KafkaIO
@@ -22,7 +23,7 @@ struct Demo: Sendable {
     let broker: EmbeddedBroker
     let hub: RunningHub
     let publisher: Publisher
-    let status: RunningStatusServer
+    let status: RunningServer
     let kafka: KafkaSettings
     let results = ResultTally()
 
@@ -43,10 +44,10 @@ struct Demo: Sendable {
         status = try await Self.serveStatus(of: publisher, log: log)
     }
 
-    private static func serveStatus(of publisher: Publisher, log: Logger) async throws -> RunningStatusServer {
+    private static func serveStatus(of publisher: Publisher, log: Logger) async throws -> RunningServer {
         do {
             return try await StatusServer(StatusServerSettings(), publisher: publisher, log: log).start()
-        } catch StatusServerProblem.listen {
+        } catch {
             return try await StatusServer(StatusServerSettings(port: 0), publisher: publisher, log: log).start()
         }
     }
