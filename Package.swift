@@ -115,15 +115,26 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
+        .target(
+            name: "NewswireSettings",
+            dependencies: [
+                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine",
+                "PublisherService", "StatusServer", "Yams", logging,
+            ], swiftSettings: strict),
+        // The commands as a library, so that tests can use them.
+        .target(
+            name: "NewswireCommands",
+            dependencies: [
+                "BreakingNews", "ByteText", "HTTPServing", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService", "Simulation",
+                "StatusServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, nioCore, nioHTTP1,
+                nioPosix, nioSSL,
+            ], swiftSettings: strict),
         .executableTarget(
             name: "newswire",
             dependencies: [
-                "BreakingNews", "ByteText", "CAllocator", "HTTPServing", "HubIO", "HubServer", "KafkaIO", "KafkaModel",
-                "NewsModel",
-                "NotificationHub",
-                "OTLPTracing", "PublishEngine", "PublisherService", "Simulation", "StatusServer",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioHTTP1,
-                nioPosix, nioSSL,
+                "CAllocator", "NewswireCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         // jemalloc: memory for an event is asked for on one thread and given back on another, for which glibc's
         // allocator takes a lock; an event costs an eighth less. Where it is not installed, the program does without.
@@ -208,11 +219,18 @@ let package = Package(
                 "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["dashboard.py"], swiftSettings: strict),
         .testTarget(
+            name: "NewswireSettingsTests",
+            dependencies: [
+                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings", "PublishEngine", "PublisherService",
+                "TestSupport", logging,
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "NewswireTests",
             dependencies: [
-                "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
-                "PublishEngine",
-                "PublisherService", "TestSupport", logging, nioCore, nioPosix,
+                "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NewswireCommands",
+                "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
+                nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),
         // A broker for tests in a process of its own.
         .executableTarget(
