@@ -121,7 +121,7 @@ extension SimulatedCluster {
         guard let others = truth.ownerships[ownership].settled[offset], !others.contains(item) else { return }
         let identity = RecordIdentity(of: scenario.news[item].record)
         if others.contains(where: { RecordIdentity(of: scenario.news[$0].record) == identity }) {
-            truth.places[item]?.isHidden = true
+            truth.places[item]?.hiding = .twin
         }
     }
 

@@ -148,7 +148,7 @@ extension GroundTruth {
             if takenBy[item].contains(where: { ownerships[$0].end == nil && ownerships[$0].address == reader }) {
                 continue
             }
-            places[item]?.isHidden = true
+            places[item]?.hiding = .skipped
         }
     }
 
