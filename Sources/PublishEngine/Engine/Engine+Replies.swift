@@ -3,45 +3,43 @@ import KafkaModel
 import NewsModel
 import NotificationHub
 
-/// A reply is judged where it arrives: settled, tried again, or a reason to stop.
+/// A reply is judged where it arrives: the delivery is settled or tried again, or sending stops.
 extension Engine {
-    mutating func receive(_ reply: Reply, to id: RequestID, _ turn: inout Turn) {
-        guard let request = inFlight.end(id) else { return }
-        let wasProbe = probe == id
-        if wasProbe { probe = nil }
+    mutating func receive(_ arrival: Arrival, _ turn: inout Turn) {
+        guard let request = inFlight.end(arrival.request) else { return }
+        let reply = arrival.reply
         let verdict = Judge.verdict(on: reply)
         let roundTrip = turn.now - request.sentAt
-        let place = locate(request.delivery)
-        if let (slot, index) = place {
-            let platform = request.delivery.platform
-            partitions[slot].inFlight -= 1
-            if case .notSent = reply {
-                partitions[slot][delivery: index, platform].attempts -= 1
-            } else {
-                partitions[slot][delivery: index, platform].hubTime = roundTrip
-            }
+        let place = partitions.place(of: request.delivery)
+        if let place {
+            let hasLeft = if case .notSent = reply { false } else { true }
+            partitions[place.slot].arrive(place, after: hasLeft ? roundTrip : nil)
         }
-        judgeFloodProbe(verdict, id, turn)
+        judgeFloodProbe(verdict, arrival.request, turn)
+        let wasProbe = halt?.probe == arrival.request
         updateHubState(verdict, request, roundTrip: roundTrip, &turn)
         if wasProbe { judgeProbe(verdict, turn) }
-        guard let (slot, index) = place else { return }
-        applyToDelivery(verdict, reply, request.delivery, slot: slot, index: index, &turn)
+        guard let place else { return }
+        let answer: HubReply? = if case .replied(let answer) = reply { answer } else { nil }
+        applyToDelivery(verdict, answer, place, &turn)
         advanceStories(&turn)
     }
 
-    /// What a verdict says about the hub: concurrency, pace, token, outage.
+    // MARK: The hub
+
+    /// Draws from a verdict what it says about the hub: concurrency, pace, token, outage.
     private mutating func updateHubState(
         _ verdict: Verdict, _ request: InFlightRequests.Request, roundTrip: Duration, _ turn: inout Turn
     ) {
         noteHubFailure(verdict, turn)
         switch verdict {
         case .accepted, .rejected:
-            if request.tokenEpoch == tokenEpoch { tokenIsProven = true }
+            token.letIn(request.tokenEpoch)
             outage.accepted()
             concurrency.accepted(roundTrip: roundTrip, inFlight: inFlight.count + 1, at: turn.now)
         case .notAccepted(let failure, let after, let isBusy, _):
             if isBusy { concurrency.refused(at: turn.now) }
-            if let after { stayAway(after, turn) }
+            if let after { pause(for: after, turn) }
             if outage.failed(request.delivery) { stop(.outage, failure.detail, turn) }
         case .unknown(let failure, let hubIsAway):
             concurrency.refused(at: turn.now)
@@ -49,12 +47,11 @@ extension Engine {
         case .unreachable(let failure):
             stop(.outage, failure.detail, turn)
         case .tokenRefused(let failure):
-            if request.tokenEpoch == tokenEpoch {
-                if halt == nil, tokenIsProven || tokenEpoch == 0 {
-                    renewToken(&turn)
-                } else {
-                    stop(.keyRefused, failure.detail, turn)
-                }
+            guard request.tokenEpoch == token.number else { return }
+            if halt == nil, token.deservesRenewal {
+                renewToken(&turn)
+            } else {
+                stop(.keyRefused, failure.detail, turn)
             }
         case .halt(let reason, let failure):
             stop(reason, failure.detail, turn)
@@ -70,116 +67,75 @@ extension Engine {
         }
     }
 
-    /// The hub asked everyone to wait; nobody waits for ever because of one reply.
-    private mutating func stayAway(_ asked: Duration, _ turn: Turn) {
-        let until = turn.now + min(asked, settings.longestPause)
-        if turn.now >= awayUntil { awaySince = turn.now }
-        awayUntil = max(awayUntil, until)
-        bucket?.hold(until: until)
-    }
-
     private mutating func stop(_ reason: Halt.Reason, _ detail: String, _ turn: Turn) {
         guard halt == nil else { return }
         halt = Halt(reason: reason, detail: detail, at: turn.now, probeAfter: settings.probeFirst)
     }
 
-    /// Any answer that is about the one event, or an acceptance, ends a halt.
-    private mutating func judgeProbe(_ verdict: Verdict, _ turn: Turn) {
-        switch verdict {
-        case .accepted, .rejected:
-            halt = nil
-            outage.accepted()
-        case .notAccepted, .unreachable, .unknown, .tokenRefused:
-            halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
-        case .halt(let reason, let failure):
-            halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
-            halt?.reason = reason
-            halt?.detail = failure.detail
-        }
-    }
+    // MARK: The delivery
 
-    private mutating func judgeFloodProbe(_ verdict: Verdict, _ id: RequestID, _ turn: Turn) {
-        guard let lane = lanes.firstIndex(where: { $0.floodProbe == id }) else { return }
-        lanes[lane].floodProbe = nil
-        if case .accepted = verdict {
-            lanes[lane].flood = nil
-            lanes[lane].floodGuard.reset()
-        } else {
-            lanes[lane].flood?.probeFailed(at: turn.now, longest: settings.probeLongest)
-        }
-    }
-
-    /// What a verdict means for the delivery itself.
     private mutating func applyToDelivery(
-        _ verdict: Verdict, _ reply: Reply, _ id: DeliveryID, slot: Int, index: Int, _ turn: inout Turn
+        _ verdict: Verdict, _ answer: HubReply?, _ place: Place, _ turn: inout Turn
     ) {
-        let answer: HubReply? = if case .replied(let answer) = reply { answer } else { nil }
-        let platform = id.platform
         switch verdict {
         case .accepted:
-            settle(id, as: .accepted, nil, reply: answer, &turn)
-            return
+            return settle(place, as: .accepted, nil, reply: answer, &turn)
         case .rejected(let failure):
             // An earlier request that was not answered may have been accepted all the same.
-            let isCertain = partitions[slot][delivery: index, platform].unknowns == 0
-            settle(id, as: isCertain ? .rejected : .unknown, failure, reply: answer, &turn)
-            return
-        case .unknown: partitions[slot][delivery: index, platform].unknowns += 1
+            let outcome: Outcome = partitions[place].isCertain ? .rejected : .unknown
+            return settle(place, as: outcome, failure, reply: answer, &turn)
+        case .unknown: partitions[place].chargeUnknown()
         case .notAccepted, .unreachable, .tokenRefused, .halt: break
         }
-        let state = partitions[slot][delivery: index, platform]
-        if let withdrawal = state.withdrawal {
-            endWithdrawn(id, for: withdrawal, reply: answer, &turn)
-            return
+        if let withdrawal = partitions[place].withdrawal {
+            return endWithdrawn(place, for: withdrawal, reply: answer, &turn)
         }
         switch verdict {
         case .accepted, .rejected: break
         case .tokenRefused, .halt, .unreachable:
             // Not the delivery's fault: it keeps its place and is not charged.
-            retry(id, slot: slot, index: index, notBefore: turn.now, turn)
+            retry(place, notBefore: turn.now, turn)
         case .notAccepted(let failure, let after, _, let isCharged):
-            if isCharged { partitions[slot][delivery: index, platform].charged += 1 }
-            let charged = Int(partitions[slot][delivery: index, platform].charged)
-            if charged >= attemptsMax(slot: slot, index: index) {
-                settle(id, as: state.unknowns > 0 ? .unknown : .exhausted, failure, reply: answer, &turn)
-            } else {
-                let delay = settings.retry.delay(afterAttempt: max(charged, 1), using: &random)
-                let asked = min(after ?? .zero, settings.longestPause)
-                retry(id, slot: slot, index: index, notBefore: turn.now + max(asked, delay), turn)
-            }
+            if isCharged { partitions[place].charge() }
+            retryRefused(place, failure, answer, after: after, &turn)
         case .unknown(let failure, _):
-            partitions[slot][delivery: index, platform].charged += 1
-            let isOver =
-                Int(state.unknowns) >= settings.unknownAttempts
-                || Int(state.charged) + 1 >= attemptsMax(slot: slot, index: index)
-            if lanes[partitions[slot].lane].settings.onUnknown == .giveUp || isOver {
-                settle(id, as: .unknown, failure, reply: answer, &turn)
-            } else {
-                let gap = settings.retry.gap(
-                    afterUnknown: Int(state.unknowns), of: settings.unknownAttempts, using: &random)
-                retry(id, slot: slot, index: index, notBefore: turn.now + gap, turn)
-            }
+            partitions[place].charge()
+            retryUnknown(place, failure, answer, &turn)
         }
     }
 
-    private func attemptsMax(slot: Int, index: Int) -> Int {
-        let hasDeadline = partitions[slot][entry: index].content?.hasDeadline ?? false
+    private mutating func retryRefused(
+        _ place: Place, _ failure: ResultRecord.Failure, _ answer: HubReply?, after: Duration?, _ turn: inout Turn
+    ) {
+        let charged = Int(partitions[place].charged)
+        guard charged < attemptsMax(place) else {
+            let outcome: Outcome = partitions[place].isCertain ? .exhausted : .unknown
+            return settle(place, as: outcome, failure, reply: answer, &turn)
+        }
+        let delay = settings.retry.delay(afterAttempt: max(charged, 1), using: &random)
+        let asked = min(after ?? .zero, settings.longestPause)
+        retry(place, notBefore: turn.now + max(asked, delay), turn)
+    }
+
+    private mutating func retryUnknown(
+        _ place: Place, _ failure: ResultRecord.Failure, _ answer: HubReply?, _ turn: inout Turn
+    ) {
+        let unknowns = Int(partitions[place].unknowns)
+        guard lanes[place.lane].settings.onUnknown == .retry, unknowns < settings.unknownAttempts,
+            Int(partitions[place].charged) < attemptsMax(place)
+        else { return settle(place, as: .unknown, failure, reply: answer, &turn) }
+        let gap = settings.retry.gap(afterUnknown: unknowns, of: settings.unknownAttempts, using: &random)
+        retry(place, notBefore: turn.now + gap, turn)
+    }
+
+    private func attemptsMax(_ place: Place) -> Int {
+        let hasDeadline = partitions[recordOf: place].content?.hasDeadline ?? false
         return settings.retry.attempts ?? (hasDeadline ? .max : RetrySchedule.attemptsWithoutDeadline)
     }
 
-    /// The delivery holds its story's line until it may leave again; past its deadline it ends instead.
-    private mutating func retry(_ id: DeliveryID, slot: Int, index: Int, notBefore: Instant, _ turn: Turn) {
-        let lane = partitions[slot].lane
-        guard partitions[slot].isSending else { return }
-        if notBefore <= turn.now {
-            partitions[slot][delivery: index, id.platform].phase = .ready
-            lanes[lane].ready.prepend(id)
-        } else {
-            partitions[slot][delivery: index, id.platform].phase = .delayed
-            let until = max(
-                delayEnd(partitions[slot][entry: index].content, notBefore: notBefore),
-                turn.now + .milliseconds(1))
-            lanes[lane].retry(id, notBefore: notBefore, until: until)
-        }
+    /// The delivery stays the head of its story until it may leave again; past its deadline it ends instead.
+    private mutating func retry(_ place: Place, notBefore: Instant, _ turn: Turn) {
+        guard partitions[place.slot].isSending else { return }
+        if notBefore <= turn.now { makeReady(place) } else { delay(place, notBefore: notBefore, turn) }
     }
 }
