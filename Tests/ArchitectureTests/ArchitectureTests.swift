@@ -101,6 +101,17 @@ struct ArchitectureTests {
         #expect(count > 20)
     }
 
+    @Test func `every path that a contributor is sent to exists`() throws {
+        let text = try String(contentsOf: Self.repository.appending(path: ".github/CONTRIBUTING.md"), encoding: .utf8)
+        let changes = text.components(separatedBy: "## Where a change goes").last ?? ""
+        let paths = Self.quoted(changes).filter { $0.contains("/") }
+        #expect(paths.count > 10)
+        for path in paths {
+            let places = [Self.sources, Self.repository].map { $0.appending(path: path).path }
+            #expect(places.contains { FileManager.default.fileExists(atPath: $0) }, "\(path)")
+        }
+    }
+
     @Test func `every test that keeps a rule exists`() throws {
         let rules = text.components(separatedBy: "## Not obvious")[1]
         let suites = Set(
