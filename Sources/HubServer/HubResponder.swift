@@ -88,7 +88,7 @@ struct HubResponder: HTTPResponder {
         return Response(status: .ok, headers: headers, body: body)
     }
 
-    private static func event(_ delivery: Delivery) -> ByteBuffer {
+    private static func event(_ delivery: PushedNotification) -> ByteBuffer {
         var bytes = Array("id: \(delivery.number)\nevent: delivery\ndata: ".utf8)
         delivery.json.write(into: &bytes)
         bytes += "\n\n".utf8

@@ -159,7 +159,7 @@ struct HubRegistrarTests {
     }
 
     @Test(arguments: [Self.status(503), Self.status(500), Self.status(404), Self.reset(.before), Self.reset(.after)])
-    func `the choice is kept while the hub is away, and registered when it is back`(fault: Fault) async throws {
+    func `the choice is kept while the hub is away, and registered when it is back`(fault: HubFault) async throws {
         try await withHub { hub in
             let device = Device()
             hub.add(fault)
@@ -195,14 +195,14 @@ struct HubRegistrarTests {
         }
     }
 
-    private static func status(_ status: Int) -> Fault {
-        var fault = Fault()
+    private static func status(_ status: Int) -> HubFault {
+        var fault = HubFault()
         (fault.status, fault.next, fault.everyCall) = (status, 3, true)
         return fault
     }
 
-    private static func reset(_ reset: Fault.Reset) -> Fault {
-        var fault = Fault()
+    private static func reset(_ reset: HubFault.Reset) -> HubFault {
+        var fault = HubFault()
         (fault.reset, fault.next, fault.everyCall) = (reset, 3, true)
         return fault
     }

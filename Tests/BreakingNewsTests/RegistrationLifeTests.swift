@@ -113,7 +113,7 @@ struct RegistrationLifeTests {
         private mutating func call(isWell: Bool) throws {
             guard case .call(let call) = plan.next(at: now) else { return }
             if !isWell {
-                var fault = Fault()
+                var fault = HubFault()
                 fault.next = 1
                 fault.everyCall = true
                 switch Int.random(in: 0..<4, using: &random) {

@@ -116,7 +116,7 @@ private final class Soak: @unchecked Sendable {
 
     private func misbehave() {
         room.hub.clearFaults()
-        var fault = Fault()
+        var fault = HubFault()
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return
         case 1: fault.status = 503

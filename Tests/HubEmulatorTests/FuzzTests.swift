@@ -93,7 +93,7 @@ struct FuzzTests {
         for _ in 0..<1000 {
             let bytes = mutate(
                 Array(#"{"status":503,"retryAfter":2,"share":0.5,"next":2,"slowBody":9,"latencyMs":1}"#.utf8), &random)
-            if let json = JSONValue(parsing: bytes) { _ = try? Fault(json: json) }
+            if let json = JSONTree(parsing: bytes) { _ = try? HubFault(json: json) }
         }
     }
 

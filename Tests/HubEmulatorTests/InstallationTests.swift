@@ -67,7 +67,7 @@ struct InstallationTests {
         let patched = test.call(
             "PATCH", "/installations/i1", headers: ["Content-Type": "application/json-patch+json"], body: patch)
         #expect(patched.status == 200, "\(patched.text)")
-        let json = try #require(JSONValue(parsing: test.call("GET", "/installations/i1").body))
+        let json = try #require(JSONTree(parsing: test.call("GET", "/installations/i1").body))
         let read = try json["tags"].map { value in
             guard case .array(let values) = value else { throw Refusal.badRequest("tags") }
             return values.compactMap(\.string)

@@ -99,7 +99,7 @@ struct RoutingTests {
         var test = try hub((0..<50).map { _ in "World" })
         _ = test.send("{}", format: "apple")
         _ = test.send("{}", format: "apple")
-        var delivered: [Delivery] = []
+        var delivered: [PushedNotification] = []
         while test.hub.hasWork(at: test.now) { delivered += test.hub.deliver(limit: 7, at: test.now) }
         #expect(delivered.count == 100)
         #expect(delivered.map(\.number) == Array(1...100))

@@ -26,7 +26,7 @@ struct StorageTests {
             #expect(isRestored)
         }
         for number in messages.keys.sorted() {
-            let json = try #require(JSONValue(parsing: messages[number] ?? []))
+            let json = try #require(JSONTree(parsing: messages[number] ?? []))
             test.hub.restore(try #require(ReceivedMessage(json: json)))
         }
         return test

@@ -42,7 +42,7 @@ struct DeviceTests {
             }
             #expect(seen == [#"AA {"aps":{"alert":"one"}}"#, #"BB {"aps":{"alert":"two"}}"#])
             let device = try await RawClient.call(hub.port, "GET", "/_emulator/devices/AA")
-            let json = try #require(JSONValue(parsing: device.body))
+            let json = try #require(JSONTree(parsing: device.body))
             guard case .array(let deliveries) = json["deliveries"], case .array(let ids) = json["registrations"] else {
                 throw HubServerProblem.settings(["no device"])
             }
@@ -71,7 +71,7 @@ struct DeviceTests {
     func `a story from the page reaches the phones of its category`() async throws {
         try await withVectorHub { hub in
             let phone = try await RawClient.call(hub.port, "GET", "/_emulator/phone")
-            let json = try #require(JSONValue(parsing: phone.body))
+            let json = try #require(JSONTree(parsing: phone.body))
             #expect(json["hub"]?.string == "BreakingNews")
             let listen = try #require(json["token"]?.string)
             #expect(listen.contains("skn=DefaultListenSharedAccessSignature"))
@@ -191,7 +191,7 @@ struct LateTests {
     @Test
     func `latency and a slow body hold an answer back and leave it whole`() async throws {
         try await withVectorHub { hub in
-            var fault = Fault()
+            var fault = HubFault()
             fault.latencyMilliseconds = 40
             fault.slowBody = 4000
             fault.everyCall = true

@@ -54,7 +54,7 @@ struct ServedHubTests {
             let count = try await RawClient.call(hub.port, "GET", "/_emulator/count")
             #expect(count.text == #"{"count":1}"#)
             let listed = try await RawClient.call(hub.port, "GET", "/_emulator/messages?after=0")
-            let json = try #require(JSONValue(parsing: listed.body))
+            let json = try #require(JSONTree(parsing: listed.body))
             guard case .array(let messages) = json["messages"] else { throw HubServerProblem.settings(["no list"]) }
             #expect(messages.count == 1)
             #expect(messages.first?["body"]?.string == #"{"messageParam":"Breaking World News!"}"#)

@@ -71,7 +71,7 @@ private struct Export: Decodable {
     }
     try writer.flush()
     // The first request is refused for now: its delivery takes two.
-    var refusal = Fault()
+    var refusal = HubFault()
     refusal.status = 503
     refusal.next = 1
     hub.add(refusal)

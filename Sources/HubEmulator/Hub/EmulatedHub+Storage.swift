@@ -64,7 +64,7 @@ extension EmulatedHub {
     /// Puts back what `HubChange.installation` handed over. A damaged one is left out.
     /// - Returns: whether it could be read.
     public mutating func restoreInstallation(id: String, json: [UInt8]) -> Bool {
-        guard let json = JSONValue(parsing: json), let installation = try? Installation(json: json, id: id),
+        guard let json = JSONTree(parsing: json), let installation = try? Installation(json: json, id: id),
             let made = try? installation.registrations(tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
         else { return false }
         installations[id] = installation

@@ -8,7 +8,7 @@ import NotificationHub
 public struct EmulatedHub: Sendable {
     public let settings: HubSettings
 
-    var gatekeeper: Gatekeeper
+    var tokenVerifier: TokenVerifier
     var random: SeededRandom
     var faultPlan = FaultPlan()
     var sendThrottle: Throttle?
@@ -25,17 +25,17 @@ public struct EmulatedHub: Sendable {
     var scheduled: [ScheduledSend] = []
     var deviceOutcomes: [String: PushOutcome] = [:]
     /// Made at once by test sends, to be handed out with the next deliveries.
-    var testDeliveries: [Delivery] = []
+    var testDeliveries: [PushedNotification] = []
     var changes: [HubChange] = []
 
     /// What was handed to devices, newest last.
-    public internal(set) var delivered: BoundedLog<Delivery>
+    public internal(set) var delivered: BoundedLog<PushedNotification>
     /// The sends that were accepted, newest last.
     public internal(set) var received: BoundedLog<ReceivedMessage>
 
     public init(settings: HubSettings) {
         self.settings = settings
-        gatekeeper = Gatekeeper(rules: settings.rules, clockSkewSeconds: settings.clockSkewSeconds)
+        tokenVerifier = TokenVerifier(rules: settings.rules, clockSkewSeconds: settings.clockSkewSeconds)
         random = SeededRandom(seed: settings.seed)
         sendThrottle = settings.sendsPerMinute.map { Throttle(perMinute: $0) }
         delivered = BoundedLog(countMax: settings.deliveriesKept, weightMax: settings.messageBytesKept)
@@ -45,9 +45,9 @@ public struct EmulatedHub: Sendable {
     // MARK: Faults
 
     /// The faults that are set, oldest first.
-    public var faults: [Fault] { faultPlan.faults }
+    public var faults: [HubFault] { faultPlan.faults }
 
-    public mutating func add(_ fault: Fault) { faultPlan.add(fault) }
+    public mutating func add(_ fault: HubFault) { faultPlan.add(fault) }
 
     public mutating func clearFaults() { faultPlan.removeAll() }
 
@@ -55,7 +55,7 @@ public struct EmulatedHub: Sendable {
 
     /// Does what a request asks and says what to answer.
     public mutating func handle(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
-        let target = HubTarget(request.target)
+        let target = RequestTarget(request.target)
         let call = target.flatMap { HubCall($0.segments.dropFirst()) }
         let isSend = call?.isSend == true && request.method == "POST"
         let struck = faultPlan.strike(isSend: isSend, using: &random)
@@ -85,11 +85,11 @@ public struct EmulatedHub: Sendable {
     }
 
     private mutating func answer(
-        _ request: HubHTTPRequest, target: HubTarget, call: HubCall?, tokenIsExpired: Bool, at now: HubTime
+        _ request: HubHTTPRequest, target: RequestTarget, call: HubCall?, tokenIsExpired: Bool, at now: HubTime
     ) throws(Refusal) -> HubHTTPResponse {
         let rights: AccessRule.Rights
         do throws(TokenRefusal) {
-            rights = try gatekeeper.rights(for: request, path: target.rawPath, at: now)
+            rights = try tokenVerifier.rights(for: request, path: target.rawPath, at: now)
             if tokenIsExpired { throw TokenRefusal.expiredToken }
         } catch {
             throw Refusal(status: 401, message: "\(error)")
@@ -134,12 +134,12 @@ public struct EmulatedHub: Sendable {
 
     /// `GET /messages/{id}`: what became of a send.
     private mutating func telemetry(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
-        guard settings.tier.hasTelemetry else { throw .forbidden("Telemetry needs the Standard tier") }
+        guard settings.tier.hasTelemetry else { throw .forbidden("NotificationTelemetry needs the Standard tier") }
         guard let message = message(id: id) else { throw .notFound("The notification was not found") }
         let host = context.request.headers["Host"] ?? ""
         let version = context.target["api-version"] ?? context.version.name
         let location = "sb://\(host)/\(settings.name)/messages/\(id)?api-version=\(version)"
-        return reply(200, body: Array(Telemetry.xml(message, location: location).utf8))
+        return reply(200, body: Array(NotificationTelemetry.xml(message, location: location).utf8))
     }
 
     private static func faultMessage(_ status: Int) -> String {
@@ -155,7 +155,7 @@ public struct EmulatedHub: Sendable {
 /// A call that may go on, with what is known about it.
 struct CallContext: Sendable {
     var request: HubHTTPRequest
-    var target: HubTarget
+    var target: RequestTarget
     var rights: AccessRule.Rights
     var version: APIVersion
     var now: HubTime

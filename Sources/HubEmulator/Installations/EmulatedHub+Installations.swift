@@ -38,7 +38,7 @@ extension EmulatedHub {
         return reply(204)
     }
 
-    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONValue {
+    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONTree {
         do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
     }
 

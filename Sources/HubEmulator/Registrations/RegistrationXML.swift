@@ -130,7 +130,7 @@ enum RegistrationXML {
 
     static func variables(_ text: String?) throws(Refusal) -> [TemplateProperty] {
         guard let text, !text.trimmed.isEmpty else { return [] }
-        guard case .object(let members)? = JSONValue(parsing: Array(text.utf8)) else {
+        guard case .object(let members)? = JSONTree(parsing: Array(text.utf8)) else {
             throw .badRequest("PushVariables must be a JSON object of strings")
         }
         return members.compactMap { member in
@@ -188,8 +188,8 @@ enum RegistrationXML {
         out += "<ExpirationTime>\(expires)</ExpirationTime><RegistrationId>\(registration.id)</RegistrationId>"
         if !registration.tags.isEmpty { out += element("Tags", registration.tags.joined(separator: ",")) }
         if !registration.variables.isEmpty {
-            let members = registration.variables.map { JSONValue.Member($0.name, .string($0.value)) }
-            out += element("PushVariables", String(decoding: JSONValue.object(members).bytes, as: UTF8.self))
+            let members = registration.variables.map { JSONTree.Member($0.name, .string($0.value)) }
+            out += element("PushVariables", String(decoding: JSONTree.object(members).bytes, as: UTF8.self))
         }
         out += handle(registration)
         if let template = registration.template { out += self.template(template, registration) }

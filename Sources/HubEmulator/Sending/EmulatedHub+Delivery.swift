@@ -15,7 +15,7 @@ extension EmulatedHub {
     /// Carries on with what was accepted.
     /// - Parameter limit: registrations looked at, at most; the rest waits for the next call.
     /// - Returns: what was handed to devices.
-    public mutating func deliver(limit: Int, at now: HubTime) -> [Delivery] {
+    public mutating func deliver(limit: Int, at now: HubTime) -> [PushedNotification] {
         takeEffect(at: now)
         startScheduled(at: now)
         var done = testDeliveries
@@ -25,9 +25,11 @@ extension EmulatedHub {
         return done
     }
 
-    private mutating func carry(_ fanOut: FanOut, budget: inout Int, into done: inout [Delivery], at now: HubTime) {
+    private mutating func carry(
+        _ fanOut: FanOut, budget: inout Int, into done: inout [PushedNotification], at now: HubTime
+    ) {
         var fanOut = fanOut
-        var telemetry = received[fanOut.number]?.telemetry ?? Telemetry()
+        var telemetry = received[fanOut.number]?.telemetry ?? NotificationTelemetry()
         if telemetry.start == nil { telemetry.start = now }
         budget -= 1
         if case .handles(let handles) = fanOut.submission.audience, fanOut.submission.format != .template {
@@ -67,7 +69,7 @@ extension EmulatedHub {
         }
     }
 
-    private mutating func finish(_ fanOut: FanOut, total: Int, _ telemetry: Telemetry, at now: HubTime) {
+    private mutating func finish(_ fanOut: FanOut, total: Int, _ telemetry: NotificationTelemetry, at now: HubTime) {
         var telemetry = telemetry
         if fanOut.next < total {
             telemetry.state = .processing
@@ -84,8 +86,8 @@ extension EmulatedHub {
 
     /// Hands one notification to one device and notes what its platform said.
     private mutating func push(
-        _ fanOut: FanOut, to registration: Registration?, handle: String, _ telemetry: inout Telemetry,
-        into done: inout [Delivery], at now: HubTime
+        _ fanOut: FanOut, to registration: Registration?, handle: String, _ telemetry: inout NotificationTelemetry,
+        into done: inout [PushedNotification], at now: HubTime
     ) {
         let delivery = pushed(
             fanOut.submission, id: fanOut.id, to: registration, handle: handle, at: now)
@@ -95,7 +97,7 @@ extension EmulatedHub {
 
     mutating func pushed(
         _ submission: Submission, id: String, to registration: Registration?, handle: String, at now: HubTime
-    ) -> Delivery {
+    ) -> PushedNotification {
         let platform = registration?.platform ?? submission.format
         var headers = Self.platformHeaders(submission, platform)
         var body = submission.body
@@ -114,7 +116,7 @@ extension EmulatedHub {
             removeRegistration(slot)
             retire(registration.id)
         }
-        let delivery = Delivery(
+        let delivery = PushedNotification(
             number: delivered.total + 1, time: now, messageID: id, platform: platform, handle: handle,
             registrationID: registration.map { "\($0.id)" }, templateName: registration?.templateName, headers: headers,
             body: body, outcome: outcome)
@@ -136,7 +138,7 @@ extension EmulatedHub {
     // MARK: Devices
 
     /// What was handed to one device, oldest first, as far as it is kept.
-    public func deliveries(to handle: String) -> [Delivery] {
+    public func deliveries(to handle: String) -> [PushedNotification] {
         delivered.entries(after: 0, limit: .max).lazy.map(\.entry).filter { $0.handle == handle }
     }
 

@@ -71,7 +71,9 @@ extension EmulatedHub {
     }
 
     /// - Returns: the send's number.
-    mutating func log(_ submission: Submission, id: String, _ context: CallContext, state: Telemetry.State) -> Int {
+    mutating func log(_ submission: Submission, id: String, _ context: CallContext, state: NotificationTelemetry.State)
+        -> Int
+    {
         var handles: [String] = []
         if case .handles(let named) = submission.audience { handles = named }
         var message = ReceivedMessage(
@@ -113,7 +115,7 @@ extension EmulatedHub {
         submission.kind = .test
         let id = notificationID(at: context.now)
         let number = log(submission, id: id, context, state: .completed)
-        var deliveries: [Delivery] = []
+        var deliveries: [PushedNotification] = []
         if case .handles(let handles) = submission.audience, submission.format != .template {
             deliveries = handles.prefix(10).map { handle in
                 pushed(submission, id: id, to: nil, handle: handle, at: context.now)
@@ -138,7 +140,7 @@ extension EmulatedHub {
         return reply(201, fields, body: Array(Self.outcome(deliveries).utf8))
     }
 
-    private static func outcome(_ deliveries: [Delivery]) -> String {
+    private static func outcome(_ deliveries: [PushedNotification]) -> String {
         let successes = deliveries.count { $0.outcome == .success }
         var out = "<NotificationOutcome xmlns=\"\(RegistrationXML.namespace)\" xmlns:i=\"\(RegistrationXML.instance)\">"
         out += "<Success>\(successes)</Success><Failure>\(deliveries.count - successes)</Failure><Results>"

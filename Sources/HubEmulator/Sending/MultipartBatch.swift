@@ -86,8 +86,8 @@ struct MultipartBatch: Sendable {
     /// A JSON array of strings; the service's own documentation quotes them with apostrophes, so that is taken too.
     private static func handles(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> [String] {
         let json =
-            JSONValue(parsing: Array(bytes))
-            ?? JSONValue(parsing: bytes.map { $0 == UInt8(ascii: "'") ? UInt8(ascii: "\"") : $0 })
+            JSONTree(parsing: Array(bytes))
+            ?? JSONTree(parsing: bytes.map { $0 == UInt8(ascii: "'") ? UInt8(ascii: "\"") : $0 })
         guard case .array(let values)? = json else {
             throw .badRequest("The 'devices' part must be a JSON array of strings")
         }

@@ -61,7 +61,7 @@ enum PayloadRules {
         guard case .object = try json(body) else { throw .badRequest("The notification body must be a JSON object") }
     }
 
-    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONValue {
+    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONTree {
         do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
     }
 

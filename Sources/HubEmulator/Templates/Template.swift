@@ -49,10 +49,10 @@ final class Template: Sendable {
         for segment in segments {
             switch segment {
             case .fixed(let bytes): body.append(contentsOf: bytes)
-            case .jsonString(let expression): JSONValue.string(expression.text(properties)).write(into: &body)
+            case .jsonString(let expression): JSONTree.string(expression.text(properties)).write(into: &body)
             case .jsonNumber(let expression):
                 let text = expression.text(properties)
-                let value = TemplateExpression.isNumber(text) ? JSONValue.number(text) : .string(text)
+                let value = TemplateExpression.isNumber(text) ? JSONTree.number(text) : .string(text)
                 value.write(into: &body)
             case .xmlText(let expression):
                 body.append(contentsOf: XMLText.escaped(expression.text(properties)).utf8)
@@ -116,7 +116,7 @@ final class Template: Sendable {
             var compiler = Compiler()
             switch source.trimmed.utf8.first {
             case UInt8(ascii: "{"):
-                let json: JSONValue
+                let json: JSONTree
                 do { json = try JSONReader.read(Array(source.utf8)) } catch {
                     throw TemplateProblem("the payload format is invalid: \(error.rawValue)")
                 }
@@ -143,7 +143,7 @@ final class Template: Sendable {
             segments.append(segment)
         }
 
-        private mutating func add(_ json: JSONValue) throws(TemplateProblem) {
+        private mutating func add(_ json: JSONTree) throws(TemplateProblem) {
             switch json {
             case .string(let text):
                 if let expression = try TemplateExpression.parse(text) {
@@ -162,7 +162,7 @@ final class Template: Sendable {
                 pending.append(UInt8(ascii: "{"))
                 for (index, member) in members.enumerated() {
                     if index > 0 { pending.append(UInt8(ascii: ",")) }
-                    JSONValue.string(member.name).write(into: &pending)
+                    JSONTree.string(member.name).write(into: &pending)
                     pending.append(UInt8(ascii: ":"))
                     try add(member.value)
                 }

@@ -13,7 +13,7 @@ public struct ComposedStory: Sendable, Hashable {
     public var headline: String
 
     /// Reads what the page sends; `nil` for a story without a category that is a tag, or without a headline.
-    init?(json: JSONValue, id: String) {
+    init?(json: JSONTree, id: String) {
         guard let category = json["category"]?.string, (try? Tag(category))?.kind == .ordinary,
             let headline = json["headline"]?.string, !headline.isEmpty, headline.count <= Self.headlineLengthMax
         else { return nil }
@@ -26,7 +26,7 @@ public struct ComposedStory: Sendable, Hashable {
 
     /// The template send that the publisher would make of it.
     func request(hub: HubName, host: String, token: String) -> HubHTTPRequest {
-        let properties: [JSONValue.Member] = [
+        let properties: [JSONTree.Member] = [
             .init("messageParam", .string("Breaking \(category) News : \(headline)")),
             .init("title", .string(headline)),
             .init("category", .string(category)), .init("id", .string(id)), .init("story", .string(story)),
@@ -37,7 +37,7 @@ public struct ComposedStory: Sendable, Hashable {
                 "Host": host, "Authorization": token, "ServiceBusNotification-Format": "template",
                 "ServiceBusNotification-Tags": category, "Content-Type": "application/json;charset=utf-8",
                 "apns-push-type": "alert", "apns-collapse-id": Self.visible(story),
-            ], body: JSONValue.object(properties).bytes)
+            ], body: JSONTree.object(properties).bytes)
     }
 
     private static func visible(_ text: String) -> String {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// What a watcher of devices is told.
 enum StreamEvent: Sendable {
-    case delivery(Delivery)
+    case delivery(PushedNotification)
     /// Sent now and again, so that a connection whose reader is gone is found out.
     case heartbeat
 }
@@ -50,7 +50,7 @@ final class DeliveryStreams: Sendable {
         return elements
     }
 
-    func publish(_ deliveries: [Delivery]) {
+    func publish(_ deliveries: [PushedNotification]) {
         let watchers = state.withLock { Array($0.watchers.values) }
         guard !watchers.isEmpty else { return }
         for delivery in deliveries {

@@ -74,7 +74,7 @@ struct Inspection: Sendable {
 
     /// `{"outcome":"ExpiredChannel"}`: what the device's platform says from now on.
     private func setOutcome(_ request: HubHTTPRequest, _ handle: String) -> HubHTTPResponse {
-        let word = JSONValue(parsing: request.body)?["outcome"]?.string ?? ""
+        let word = JSONTree(parsing: request.body)?["outcome"]?.string ?? ""
         guard let outcome = PushOutcome(rawValue: word) else {
             let known = PushOutcome.allCases.map(\.rawValue).joined(separator: ", ")
             return Self.problem(400, "outcome must be one of \(known).")
@@ -105,7 +105,7 @@ struct Inspection: Sendable {
     private func compose(_ request: HubHTTPRequest) async -> HubHTTPResponse {
         var random = SystemRandomNumberGenerator()
         let id = "page-" + String(random.next(), radix: 36)
-        guard let json = JSONValue(parsing: request.body), let story = ComposedStory(json: json, id: id) else {
+        guard let json = JSONTree(parsing: request.body), let story = ComposedStory(json: json, id: id) else {
             return Self.problem(400, "A story needs a category and a headline of at most 500 characters.")
         }
         if let publish {
@@ -137,12 +137,12 @@ struct Inspection: Sendable {
 
     /// One fault, or an array of them.
     private func addFaults(_ request: HubHTTPRequest) -> HubHTTPResponse {
-        guard let json = JSONValue(parsing: request.body) else { return Self.problem(400, "The body is not JSON.") }
+        guard let json = JSONTree(parsing: request.body) else { return Self.problem(400, "The body is not JSON.") }
         var described = [json]
         if case .array(let list) = json { described = list }
-        do throws(FaultProblem) {
-            var faults: [Fault] = []
-            for json in described { faults.append(try Fault(json: json)) }
+        do throws(HubFaultProblem) {
+            var faults: [HubFault] = []
+            for json in described { faults.append(try HubFault(json: json)) }
             hub.withHub { hub in faults.forEach { hub.add($0) } }
             return Self.json(.array(faults.map(\.json)))
         } catch {
@@ -150,7 +150,7 @@ struct Inspection: Sendable {
         }
     }
 
-    static func json(_ value: JSONValue, status: Int = 200) -> HubHTTPResponse {
+    static func json(_ value: JSONTree, status: Int = 200) -> HubHTTPResponse {
         HubHTTPResponse(
             status: status, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
             body: value.bytes)

@@ -89,7 +89,7 @@ final class HubStore: Sendable {
                 }
                 let messages = try Row.fetchCursor(database, sql: "SELECT * FROM messages ORDER BY number")
                 while let row = try messages.next() {
-                    let json = JSONValue(parsing: Array(row["json"] as Data))
+                    let json = JSONTree(parsing: Array(row["json"] as Data))
                     if let message = json.flatMap(ReceivedMessage.init(json:)) { restored.restore(message) }
                 }
             }

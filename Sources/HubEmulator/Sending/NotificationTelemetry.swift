@@ -2,7 +2,7 @@ import ByteText
 public import NotificationHub
 
 /// What became of one send, as `GET /messages/{id}` tells it.
-public struct Telemetry: Sendable, Hashable {
+public struct NotificationTelemetry: Sendable, Hashable {
     public enum State: String, Sendable, Hashable {
         case enqueued = "Enqueued"
         case processing = "Processing"
@@ -40,7 +40,7 @@ public struct Telemetry: Sendable, Hashable {
     init() {}
 
     /// Reads back what `json` wrote; `nil` for anything else.
-    init?(json: JSONValue) {
+    init?(json: JSONTree) {
         guard let state = json["state"]?.string.flatMap(State.init(rawValue:)),
             case .array(let values)? = json["outcomes"]
         else { return nil }
@@ -57,7 +57,7 @@ public struct Telemetry: Sendable, Hashable {
         }
     }
 
-    var json: JSONValue {
+    var json: JSONTree {
         .object([
             .init("state", .string(state.rawValue)), .init("start", .text(start?.description)),
             .init("end", .text(end?.description)),

@@ -1,7 +1,7 @@
 import ByteText
 
 /// A request's path and query, taken apart.
-struct HubTarget: Sendable {
+struct RequestTarget: Sendable {
     struct Parameter: Sendable, Hashable {
         var name: String
         var value: String
@@ -59,7 +59,7 @@ struct APIVersion: Sendable, Hashable, Comparable {
     private init(known name: String) { self.name = name }
 
     /// What the request asks for; the oldest when it does not say.
-    init(of target: HubTarget) throws(Refusal) {
+    init(of target: RequestTarget) throws(Refusal) {
         guard let asked = target["api-version"], !asked.isEmpty else {
             name = "2013-04"
             return

@@ -1,7 +1,7 @@
 import ByteText
 
 /// Something the hub does wrong on purpose, so that a client's answer to it can be seen.
-public struct Fault: Sendable, Hashable {
+public struct HubFault: Sendable, Hashable {
     public enum Reset: String, Sendable, Hashable {
         /// The request is not looked at.
         case before
@@ -32,15 +32,15 @@ public struct Fault: Sendable, Hashable {
     /// Reads the fields of `POST /_emulator/faults`: `status`, `retryAfter`, `latencyMs`, `reset`, `expired`,
     /// `slowBody`, `next`, `share` (0…1) and `on` (`sends` or `all`).
     /// - Throws: a sentence that names the field that is wrong.
-    public init(json: JSONValue) throws(FaultProblem) {
-        guard case .object(let members) = json else { throw FaultProblem("A fault is a JSON object.") }
+    public init(json: JSONTree) throws(HubFaultProblem) {
+        guard case .object(let members) = json else { throw HubFaultProblem("A fault is a JSON object.") }
         for member in members { try read(member) }
         if status == nil, reset == nil, slowBody == nil, !expiresTokens, latencyMilliseconds == 0 {
-            throw FaultProblem("A fault needs status, latencyMs, reset, expired or slowBody.")
+            throw HubFaultProblem("A fault needs status, latencyMs, reset, expired or slowBody.")
         }
     }
 
-    private mutating func read(_ member: JSONValue.Member) throws(FaultProblem) {
+    private mutating func read(_ member: JSONTree.Member) throws(HubFaultProblem) {
         switch (member.name, member.value) {
         case ("status", let value): status = try Self.number(value, in: 400...599, of: member.name)
         case ("retryAfter", let value): retryAfter = try Self.number(value, in: 0...86_400, of: member.name)
@@ -50,29 +50,31 @@ public struct Fault: Sendable, Hashable {
         case ("next", let value): next = try Self.number(value, in: 1...1_000_000_000, of: member.name)
         case ("expired", .bool(let value)): expiresTokens = value
         case ("reset", .string(let word)):
-            guard let value = Reset(rawValue: word) else { throw FaultProblem("reset must be before or after.") }
+            guard let value = Reset(rawValue: word) else { throw HubFaultProblem("reset must be before or after.") }
             reset = value
         case ("on", .string(let word)):
-            guard word == "sends" || word == "all" else { throw FaultProblem("on must be sends or all.") }
+            guard word == "sends" || word == "all" else { throw HubFaultProblem("on must be sends or all.") }
             everyCall = word == "all"
         case ("share", .number(let text)):
-            guard let share = Double(text), share >= 0, share <= 1 else { throw FaultProblem("share must be 0 to 1.") }
+            guard let share = Double(text), share >= 0, share <= 1 else {
+                throw HubFaultProblem("share must be 0 to 1.")
+            }
             shareMillionths = UInt64(share * 1_000_000)
-        default: throw FaultProblem("\(member.name.prefix(40)) is no field of a fault, or has the wrong type.")
+        default: throw HubFaultProblem("\(member.name.prefix(40)) is no field of a fault, or has the wrong type.")
         }
     }
 
-    private static func number(_ value: JSONValue, in range: ClosedRange<Int>, of name: String) throws(FaultProblem)
+    private static func number(_ value: JSONTree, in range: ClosedRange<Int>, of name: String) throws(HubFaultProblem)
         -> Int
     {
         guard let number = value.integer, range.contains(number) else {
-            throw FaultProblem("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+            throw HubFaultProblem("\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }
 
-    public var json: JSONValue {
-        var members: [JSONValue.Member] = []
+    public var json: JSONTree {
+        var members: [JSONTree.Member] = []
         if let status { members.append(.init("status", .integer(status))) }
         if let retryAfter { members.append(.init("retryAfter", .integer(retryAfter))) }
         if latencyMilliseconds > 0 { members.append(.init("latencyMs", .integer(latencyMilliseconds))) }
@@ -87,7 +89,7 @@ public struct Fault: Sendable, Hashable {
 }
 
 /// Why a fault's description was refused.
-public struct FaultProblem: Error, Sendable, Hashable {
+public struct HubFaultProblem: Error, Sendable, Hashable {
     public var message: String
 
     init(_ message: String) { self.message = message }
@@ -98,9 +100,9 @@ struct FaultPlan: Sendable {
     /// Faults held at most; the oldest gives way.
     static let countMax = 100
 
-    private(set) var faults: [Fault] = []
+    private(set) var faults: [HubFault] = []
 
-    mutating func add(_ fault: Fault) {
+    mutating func add(_ fault: HubFault) {
         if faults.count == Self.countMax { faults.removeFirst() }
         faults.append(fault)
     }
@@ -108,9 +110,9 @@ struct FaultPlan: Sendable {
     mutating func removeAll() { faults = [] }
 
     /// The faults that strike this call, counted as used. Chance is drawn only for faults that have a share.
-    mutating func strike(isSend: Bool, using random: inout SeededRandom) -> [Fault] {
+    mutating func strike(isSend: Bool, using random: inout SeededRandom) -> [HubFault] {
         guard !faults.isEmpty else { return [] }
-        var struck: [Fault] = []
+        var struck: [HubFault] = []
         for index in faults.indices where isSend || faults[index].everyCall {
             if let share = faults[index].shareMillionths, random.next() % 1_000_000 >= share { continue }
             struck.append(faults[index])

@@ -1,9 +1,9 @@
 import HubEmulator
 import Testing
 
-struct FaultTests {
-    private func fault(_ text: String) throws -> Fault {
-        try Fault(json: try #require(JSONValue(parsing: Array(text.utf8))))
+struct HubFaultTests {
+    private func fault(_ text: String) throws -> HubFault {
+        try HubFault(json: try #require(JSONTree(parsing: Array(text.utf8))))
     }
 
     @Test
@@ -52,6 +52,6 @@ struct FaultTests {
         #"{"stauts":503}"#, #"{"latencyMs":-1}"#, #"{"next":0,"status":500}"#,
     ])
     func `a fault that makes no sense is refused`(text: String) throws {
-        #expect(throws: FaultProblem.self) { try fault(text) }
+        #expect(throws: HubFaultProblem.self) { try fault(text) }
     }
 }

@@ -2,7 +2,7 @@ import ByteText
 public import NotificationHub
 
 /// One notification as it was handed to one device.
-public struct Delivery: Sendable {
+public struct PushedNotification: Sendable {
     /// Counts from 1 in the order of delivery.
     public var number: Int
     public var time: HubTime
@@ -18,8 +18,8 @@ public struct Delivery: Sendable {
     public var body: [UInt8]
     public var outcome: PushOutcome
 
-    public var json: JSONValue {
-        var members: [JSONValue.Member] = [
+    public var json: JSONTree {
+        var members: [JSONTree.Member] = [
             .init("number", .integer(number)), .init("time", .string(time.description)),
             .init("messageId", .string(messageID)), .init("platform", .string(platform.rawValue)),
             .init("handle", .string(handle)), .init("registrationId", .text(registrationID)),
