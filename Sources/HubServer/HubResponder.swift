@@ -7,7 +7,7 @@ import NIOCore
 import NotificationHub
 import ServiceLifecycle
 
-/// Turns HTTP into the hub's values and back; decides nothing.
+/// Translates between HTTP and the hub's values; it makes no decisions.
 struct HubResponder: HTTPResponder {
     typealias Context = HubRequestContext
 
@@ -24,7 +24,7 @@ struct HubResponder: HTTPResponder {
         for field in request.headers { asked.headers.append(field.name.rawName, field.value) }
         if asked.headers["Expect"]?.lowercased() == "100-continue" { context.invite() }
         do {
-            // One byte over the limit is enough to know that it was crossed.
+            // One byte over the limit is enough to know that it was exceeded.
             let body = try await request.body.collect(upTo: SendRequest.bodyLengthMax)
             asked.body = Array(body.readableBytesView)
         } catch is NIOTooManyBytesError {
@@ -63,7 +63,7 @@ struct HubResponder: HTTPResponder {
         guard let events = hub.streams.watch(handles, as: { $0 }) else {
             return Self.response(Inspection.problem(503, "Too many are watching."))
         }
-        // A reader that was cut off says what it saw last.
+        // A reader that reconnects names the last event it saw.
         let missed = request.headers["Last-Event-ID"].flatMap { Int($0) }.map { last in
             hub.withHub { $0.delivered.entries(after: last, limit: 1000).map(\.entry) }
                 .filter { handles.contains($0.handle) }

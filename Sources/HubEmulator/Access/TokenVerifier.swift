@@ -1,12 +1,12 @@
 import NotificationHub
 
-/// Decides who may come in: the token checks in the service's order. Rights are checked by the call.
+/// Checks a request's token, in the service's order. Each call checks the rights it needs itself.
 struct TokenVerifier: Sendable {
-    /// Tokens remembered at most. A client signs one and uses it for every call of its life.
+    /// Tokens remembered at most. Clients sign a token once and use it until it expires.
     private static let rememberedMax = 256
     private static let rememberedLengthMax = 2048
 
-    /// A token whose signature was found good. What it opens is looked at in each call.
+    /// A token whose signature is valid. Each call still checks that its audience covers the path.
     private struct VerifiedToken: Sendable {
         var token: SharedAccessSignature
         var rights: AccessRule.Rights

@@ -5,7 +5,7 @@ struct JSONReader {
     /// Deeper texts are refused, so that reading cannot exhaust the stack.
     static let depthMax = 64
 
-    /// Why a text is not JSON. Its raw value is what the hub says about it.
+    /// The reason why a text is not JSON. The raw value is the hub's message.
     enum Problem: String, Error {
         case notUTF8 = "The body is not valid UTF-8"
         case syntax = "The body is not valid JSON"
@@ -138,7 +138,7 @@ struct JSONReader {
                     position = mark
                 }
             }
-            // Half a surrogate pair names no character; readers show the replacement character for it.
+            // Half a surrogate pair is not a character; it is read as the replacement character.
             text.append(contentsOf: String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8)
         default: throw .syntax
         }
@@ -176,7 +176,7 @@ struct JSONReader {
 }
 
 extension JSONTree {
-    /// Reads one JSON text; `nil` when it is none, or nests deeper than 64.
+    /// Reads one JSON text; `nil` for anything else, and for values nested more than 64 deep.
     public init?(parsing bytes: [UInt8]) {
         guard let value = try? JSONReader.read(bytes) else { return nil }
         self = value

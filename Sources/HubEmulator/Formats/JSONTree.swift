@@ -39,19 +39,19 @@ public enum JSONTree: Sendable, Hashable {
         }
     }
 
-    /// The whole number, when it is one that fits.
+    /// The number, when it is a whole one that fits.
     public var integer: Int? {
         if case .number(let text) = self { Int(text) } else { nil }
     }
 
     public static func integer(_ value: some BinaryInteger) -> JSONTree { .number(String(value)) }
 
-    /// `null` when there is no text.
+    /// `null` for `nil`.
     public static func text(_ value: String?) -> JSONTree { value.map { .string($0) } ?? .null }
 
     // MARK: Writing
 
-    /// The compact text: no blanks, members in order.
+    /// The compact form: no white space, members in order.
     public var bytes: [UInt8] {
         var out: [UInt8] = []
         write(into: &out)

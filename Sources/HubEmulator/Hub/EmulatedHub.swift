@@ -1,10 +1,10 @@
 import ByteText
 import NotificationHub
 
-/// One notification hub as a value: requests in, answers out, time and chance as arguments and state.
+/// One notification hub as a value: requests in, answers out. Time is an argument; chance comes from a seed.
 ///
-/// It keeps the rules of the service as far as they are known; nothing in it waits, reads a clock or opens a socket.
-/// Sends are answered when they are accepted; their deliveries happen later, in `deliver(limit:at:)`.
+/// It follows the rules of the service as far as they are known. It never waits, reads a clock or opens a socket. A
+/// send is answered when it is accepted; `deliver(limit:at:)` makes its deliveries later.
 public struct EmulatedHub: Sendable {
     public let settings: HubSettings
 
@@ -13,7 +13,7 @@ public struct EmulatedHub: Sendable {
     var faultPlan = FaultPlan()
     var sendThrottle: Throttle?
     var testThrottle = Throttle(perMinute: 10)
-    /// What clients send as tags is the same few texts over and over.
+    /// Parsed tag headers; clients send the same few over and over.
     var audiences: [String: Audience] = [:]
 
     var registrations = RegistrationTable()
@@ -24,11 +24,11 @@ public struct EmulatedHub: Sendable {
     var fanOuts = FanOutQueue()
     var scheduled: [ScheduledSend] = []
     var deviceOutcomes: [String: PushOutcome] = [:]
-    /// Made at once by test sends, to be handed out with the next deliveries.
+    /// Notifications of test sends, returned with the next deliveries.
     var testDeliveries: [PushedNotification] = []
     var changes: [HubChange] = []
 
-    /// What was handed to devices, newest last.
+    /// The notifications handed to devices, newest last.
     public internal(set) var delivered: BoundedLog<PushedNotification>
     /// The sends that were accepted, newest last.
     public internal(set) var received: BoundedLog<ReceivedMessage>
@@ -53,7 +53,7 @@ public struct EmulatedHub: Sendable {
 
     // MARK: Calls
 
-    /// Does what a request asks and says what to answer.
+    /// Carries out a request and returns the answer.
     public mutating func handle(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
         let target = RequestTarget(request.target)
         let call = target.flatMap { HubCall($0.segments.dropFirst()) }
@@ -132,9 +132,9 @@ public struct EmulatedHub: Sendable {
         }
     }
 
-    /// `GET /messages/{id}`: what became of a send.
+    /// `GET /messages/{id}`: the telemetry of a send.
     private mutating func telemetry(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
-        guard settings.tier.hasTelemetry else { throw .forbidden("NotificationTelemetry needs the Standard tier") }
+        guard settings.tier.hasTelemetry else { throw .forbidden("Telemetry needs the Standard tier") }
         guard let message = message(id: id) else { throw .notFound("The notification was not found") }
         let host = context.request.headers["Host"] ?? ""
         let version = context.target["api-version"] ?? context.version.name
@@ -152,7 +152,7 @@ public struct EmulatedHub: Sendable {
     }
 }
 
-/// A call that may go on, with what is known about it.
+/// An authorised call with everything known about it.
 struct CallContext: Sendable {
     var request: HubHTTPRequest
     var target: RequestTarget

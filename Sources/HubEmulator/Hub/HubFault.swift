@@ -1,30 +1,30 @@
 import ByteText
 
-/// Something the hub does wrong on purpose, so that a client's answer to it can be seen.
+/// A misbehaviour of the hub on request, to test how a client reacts.
 public struct HubFault: Sendable, Hashable {
     public enum Reset: String, Sendable, Hashable {
-        /// The request is not looked at.
+        /// The request has no effect.
         case before
-        /// The request takes its effect, its answer is lost.
+        /// The request takes effect, but its answer is lost.
         case after
     }
 
-    /// The status to answer with instead of doing what was asked.
+    /// The status to answer with; the request then has no effect.
     public var status: Int?
     /// Seconds for `Retry-After` beside `status`.
     public var retryAfter: Int?
-    /// Milliseconds that every answer is held back.
+    /// The delay of every answer, in milliseconds.
     public var latencyMilliseconds: Int64 = 0
     public var reset: Reset?
     /// Tokens count as expired.
     public var expiresTokens = false
-    /// Bytes a second at which the answer's body is sent.
+    /// The speed at which the answer's body is sent, in bytes a second.
     public var slowBody: Int?
-    /// How many more calls it strikes; `nil` for no end.
+    /// The number of calls it still affects; `nil` for all.
     public var next: Int?
-    /// Which part of the calls it strikes, in millionths; `nil` for all.
+    /// The share of calls it affects, in millionths; `nil` for all.
     public var shareMillionths: UInt64?
-    /// Whether it strikes every call rather than sends alone.
+    /// True when it affects all calls, not only sends.
     public var everyCall = false
 
     public init() {}
@@ -88,7 +88,7 @@ public struct HubFault: Sendable, Hashable {
     }
 }
 
-/// Why a fault's description was refused.
+/// The reason why a fault's description was refused.
 public struct HubFaultProblem: Error, Sendable, Hashable {
     public var message: String
 
@@ -97,7 +97,7 @@ public struct HubFaultProblem: Error, Sendable, Hashable {
 
 /// The faults that are set, oldest first.
 struct FaultPlan: Sendable {
-    /// Faults held at most; the oldest gives way.
+    /// Faults held at most; the oldest is dropped first.
     static let countMax = 100
 
     private(set) var faults: [HubFault] = []
@@ -109,7 +109,7 @@ struct FaultPlan: Sendable {
 
     mutating func removeAll() { faults = [] }
 
-    /// The faults that strike this call, counted as used. Chance is drawn only for faults that have a share.
+    /// Returns the faults that affect this call and counts them as used. Only faults with a share draw a random number.
     mutating func strike(isSend: Bool, using random: inout SeededRandom) -> [HubFault] {
         guard !faults.isEmpty else { return [] }
         var struck: [HubFault] = []

@@ -1,6 +1,6 @@
 import NotificationHub
 
-/// An installation whose registrations are still to be made.
+/// An installation whose registrations do not exist yet.
 struct LaggingInstallation: Sendable {
     var due: HubTime
     var id: String
@@ -18,7 +18,7 @@ extension EmulatedHub {
         return reply(200, [location(context, "installations/\(id)", named: "Content-Location")])
     }
 
-    /// `GET /installations/{id}`: JSON, labelled as XML, as the service was recorded to do.
+    /// `GET /installations/{id}`: JSON labelled as XML, as in recordings of the service.
     mutating func readInstallation(_ id: String) throws(Refusal) -> HubHTTPResponse {
         guard let installation = installations[id] else { throw .notFound("Installation not found") }
         return reply(200, body: installation.json.bytes)
@@ -31,7 +31,7 @@ extension EmulatedHub {
         return reply(200)
     }
 
-    /// Answers the same when there was none.
+    /// The answer is the same when there is no such installation.
     mutating func deleteInstallation(_ id: String) -> HubHTTPResponse {
         if installations.removeValue(forKey: id) != nil { record(.installation(id: id, json: nil)) }
         for slot in registrations.slots(installation: id) { removeRegistration(slot) }
@@ -68,7 +68,7 @@ extension EmulatedHub {
         }
     }
 
-    /// Makes the registrations of installations whose lag is over.
+    /// Makes the registrations of installations whose delay has passed.
     mutating func takeEffect(at now: HubTime) {
         while let first = lagging.first, first.due <= now {
             lagging.removeFirst()

@@ -123,7 +123,7 @@ extension Installation {
         return fields
     }
 
-    /// What `GET` answers: unset members left out, each template with its own name among its tags.
+    /// The answer to `GET`: unset members are left out, and each template has its own name among its tags.
     var json: JSONTree {
         var members: [JSONTree.Member] = [.init("installationId", .string(id))]
         if let userID { members.append(.init("userId", .string(userID))) }
@@ -168,13 +168,13 @@ extension Installation {
         return JSONTree(parsing: Array(text.utf8))
     }
 
-    /// The platform's address of the device.
+    /// The device's address on its platform.
     var handle: String {
         channelObject?["endpoint"]?.string ?? pushChannel.string ?? ""
     }
 
-    /// One native registration and one for each template, all tagged with the installation, the user and its tags;
-    /// those of templates with the template's name too.
+    /// One native registration and one for each template, all tagged with the installation, its user and its tags.
+    /// Those of templates also have the template's name as a tag.
     func registrations(tagsMax: Int, templates cache: inout TemplateCache) throws(Refusal) -> [Registration] {
         guard let platform = format else { return [] }
         var reserved: [String] = []

@@ -26,7 +26,7 @@ enum InstallationPatch {
             default: throw .badRequest("The patch operation '\(op.prefix(40))' is not supported")
             }
         }
-        // What cannot be left out and what must have its type is checked as for a new installation.
+        // Required members and types are checked as for a new installation.
         return try Installation(json: patched.json, id: installation.id).keepingTags(of: patched)
     }
 
@@ -147,7 +147,7 @@ enum InstallationPatch {
 }
 
 extension Installation {
-    /// Reading back what `GET` shows adds each template's name to its tags; this takes it away again.
+    /// `GET` lists each template's name among its tags; this removes it again when a client sends the answer back.
     fileprivate func keepingTags(of original: Installation) -> Installation {
         var kept = self
         kept.templates = original.templates

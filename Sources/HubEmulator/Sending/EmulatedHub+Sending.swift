@@ -39,7 +39,7 @@ extension EmulatedHub {
             body: context.request.body)
     }
 
-    /// Older versions say 403 with `Retry-After` for what newer ones call 429.
+    /// Versions before 2020-06 answer 403 with `Retry-After` instead of 429.
     func throttled(_ context: CallContext, seconds: Int64) -> Refusal {
         let status = context.version < .statusOfThrottling ? 403 : 429
         return Refusal(status: status, message: "The request was throttled", retryAfter: seconds)
@@ -59,7 +59,7 @@ extension EmulatedHub {
         return audience
     }
 
-    /// Takes the send into the log and the queue of deliveries, and names it.
+    /// Adds the send to the log and to the queue of deliveries.
     mutating func accept(_ submission: Submission, _ context: CallContext) throws(Refusal) -> String {
         guard fanOuts.count < settings.pendingMax else {
             throw Refusal(status: 503, message: "Azure Notifications Hub Server Busy", retryAfter: 1)
@@ -108,7 +108,7 @@ extension EmulatedHub {
 }
 
 extension EmulatedHub {
-    /// `&test`: at most 10 devices picked at random, told at once, with an answer that says how each went.
+    /// `&test`: sends at once to at most 10 devices chosen at random; the answer has each device's outcome.
     mutating func testSend(_ submission: Submission, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         if let seconds = testThrottle.secondsToWait(at: context.now) { throw throttled(context, seconds: seconds) }
         var submission = submission

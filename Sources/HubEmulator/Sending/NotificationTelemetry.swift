@@ -1,7 +1,7 @@
 import ByteText
 public import NotificationHub
 
-/// What became of one send, as `GET /messages/{id}` tells it.
+/// The state and outcomes of one send, as `GET /messages/{id}` returns them.
 public struct NotificationTelemetry: Sendable, Hashable {
     public enum State: String, Sendable, Hashable {
         case enqueued = "Enqueued"
@@ -24,7 +24,7 @@ public struct NotificationTelemetry: Sendable, Hashable {
     public internal(set) var state = State.enqueued
     public internal(set) var start: HubTime?
     public internal(set) var end: HubTime?
-    /// In the order the combinations first came up.
+    /// In the order in which the combinations first occurred.
     public internal(set) var counts: [Count] = []
 
     mutating func add(_ outcome: PushOutcome, platform: NotificationFormat, isTemplate: Bool) {
@@ -39,7 +39,7 @@ public struct NotificationTelemetry: Sendable, Hashable {
 
     init() {}
 
-    /// Reads back what `json` wrote; `nil` for anything else.
+    /// Reads the form that `json` writes; `nil` for anything else.
     init?(json: JSONTree) {
         guard let state = json["state"]?.string.flatMap(State.init(rawValue:)),
             case .array(let values)? = json["outcomes"]
@@ -109,7 +109,7 @@ public struct NotificationTelemetry: Sendable, Hashable {
         return out + "</NotificationDetails>"
     }
 
-    /// The platforms told, native and by template, or what was addressed when nobody was.
+    /// The platforms that received it, natively or by template; without any, the format of the send.
     private func targets(_ format: NotificationFormat) -> String {
         var names: [String] = []
         for count in counts {

@@ -14,7 +14,7 @@ public struct ReceivedMessage: Sendable {
     public var time: HubTime
     public var kind: Kind
     public var format: NotificationFormat
-    /// The tag expression as sent; `nil` when there was no header, which addresses everyone.
+    /// The tag expression as sent; `nil` without the header, which addresses every device.
     public var tags: String?
     /// The handles of a direct or batch send.
     public var handles: [String]
@@ -23,13 +23,13 @@ public struct ReceivedMessage: Sendable {
     public var body: [UInt8]
     /// The request's query, without the question mark.
     public var query: String
-    /// What became of it so far.
+    /// Its state and outcomes so far.
     public var telemetry = NotificationTelemetry()
 
-    /// What it costs to keep, in bytes.
+    /// The memory it takes, in bytes.
     var weight: Int { body.count + handles.reduce(200) { $0 + $1.utf8.count } }
 
-    /// How `GET /_emulator/messages` shows it. A body that is not text is shown in base64 as `bodyBase64`.
+    /// The form in `GET /_emulator/messages`. A body that is not text is in base64, as `bodyBase64`.
     public var json: JSONTree {
         var members: [JSONTree.Member] = [
             .init("number", .integer(number)), .init("id", .string(id)), .init("time", .string(time.description)),
@@ -50,7 +50,7 @@ public struct ReceivedMessage: Sendable {
 }
 
 extension ReceivedMessage {
-    /// Reads back what `json` wrote; `nil` for anything else.
+    /// Reads the form that `json` writes; `nil` for anything else.
     public init?(json: JSONTree) {
         guard let number = json["number"]?.integer, number > 0, let id = json["id"]?.string,
             let time = json["time"]?.string.flatMap(HubTime.init(clientText:)),

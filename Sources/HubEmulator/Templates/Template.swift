@@ -1,9 +1,9 @@
 import ByteText
 import NotificationHub
 
-/// What one registration wants to be shown, compiled once: its body, headers and expiry with their expressions.
+/// The template of a registration, compiled once: body, headers and expiry with their expressions.
 ///
-/// The body is expanded inside its own syntax, so no property can break out of the JSON or XML around it.
+/// Expressions are expanded within the body's own syntax, so no property can break out of the surrounding JSON or XML.
 final class Template: Sendable {
     private enum Segment: Sendable {
         case fixed([UInt8])
@@ -19,9 +19,9 @@ final class Template: Sendable {
     let source: String
     let name: String?
     let headers: [HeaderField]
-    /// Apple alone; as written.
+    /// For Apple only; as written.
     let expiry: String?
-    /// Apple alone; as written.
+    /// For Apple only; as written.
     let priority: String?
     private let segments: [Segment]
     private let compiledHeaders: [(name: String, value: TemplateExpression?)]
@@ -105,7 +105,7 @@ final class Template: Sendable {
         }
     }
 
-    /// Splits a body into what never changes and what is expanded.
+    /// Splits a body into fixed text and expressions.
     private struct Compiler {
         private var segments: [Segment] = []
         private var pending: [UInt8] = []
@@ -202,9 +202,9 @@ final class Template: Sendable {
     }
 }
 
-/// Templates that were compiled before: an app registers the same few from all its devices.
+/// Templates that have already been compiled: an app registers the same few from all its devices.
 struct TemplateCache: Sendable {
-    /// Templates remembered at most; then it starts over.
+    /// Templates kept at most; when full, the cache is emptied.
     private static let countMax = 1000
 
     private struct Key: Hashable, Sendable {

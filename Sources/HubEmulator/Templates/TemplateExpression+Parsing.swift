@@ -43,7 +43,7 @@ extension TemplateExpression {
             var parts: [Part] = []
             while true {
                 skipBlanks()
-                // The service's validator wants three characters where a token starts, so a last '' is refused.
+                // The service's validator needs three characters where a token starts, so it refuses a final ''.
                 guard bytes.count - position >= 3 else { throw problem("ends where a token should stand") }
                 parts.append(try part())
                 skipBlanks()
@@ -149,7 +149,7 @@ extension TemplateExpression {
     }
 }
 
-/// Why a template was refused.
+/// The reason why a template was refused.
 struct TemplateProblem: Error, Sendable, Hashable {
     var message: String
 

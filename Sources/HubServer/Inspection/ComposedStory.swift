@@ -1,7 +1,7 @@
 import HubEmulator
 import NotificationHub
 
-/// A test story that somebody wrote on the page.
+/// A test story written on the page.
 public struct ComposedStory: Sendable, Hashable {
     public static let headlineLengthMax = 500
 
@@ -12,7 +12,7 @@ public struct ComposedStory: Sendable, Hashable {
     public var category: String
     public var headline: String
 
-    /// Reads what the page sends; `nil` for a story without a category that is a tag, or without a headline.
+    /// Reads the page's request; `nil` without a headline, or without a category that is a valid tag.
     init?(json: JSONTree, id: String) {
         guard let category = json["category"]?.string, (try? Tag(category))?.kind == .ordinary,
             let headline = json["headline"]?.string, !headline.isEmpty, headline.count <= Self.headlineLengthMax
@@ -24,7 +24,7 @@ public struct ComposedStory: Sendable, Hashable {
         self.headline = headline
     }
 
-    /// The template send that the publisher would make of it.
+    /// The template send that the publisher would make for it.
     func request(hub: HubName, host: String, token: String) -> HubHTTPRequest {
         let properties: [JSONTree.Member] = [
             .init("messageParam", .string("Breaking \(category) News : \(headline)")),
