@@ -8,7 +8,7 @@ public import FoundationNetworking
 
 /// Requests through a `URLSession`.
 public struct SessionTransport: HubTransport {
-    /// Of one request, in seconds.
+    /// The timeout of one request, in seconds.
     public static let timeout: TimeInterval = 30
 
     private let session: URLSession
@@ -17,7 +17,7 @@ public struct SessionTransport: HubTransport {
         self.session = session ?? URLSession(configuration: Self.configuration)
     }
 
-    /// Nothing is cached and no cookies are kept.
+    /// A configuration without caches and cookies.
     public static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = timeout
@@ -43,8 +43,8 @@ public struct SessionTransport: HubTransport {
         return HubResponse(status: reply.statusCode, fields: fields.sorted { $0.name < $1.name }, body: Array(body))
     }
 
-    /// `URLSession.data(for:)`, except that it comes back from being cancelled: on Linux that one waits, in the
-    /// cancellation, for a queue that may itself be waiting for the cancelled task.
+    /// Like `URLSession.data(for:)`, but safe to cancel: on Linux, cancelling that one waits for a queue that may
+    /// itself be waiting for the cancelled task.
     private func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         let running = Running()
         return try await withTaskCancellationHandler {

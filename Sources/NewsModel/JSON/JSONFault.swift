@@ -1,5 +1,5 @@
-/// What is wrong with bytes that the parser refused, and where. Only looked for after a refusal, so it may be slow;
-/// it takes one pass and no recursion, whatever the bytes are.
+/// The problem in bytes that the parser refused, and its position. Only used after a refusal, so it may be slow; it
+/// takes one pass without recursion, whatever the bytes are.
 struct JSONFault {
     private(set) var undecodable: Undecodable
 
@@ -10,7 +10,7 @@ struct JSONFault {
             return
         }
         var scanner = Scanner(bytes: bytes, position: start, depthMax: depthMax)
-        // The grammar has no quarrel with it, so it was the one thing the parser limits and the grammar does not.
+        // The grammar allows the document, so the cause is the one limit that only the parser has.
         undecodable =
             scanner.fault()
             ?? Undecodable(.numberOutOfRange, "the document holds a number that does not fit 64 bits")

@@ -82,7 +82,7 @@ struct DeviceCommand: AsyncParsableCommand {
             throw ValidationError("--handle must have 1 to \(PushChannel.handleLengthMax) bytes.")
         }
         if platform == .apple, !handle.allSatisfy({ $0.isASCII && $0.isHexDigit }) || !handle.count.isMultiple(of: 2) {
-            throw ValidationError("--handle of an apple device must be hexadecimal digits, an even number of them.")
+            throw ValidationError("--handle of an apple device must be an even number of hexadecimal digits.")
         }
     }
 
