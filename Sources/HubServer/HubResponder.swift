@@ -32,7 +32,8 @@ struct HubResponder: HTTPResponder {
         }
         if Inspection.isInspection(target) {
             guard inspection.admits(context.caller(request)) else {
-                return Self.response(Inspection.problem(403, "The emulator's own pages are for this machine alone."))
+                return Self.response(
+                    Inspection.problem(403, "The emulator's own pages are available on this machine only."))
             }
             if let stream = watch(asked) { return stream }
             return Self.response(await inspection.reply(to: asked))
@@ -61,7 +62,7 @@ struct HubResponder: HTTPResponder {
             request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
                 .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() })
         guard let events = hub.streams.watch(handles, as: { $0 }) else {
-            return Self.response(Inspection.problem(503, "Too many are watching."))
+            return Self.response(Inspection.problem(503, "Too many delivery streams are open."))
         }
         // A reader that reconnects names the last event it saw.
         let missed = request.headers["Last-Event-ID"].flatMap { Int($0) }.map { last in

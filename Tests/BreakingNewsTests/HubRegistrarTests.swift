@@ -16,7 +16,7 @@ struct HubRegistrarTests {
     ]
 
     @Test(arguments: PushChannel.everyKind, forms)
-    func `a device of every kind and form gets its category and no other`(
+    func `devices of every kind and form get their category and no other`(
         channel: PushChannel, form: (RegistrationForm, Int)
     ) async throws {
         try await withHub { hub in
@@ -67,7 +67,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `a start registers nothing when all is known, and again when the last time is long ago`() async throws {
+    @Test func `a start registers again only after a change or a long time`() async throws {
         try await withHub { hub in
             let device = Device()
             let transport = CountingTransport()
@@ -85,7 +85,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `the flow of the tutorials: look, reserve, write; then write alone`() async throws {
+    @Test func `registrations as in the tutorials: look, reserve, write; then only write`() async throws {
         try await withHub { hub in
             let device = Device()
             let transport = CountingTransport()
@@ -105,7 +105,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `a device that lost its memory takes its registrations over`() async throws {
+    @Test func `a device that lost its record takes its registrations over`() async throws {
         try await withHub { hub in
             let transport = CountingTransport()
             for _ in 1...3 {
@@ -118,7 +118,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `an id that the hub gave up is replaced`() async throws {
+    @Test func `an id that the hub dropped is replaced`() async throws {
         try await withHub { hub in
             let device = Device()
             let transport = CountingTransport()
@@ -181,7 +181,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `a key that may not listen is told to people, and the secret is not`() async throws {
+    @Test func `a key without the Listen right is reported without its secret`() async throws {
         try await withHub { hub in
             var connection = hub.connectionString
             connection.key = AccessKey("c2VjcmV0LWtleQ==")

@@ -9,7 +9,7 @@ import Testing
 /// A device's whole life from one seed: wishes, failures, lost replies, restarts, a new handle, a lost memory. Whatever
 /// happened, once the hub is well again it has exactly what was wanted last.
 struct RegistrationLifeTests {
-    @Test func `in the end the hub has what was wanted last, once`() throws {
+    @Test func `in the end the hub has the last wanted subscription, once`() throws {
         for seed in 0..<1000 {
             var life = try Life(seed: UInt64(seed))
             for _ in 0..<40 { try life.step() }

@@ -78,7 +78,7 @@ struct ServedHubTests {
     }
 
     @Test
-    func `a client that waits to be asked for its body is asked`() async throws {
+    func `a client that expects 100-continue gets it`() async throws {
         try await withVectorHub { hub in
             let head =
                 "POST /BreakingNews/messages HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
@@ -139,7 +139,7 @@ struct ServedHubTests {
     }
 
     @Test
-    func `a port that is taken is a problem with a name`() async throws {
+    func `a port in use is reported by name`() async throws {
         try await withVectorHub { hub in
             let settings = HubServerSettings(port: hub.port, hubName: try HubName("other"))
             await #expect(throws: HubServerProblem.self) { try await HubServer(settings).start() }

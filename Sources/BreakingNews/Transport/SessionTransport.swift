@@ -28,7 +28,7 @@ public struct SessionTransport: HubTransport {
     public func send(_ request: HubRequest) async throws -> HubResponse {
         let authority = "\(request.endpoint.scheme.rawValue)://\(request.endpoint.authority)"
         guard let url = URL(string: authority + request.target) else {
-            throw HubTransportProblem("the address is no URL")
+            throw HubTransportProblem("the address is not a URL")
         }
         var asked = URLRequest(url: url)
         asked.httpMethod = request.method

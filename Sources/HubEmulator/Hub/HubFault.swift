@@ -60,7 +60,7 @@ public struct HubFault: Sendable, Hashable {
                 throw HubFaultProblem("share must be 0 to 1.")
             }
             shareMillionths = UInt64(share * 1_000_000)
-        default: throw HubFaultProblem("\(member.name.prefix(40)) is no field of a fault, or has the wrong type.")
+        default: throw HubFaultProblem("\(member.name.prefix(40)) is not a field of a fault, or has the wrong type.")
         }
     }
 

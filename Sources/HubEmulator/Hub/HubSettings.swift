@@ -42,7 +42,7 @@ public struct HubSettings: Sendable {
     /// All problems of these settings, as sentences; empty when they can be used.
     public var problems: [String] {
         var problems: [String] = []
-        if rules.isEmpty { problems.append("There must be an access rule, or nobody can call the hub.") }
+        if rules.isEmpty { problems.append("There must be an access rule; otherwise no client can call the hub.") }
         for (index, rule) in rules.enumerated() {
             if rules[..<index].contains(where: { $0.name == rule.name }) {
                 problems.append("The access rule \(rule.name) is named twice.")

@@ -118,7 +118,7 @@ extension EmulatedHub {
         }
         let quoted = String(parts[2]).trimmed
         guard quoted.utf8.count >= 2, quoted.hasPrefix("'"), quoted.hasSuffix("'") else {
-            throw .badRequest("The handle in $filter must stand in single quotes")
+            throw .badRequest("The handle in $filter must be in single quotes")
         }
         return quoted.dropFirst().dropLast().split(separator: "''", omittingEmptySubsequences: false)
             .joined(separator: "'")

@@ -113,7 +113,7 @@ enum PayloadRules {
         case "wns/raw": return
         case "wns/toast", "wns/tile", "wns/badge":
             guard media != "application/octet-stream" else {
-                throw .badRequest("application/octet-stream is for wns/raw alone")
+                throw .badRequest("application/octet-stream is for wns/raw only")
             }
             // The service's reference permits JSON as well as XML.
             if media == "application/json" { try checkObject(body) } else { try checkXML(body) }

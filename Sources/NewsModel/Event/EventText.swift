@@ -6,7 +6,7 @@ enum EventText {
         let text = try checked(value, name: name, limit: limit)
         if isBlank(text) { return nil }
         if hasControl(text) {
-            throw Undecodable(.controlCharacter, "\(name) holds a control character: \(Undecodable.quote(text))")
+            throw Undecodable(.controlCharacter, "\(name) contains a control character: \(Undecodable.quote(text))")
         }
         return String(decoding: text, as: UTF8.self)
     }

@@ -58,7 +58,7 @@ public final class NewsDecoder {
         case (.string(let text)?, nil): try read(Array(text))
         case (nil, .string(let text)?):
             guard let bytes = Base64.decode(text) else {
-                throw Undecodable(.badCloudEvent, "data_base64 of the CloudEvent is not base 64")
+                throw Undecodable(.badCloudEvent, "data_base64 of the CloudEvent is not base64")
             }
             try read(bytes)
         case (nil, nil): throw Undecodable(.badCloudEvent, "the CloudEvent has no data")

@@ -128,14 +128,14 @@ extension TagExpressionProblem: CustomStringConvertible {
 
     private var message: String {
         switch kind {
-        case .empty: "no tag; without one a send would reach everybody or nobody"
+        case .empty: "there is no tag; the send would reach every device or none"
         case .tooLong: "longer than \(TagExpression.lengthMax) bytes; send to one coarser tag"
         case .tooDeep: "nested more than \(TagExpression.depthMax) deep; drop needless parentheses and '!'"
         case .tooManyTags: "more than \(TagExpression.tagsMaxJoinedByOr) tags; send to one coarser tag"
         case .tooManyMixedTags:
             "more than \(TagExpression.tagsMax) tags, the most a hub takes with '&&' or '!'; send to coarser tags"
-        case .expectedTag: "a tag, '!' or '(' must stand here"
-        case .expectedOperator: "'&&' or '||' must stand between two tags"
+        case .expectedTag: "a tag, '!' or '(' is missing here"
+        case .expectedOperator: "'&&' or '||' is missing between two tags"
         case .singleMark: "write '&&' or '||' with two characters"
         case .comma: "',' joins nothing; write '||' for either tag"
         case .unclosedParenthesis: "this '(' is never closed"
