@@ -148,7 +148,8 @@ let package = Package(
             name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "KafkaModelTests", dependencies: ["KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
-            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"], swiftSettings: strict),
+            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "PublishEngineTests",
             dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine"],
@@ -178,7 +179,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BreakingNewsTests",
-            dependencies: ["BreakingNews", "ByteText", "HubEmulator", "HubServer", "NotificationHub"],
+            dependencies: ["BreakingNews", "ByteText", "HubEmulator", "HubServer", "NotificationHub", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "HubServerTests",
