@@ -69,7 +69,7 @@ let package = Package(
         .target(
             name: "HubIO",
             dependencies: [
-                "ByteText", "NotificationHub", deque, nioCore, nioPosix, nioSSL,
+                "ByteText", "NewsModel", "NotificationHub", deque, nioCore, nioPosix, nioSSL,
                 .product(name: "NIOTLS", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
@@ -115,15 +115,26 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
+        .target(
+            name: "NewswireSettings",
+            dependencies: [
+                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine",
+                "PublisherService", "StatusServer", "Yams", logging,
+            ], swiftSettings: strict),
+        // The commands as a library, so that tests can use them.
+        .target(
+            name: "NewswireCommands",
+            dependencies: [
+                "BreakingNews", "ByteText", "HTTPServing", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService", "Simulation",
+                "StatusServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, nioCore, nioHTTP1,
+                nioPosix, nioSSL,
+            ], swiftSettings: strict),
         .executableTarget(
             name: "newswire",
             dependencies: [
-                "BreakingNews", "ByteText", "CAllocator", "HTTPServing", "HubIO", "HubServer", "KafkaIO", "KafkaModel",
-                "NewsModel",
-                "NotificationHub",
-                "OTLPTracing", "PublishEngine", "PublisherService", "Simulation", "StatusServer",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioHTTP1,
-                nioPosix, nioSSL,
+                "CAllocator", "NewswireCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         // jemalloc: memory for an event is asked for on one thread and given back on another, for which glibc's
         // allocator takes a lock; an event costs an eighth less. Where it is not installed, the program does without.
@@ -141,8 +152,11 @@ let package = Package(
             ], path: "Sources/Benchmark", swiftSettings: strict),
         // What tests of several modules use: Python, a browser, requests written by hand.
         .target(
-            name: "TestSupport", dependencies: [nioCore, nioPosix], path: "Tests/TestSupport", exclude: ["browser.py"],
-            swiftSettings: strict),
+            name: "TestSupport",
+            dependencies: [
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
+            ], path: "Tests/TestSupport", exclude: ["browser.py"], swiftSettings: strict),
         .testTarget(name: "ByteTextTests", dependencies: ["ByteText"], swiftSettings: strict),
         .testTarget(
             name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "TestSupport"], swiftSettings: strict),
@@ -156,11 +170,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "KafkaIOTests", dependencies: ["KafkaIO", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
-            name: "HubIOTests", dependencies: ["ByteText", "HubIO", "NotificationHub", nioCore, nioPosix, nioSSL],
+            name: "HubIOTests",
+            dependencies: ["ByteText", "HubIO", "NewsModel", "NotificationHub", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
             name: "PublisherServiceTests",
             dependencies: [
+                "TestSupport",
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine",
                 "PublisherService", logging,
@@ -168,6 +184,7 @@ let package = Package(
         .testTarget(
             name: "OTLPTracingTests",
             dependencies: [
+                "TestSupport",
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "OTLPTracing",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
@@ -204,18 +221,27 @@ let package = Package(
                 "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["dashboard.py"], swiftSettings: strict),
         .testTarget(
+            name: "NewswireSettingsTests",
+            dependencies: [
+                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings", "PublishEngine", "PublisherService",
+                "TestSupport", logging,
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "NewswireTests",
             dependencies: [
-                "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
-                "PublishEngine",
-                "PublisherService", "TestSupport", logging, nioCore, nioPosix,
+                "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NewswireCommands",
+                "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
+                nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
         // A broker for tests in a process of its own.
         .executableTarget(
             name: "mockbroker", dependencies: ["KafkaIO"], path: "Tests/MockBroker", swiftSettings: strict),
         .testTarget(
             name: "FireTests",
             dependencies: [
+                "TestSupport",
                 "newswire", "mockbroker", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
                 "NotificationHub",
             ], swiftSettings: strict),

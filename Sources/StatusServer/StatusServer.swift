@@ -9,9 +9,6 @@ public import PublisherService
 public struct StatusServer: Sendable {
     /// Scrapers, probes and a handful of dashboards; more than that is somebody's mistake.
     private static let connectionsMax = 128
-    /// How long a request may take to arrive whole.
-    private static let requestTimeout = TimeAmount.seconds(10)
-    private static let idleTimeout = TimeAmount.seconds(15)
 
     private let settings: StatusServerSettings
     private let publisher: Publisher
@@ -38,8 +35,8 @@ public struct StatusServer: Sendable {
             responder, host: settings.host, port: settings.port,
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [RequestDeadline.Installer(Self.requestTimeout)],
-                    idleTimeout: Self.idleTimeout,
+                    additionalChannelHandlers: [RequestDeadline.Installer(TimeAmount(settings.requestTimeout))],
+                    idleTimeout: TimeAmount(settings.idleTimeout),
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 8192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),
             connectionsMax: Self.connectionsMax)

@@ -5,7 +5,7 @@ package import NotificationHub
 /// Writes requests into one buffer that is used again and again. Everything up to the `Authorization` line is the same
 /// for every request and written as one piece.
 package struct RequestWriter {
-    private let target: HubTarget
+    private let target: SendTarget
     private let userAgent: String
     private var prefix: [UInt8] = []
     private var isPrefixSendable = false
@@ -18,7 +18,7 @@ package struct RequestWriter {
         didSet { if authorization != oldValue { writePrefix() } }
     }
 
-    package init(target: HubTarget, userAgent: String, allocator: ByteBufferAllocator = ByteBufferAllocator()) {
+    package init(target: SendTarget, userAgent: String, allocator: ByteBufferAllocator = ByteBufferAllocator()) {
         self.target = target
         self.userAgent = userAgent
         buffer = allocator.buffer(capacity: 2048)
