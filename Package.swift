@@ -157,12 +157,16 @@ let package = Package(
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
             ], path: "Tests/TestSupport", exclude: ["browser.py"], swiftSettings: strict),
+        // The code in the articles of the library products.
+        .testTarget(
+            name: "ArticleTests", dependencies: ["BreakingNews", "HubServer", "NotificationHub", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "ByteTextTests", dependencies: ["ByteText"], swiftSettings: strict),
         .testTarget(
             name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "KafkaModelTests", dependencies: ["KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
-            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub", "TestSupport"],
+            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"],
             swiftSettings: strict),
         .testTarget(
             name: "PublishEngineTests",
@@ -196,7 +200,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BreakingNewsTests",
-            dependencies: ["BreakingNews", "ByteText", "HubEmulator", "HubServer", "NotificationHub", "TestSupport"],
+            dependencies: ["BreakingNews", "ByteText", "HubEmulator", "HubServer", "NotificationHub"],
             swiftSettings: strict),
         .testTarget(
             name: "HubServerTests",

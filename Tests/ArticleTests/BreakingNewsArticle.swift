@@ -2,13 +2,12 @@ import BreakingNews
 import Foundation
 import HubServer
 import NotificationHub
-import TestSupport
 import Testing
 
-@Test func `the article shows the code of this file`() throws {
+@Test func `the article on BreakingNews shows the code of this file`() throws {
     let (shown, compiled) = try Article.code(
         of: "Sources/BreakingNews/BreakingNews.docc/BreakingNews.md",
-        and: "Tests/BreakingNewsTests/ArticleTests.swift")
+        and: "Tests/ArticleTests/BreakingNewsArticle.swift")
     #expect(!shown.isEmpty)
     #expect(shown == compiled)
 }
@@ -43,15 +42,15 @@ struct Notifications {
 @Test func `the article's app registers its reader's choices`() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "article-\(UUID().uuidString).json")
     defer { try? FileManager.default.removeItem(at: file) }
-    try await withHub { hub in
-        let listener = hub.listenConnectionString ?? hub.connectionString
-        let app = try Notifications(connectionString: listener.revealed, hub: "BreakingNews", file: file)
-        try app.choices.choose([try NewsCategory("Sports")])
-        await app.update(deviceToken: [0x0A, 0x1B])
-        let running = Task { await app.run() }
-        while await app.registrar.settle() == .registering { await Task.yield() }
-        running.cancel()
-        await running.value
-        #expect(hub.registrationCount > 0)
-    }
+    let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))).start()
+    let listener = hub.listenConnectionString ?? hub.connectionString
+    let app = try Notifications(connectionString: listener.revealed, hub: "BreakingNews", file: file)
+    try app.choices.choose([try NewsCategory("Sports")])
+    await app.update(deviceToken: [0x0A, 0x1B])
+    let running = Task { await app.run() }
+    while await app.registrar.settle() == .registering { await Task.yield() }
+    running.cancel()
+    await running.value
+    #expect(hub.registrationCount > 0)
+    await hub.stop()
 }

@@ -1,12 +1,11 @@
 import Foundation
 import NotificationHub
-import TestSupport
 import Testing
 
-@Test func `the article shows the code of this file`() throws {
+@Test func `the article on NotificationHub shows the code of this file`() throws {
     let (shown, compiled) = try Article.code(
         of: "Sources/NotificationHub/NotificationHub.docc/NotificationHub.md",
-        and: "Tests/NotificationHubTests/ArticleTests.swift")
+        and: "Tests/ArticleTests/NotificationHubArticle.swift")
     #expect(!shown.isEmpty)
     #expect(shown == compiled)
 }
@@ -44,7 +43,7 @@ func afterReply(status: Int, fields: [HeaderField], body: [UInt8], now: Int64) -
 }
 // end
 
-@Test func `the article's request is complete, and its replies are understood`() throws {
+@Test func `its request is complete, and replies are understood`() throws {
     let connection = try ConnectionString(
         parsing: "Endpoint=sb://news.servicebus.windows.net/;SharedAccessKeyName=Full;SharedAccessKey=a2V5")
     let (url, fields, body) = try newsRequest(connection, hub: try HubName("breaking-news"), now: 1_800_000_000)
