@@ -197,13 +197,13 @@ struct HubRegistrarTests {
 
     private static func status(_ status: Int) -> HubFault {
         var fault = HubFault()
-        (fault.status, fault.next, fault.everyCall) = (status, 3, true)
+        (fault.status, fault.callsLeft, fault.affectsAllCalls) = (status, 3, true)
         return fault
     }
 
     private static func reset(_ reset: HubFault.Reset) -> HubFault {
         var fault = HubFault()
-        (fault.reset, fault.next, fault.everyCall) = (reset, 3, true)
+        (fault.reset, fault.callsLeft, fault.affectsAllCalls) = (reset, 3, true)
         return fault
     }
 

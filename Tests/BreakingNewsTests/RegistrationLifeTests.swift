@@ -114,8 +114,8 @@ struct RegistrationLifeTests {
             guard case .call(let call) = plan.next(at: now) else { return }
             if !isWell {
                 var fault = HubFault()
-                fault.next = 1
-                fault.everyCall = true
+                fault.callsLeft = 1
+                fault.affectsAllCalls = true
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0: fault.status = [408, 409, 429, 500, 503].randomElement(using: &random)
                 case 1: fault.expiresTokens = true

@@ -33,8 +33,8 @@ struct HubFaultTests {
     func `a fault with a share occurs about that often`() throws {
         var test = try TestHub()
         test.hub.add(try fault(#"{"status":429,"share":0.25}"#))
-        let struck = (1...2000).count { _ in test.send("{}").status == 429 }
-        #expect((400...600).contains(struck))
+        let refused = (1...2000).count { _ in test.send("{}").status == 429 }
+        #expect((400...600).contains(refused))
     }
 
     @Test

@@ -64,7 +64,7 @@ private struct Export: Decodable {
     // The first request is refused for now: its delivery takes two.
     var refusal = HubFault()
     refusal.status = 503
-    refusal.next = 1
+    refusal.callsLeft = 1
     newsroom.hub.add(refusal)
     try await publisher.run(untilCaughtUp: true)
     await exporter.close()

@@ -19,7 +19,7 @@ public actor HubRegistrar {
     private let clock: any RegistrationClock
     private let onChange: @Sendable (RegistrationState) -> Void
     private var saved: RegistrationRecord?
-    private var told: RegistrationState?
+    private var reported: RegistrationState?
     private var settling: Task<Void, Never>?
     private var pause: Task<Void, Never>?
 
@@ -124,8 +124,8 @@ public actor HubRegistrar {
             } catch {}
         }
         let state = plan.state
-        guard state != told else { return }
-        told = state
+        guard state != reported else { return }
+        reported = state
         onChange(state)
     }
 }

@@ -127,8 +127,8 @@ extension RegistrationPlan {
             case .unreachable, .busy: min(longest, max(1, settings.retryFirst) << min(20, Int64(attempts - 1)))
             }
         let pause = ceiling - Int64.random(in: 0...(ceiling / 2), using: &random)
-        let told = retryAfter?.components.seconds
+        let asked = retryAfter?.components.seconds
         failure = RegistrationFailure(
-            reason: reason, attempts: attempts, retryAt: now + max(pause, told ?? 0), isTold: told != nil)
+            reason: reason, attempts: attempts, retryAt: now + max(pause, asked ?? 0), isRetryTimeFromHub: asked != nil)
     }
 }

@@ -54,7 +54,7 @@ struct RegistrationPlan: Sendable {
         generation += 1
         round = nil
         hasRenewedToken = false
-        if failure?.isTold == false { failure = nil }
+        if failure?.isRetryTimeFromHub == false { failure = nil }
     }
 
     /// Makes a registration due now although nothing changed.

@@ -29,7 +29,7 @@ public struct RegistrationFailure: Sendable, Hashable, CustomStringConvertible {
     /// Unix seconds.
     public var retryAt: Int64
     /// True when the hub named the time: even a new choice must not be sent earlier.
-    var isTold: Bool
+    var isRetryTimeFromHub: Bool
 
     public var description: String {
         switch reason {

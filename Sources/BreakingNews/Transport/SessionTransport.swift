@@ -63,22 +63,32 @@ public struct SessionTransport: HubTransport {
         }
     }
 
+    /// A task that may be cancelled before it starts.
     private final class Running: Sendable {
-        private let state = Mutex<(task: URLSessionDataTask?, isCancelled: Bool)>((nil, false))
+        private enum State {
+            case idle
+            case started(URLSessionDataTask)
+            case cancelled
+        }
+
+        private let state = Mutex(State.idle)
 
         func start(_ task: URLSessionDataTask) {
             let isCancelled = state.withLock { state in
-                state.task = task
-                return state.isCancelled
+                if case .cancelled = state { return true }
+                state = .started(task)
+                return false
             }
             task.resume()
+            // Cancelled after it has started, so that its completion handler is called.
             if isCancelled { task.cancel() }
         }
 
         func cancel() {
-            let task = state.withLock { state in
-                state.isCancelled = true
-                return state.task
+            let task: URLSessionDataTask? = state.withLock { state in
+                defer { state = .cancelled }
+                if case .started(let task) = state { return task }
+                return nil
             }
             task?.cancel()
         }

@@ -33,7 +33,7 @@ extension EmulatedHub {
     }
 
     mutating func removeRegistration(_ slot: UInt32) {
-        guard let registration = registrations.bare(slot) else { return }
+        guard let registration = registrations.withoutTags(slot) else { return }
         registrations.remove(slot)
         if registration.installation == nil {
             record(.registration(id: "\(registration.id)", etag: registration.etag, entry: nil))

@@ -58,27 +58,27 @@ public struct EmulatedHub: Sendable {
         let target = RequestTarget(request.target)
         let call = target.flatMap { HubCall($0.segments.dropFirst()) }
         let isSend = call?.isSend == true && request.method == "POST"
-        let struck = faultPlan.strike(isSend: isSend, using: &random)
+        let faults = faultPlan.take(forSend: isSend, using: &random)
         var response: HubHTTPResponse
-        if struck.contains(where: { $0.reset == .before }) {
+        if faults.contains(where: { $0.reset == .before }) {
             response = HubHTTPResponse(status: 503)
             response.transmission = .reset
-        } else if let fault = struck.first(where: { $0.status != nil }), let status = fault.status {
+        } else if let fault = faults.first(where: { $0.status != nil }), let status = fault.status {
             let refusal = Refusal(
                 status: status, message: Self.faultMessage(status), retryAfter: fault.retryAfter.map { Int64($0) })
             response = reply(refusal, at: now)
         } else {
             do throws(Refusal) {
                 guard let target else { throw Refusal.badRequest("The request's address is malformed") }
-                let isExpired = struck.contains { $0.expiresTokens }
+                let isExpired = faults.contains { $0.expiresTokens }
                 response = try answer(request, target: target, call: call, tokenIsExpired: isExpired, at: now)
             } catch {
                 response = reply(error, at: now)
             }
-            if struck.contains(where: { $0.reset == .after }) { response.transmission = .reset }
+            if faults.contains(where: { $0.reset == .after }) { response.transmission = .reset }
         }
-        response.delayMilliseconds = struck.reduce(0) { min(600_000, $0 + $1.latencyMilliseconds) }
-        if response.transmission == .whole, let pace = struck.lazy.compactMap(\.slowBody).first {
+        response.delayMilliseconds = faults.reduce(0) { min(600_000, $0 + $1.latencyMilliseconds) }
+        if response.transmission == .whole, let pace = faults.lazy.compactMap(\.slowBody).first {
             response.transmission = .slow(bytesPerSecond: pace)
         }
         return response

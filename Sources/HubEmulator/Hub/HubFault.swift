@@ -21,11 +21,11 @@ public struct HubFault: Sendable, Hashable {
     /// The speed at which the answer's body is sent, in bytes a second.
     public var slowBody: Int?
     /// The number of calls it still affects; `nil` for all.
-    public var next: Int?
+    public var callsLeft: Int?
     /// The share of calls it affects, in millionths; `nil` for all.
     public var shareMillionths: UInt64?
     /// True when it affects all calls, not only sends.
-    public var everyCall = false
+    public var affectsAllCalls = false
 
     public init() {}
 
@@ -47,14 +47,14 @@ public struct HubFault: Sendable, Hashable {
         case ("latencyMs", let value):
             latencyMilliseconds = Int64(try Self.number(value, in: 0...600_000, of: member.name))
         case ("slowBody", let value): slowBody = try Self.number(value, in: 1...1_000_000, of: member.name)
-        case ("next", let value): next = try Self.number(value, in: 1...1_000_000_000, of: member.name)
+        case ("next", let value): callsLeft = try Self.number(value, in: 1...1_000_000_000, of: member.name)
         case ("expired", .bool(let value)): expiresTokens = value
         case ("reset", .string(let word)):
             guard let value = Reset(rawValue: word) else { throw HubFaultProblem("reset must be before or after.") }
             reset = value
         case ("on", .string(let word)):
             guard word == "sends" || word == "all" else { throw HubFaultProblem("on must be sends or all.") }
-            everyCall = word == "all"
+            affectsAllCalls = word == "all"
         case ("share", .number(let text)):
             guard let share = Double(text), share >= 0, share <= 1 else {
                 throw HubFaultProblem("share must be 0 to 1.")
@@ -81,9 +81,9 @@ public struct HubFault: Sendable, Hashable {
         if let reset { members.append(.init("reset", .string(reset.rawValue))) }
         if expiresTokens { members.append(.init("expired", .bool(true))) }
         if let slowBody { members.append(.init("slowBody", .integer(slowBody))) }
-        if let next { members.append(.init("next", .integer(next))) }
+        if let callsLeft { members.append(.init("next", .integer(callsLeft))) }
         if let shareMillionths { members.append(.init("share", .number(String(Double(shareMillionths) / 1_000_000)))) }
-        members.append(.init("on", .string(everyCall ? "all" : "sends")))
+        members.append(.init("on", .string(affectsAllCalls ? "all" : "sends")))
         return .object(members)
     }
 }
@@ -110,15 +110,15 @@ struct FaultPlan: Sendable {
     mutating func removeAll() { faults = [] }
 
     /// Returns the faults that affect this call and counts them as used. Only faults with a share draw a random number.
-    mutating func strike(isSend: Bool, using random: inout SeededRandom) -> [HubFault] {
+    mutating func take(forSend isSend: Bool, using random: inout SeededRandom) -> [HubFault] {
         guard !faults.isEmpty else { return [] }
-        var struck: [HubFault] = []
-        for index in faults.indices where isSend || faults[index].everyCall {
+        var taken: [HubFault] = []
+        for index in faults.indices where isSend || faults[index].affectsAllCalls {
             if let share = faults[index].shareMillionths, random.next() % 1_000_000 >= share { continue }
-            struck.append(faults[index])
-            if let next = faults[index].next { faults[index].next = next - 1 }
+            taken.append(faults[index])
+            if let callsLeft = faults[index].callsLeft { faults[index].callsLeft = callsLeft - 1 }
         }
-        faults.removeAll { $0.next == 0 }
-        return struck
+        faults.removeAll { $0.callsLeft == 0 }
+        return taken
     }
 }

@@ -56,12 +56,14 @@ extension EmulatedHub {
 
     private mutating func apply(_ made: [Registration], of id: String) {
         for slot in registrations.slots(installation: id) {
-            guard let old = registrations.bare(slot), !made.contains(where: { $0.id == old.id }) else { continue }
+            guard let old = registrations.withoutTags(slot), !made.contains(where: { $0.id == old.id }) else {
+                continue
+            }
             removeRegistration(slot)
         }
         for registration in made {
             var registration = registration
-            if let old = registrations.slot(registration.id).flatMap({ registrations.bare($0) }) {
+            if let old = registrations.slot(registration.id).flatMap({ registrations.withoutTags($0) }) {
                 registration.etag = old.etag &+ 1
             }
             store(registration)

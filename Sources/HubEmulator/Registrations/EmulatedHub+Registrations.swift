@@ -23,7 +23,7 @@ extension EmulatedHub {
             throw .badRequest("The registration id '\(text.prefix(80))' must have the form number-number-number")
         }
         if retiredIDs.contains(id) { throw Refusal(status: 410, message: "The registration id is no longer valid") }
-        let known = registrations.slot(id).flatMap { registrations.bare($0) }
+        let known = registrations.slot(id).flatMap { registrations.withoutTags($0) }
         if let condition = context.request.headers["If-Match"] {
             guard let known else { throw .notFound("") }
             try Self.check(condition, against: known)

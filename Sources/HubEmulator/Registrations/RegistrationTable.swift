@@ -42,7 +42,7 @@ struct RegistrationTable: Sendable {
     }
 
     /// The registration without its tags, which take time to collect.
-    func bare(_ slot: UInt32) -> Registration? {
+    func withoutTags(_ slot: UInt32) -> Registration? {
         Int(slot) < slots.count ? slots[Int(slot)]?.registration : nil
     }
 
@@ -78,7 +78,7 @@ struct RegistrationTable: Sendable {
         Plan(query: query, groups: query?.tags.map { tagTable.group(of: $0.text) } ?? [], kind: kind)
     }
 
-    /// The slots that a send may address, ascending; each must still pass `isMeant`.
+    /// The slots that a send may address, ascending; each must still pass `matches`.
     func candidates(_ plan: Plan) -> [UInt32] {
         guard let query = plan.query else { return byKind[plan.kind]?.all ?? [] }
         let counts = plan.groups.map { $0.map { tagTable.count(group: $0) } ?? 0 }
@@ -94,7 +94,7 @@ struct RegistrationTable: Sendable {
     }
 
     /// True when the registration in `slot` is of the right kind and its tags match.
-    func isMeant(_ slot: UInt32, _ plan: Plan) -> Bool {
+    func matches(_ slot: UInt32, _ plan: Plan) -> Bool {
         guard Int(slot) < slots.count, let stored = slots[Int(slot)], Kind(stored.registration) == plan.kind else {
             return false
         }
@@ -110,14 +110,15 @@ struct RegistrationTable: Sendable {
     /// True when an earlier registration of the same handle receives the same notification from this send, so that this
     /// one is skipped.
     func isRepeat(_ slot: UInt32, _ plan: Plan) -> Bool {
-        guard let registration = bare(slot), let sharing = byHandle[registration.handle], sharing.count > 1 else {
+        guard let registration = withoutTags(slot), let sharing = byHandle[registration.handle], sharing.count > 1
+        else {
             return false
         }
         return sharing.all.contains { other in
-            guard other < slot, let earlier = bare(other), earlier.platform == registration.platform else {
+            guard other < slot, let earlier = withoutTags(other), earlier.platform == registration.platform else {
                 return false
             }
-            return earlier.templateName == registration.templateName && isMeant(other, plan)
+            return earlier.templateName == registration.templateName && matches(other, plan)
         }
     }
 

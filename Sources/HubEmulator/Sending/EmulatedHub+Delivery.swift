@@ -49,7 +49,9 @@ extension EmulatedHub {
             fanOut.next += 1
             budget -= 1
             // Checked again, because it may have changed since the send was routed.
-            guard registrations.isMeant(slot, plan), let registration = registrations.bare(slot) else { continue }
+            guard registrations.matches(slot, plan), let registration = registrations.withoutTags(slot) else {
+                continue
+            }
             if registration.expires <= now {
                 removeRegistration(slot)
             } else if registrations.isRepeat(slot, plan) {
@@ -144,7 +146,7 @@ extension EmulatedHub {
 
     /// The ids of the device's registrations.
     public func registrationIDs(handle: String) -> [String] {
-        registrations.slots(handle: handle).compactMap { registrations.bare($0).map { "\($0.id)" } }
+        registrations.slots(handle: handle).compactMap { registrations.withoutTags($0).map { "\($0.id)" } }
     }
 
     /// Sets the platform's outcome for pushes to a handle; `nil` restores success. At most 10,000 are kept.

@@ -123,14 +123,14 @@ extension EmulatedHub {
         } else {
             let fanOut = FanOut(number: number, id: id, submission: submission)
             let plan = registrations.plan(fanOut.query, RegistrationTable.Kind(submission.format))
-            var slots = route(submission.audience, plan).filter { registrations.isMeant($0, plan) }
+            var slots = route(submission.audience, plan).filter { registrations.matches($0, plan) }
             slots = slots.filter { !registrations.isRepeat($0, plan) }
             // The first ten places of a shuffle.
             for place in 0..<min(10, slots.count) {
                 slots.swapAt(place, place + Int(random.next() % UInt64(slots.count - place)))
             }
             for slot in slots.prefix(10) {
-                guard let registration = registrations.bare(slot) else { continue }
+                guard let registration = registrations.withoutTags(slot) else { continue }
                 deliveries.append(
                     pushed(submission, id: id, to: registration, handle: registration.handle, at: context.now))
             }
