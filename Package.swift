@@ -158,12 +158,17 @@ let package = Package(
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
             ], path: "Tests/TestSupport", exclude: ["browser.py"], swiftSettings: strict),
+        // The code in the articles of the library products.
+        .testTarget(
+            name: "ArticleTests", dependencies: ["BreakingNews", "HubServer", "NotificationHub", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "ByteTextTests", dependencies: ["ByteText"], swiftSettings: strict),
         .testTarget(
             name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "KafkaModelTests", dependencies: ["KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
-            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"], swiftSettings: strict),
+            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"],
+            swiftSettings: strict),
         .testTarget(
             name: "PublishEngineTests",
             dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine"],

@@ -107,7 +107,7 @@ struct KillTests {
 
         // A hub that does not answer keeps the second one from its orderly end.
         let second = try runUntil(events / 2)
-        room.hub.add(try Fault(json: .object([.init("latencyMs", .integer(20_000))])))
+        room.hub.add(try HubFault(json: .object([.init("latencyMs", .integer(20_000))])))
         let half = room.hub.receivedCount
         let waits = ContinuousClock.now
         while waits.duration(to: .now) < .milliseconds(300) { moment() }
