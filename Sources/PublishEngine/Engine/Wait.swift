@@ -1,3 +1,4 @@
+import ByteText
 import HeapModule
 public import KafkaModel
 public import NewsModel
@@ -157,7 +158,7 @@ extension Engine {
             locate(request.delivery).map { partitions[$0.slot].lane.index == lane } ?? false
         }
         if let oldest = requests.map(\.sentAt).min() {
-            add(.reply, oldest, "\(requests.count) requests wait for the hub's answer", "")
+            add(.reply, oldest, "waiting for the hub's answer to \(counted(requests.count, "request"))", "")
         }
         guard !lanes[lane].ready.isEmpty else { return }
         if inFlight.count >= concurrency.limit {
