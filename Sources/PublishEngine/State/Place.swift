@@ -2,13 +2,13 @@ import KafkaModel
 
 /// What the engine reads in a delivery's id: the partition's slot, the record's place in it, the platform.
 ///
-/// A slot that is used again has another occupancy, so what comes back late is recognised.
+/// Each use of a slot has another occupancy, so the engine recognises what comes back late.
 extension DeliveryID {
     /// Slots that can be told apart.
     static let slotsMax = 4096
 
     /// - Parameters:
-    ///   - slot: index into the engine's partitions, below `slotsMax`.
+    ///   - slot: index into the partition table, below `slotsMax`.
     ///   - occupancy: how often the slot was used before, modulo 128.
     ///   - sequence: counts the partition's records from its assignment, wrapping.
     ///   - platform: index into the settings' platforms, below 16.
@@ -27,4 +27,18 @@ extension DeliveryID {
     func on(_ platform: Int) -> DeliveryID {
         DeliveryID(slot: slot, occupancy: occupancy, sequence: sequence, platform: platform)
     }
+}
+
+/// Where a delivery stands in the partition table. Found anew for every input: indices move as records at the front are done.
+struct Place: Sendable {
+    let id: DeliveryID
+    let lane: LaneID
+    /// The record's index in its partition.
+    let index: Int
+
+    var slot: Int { id.slot }
+    var platform: Int { id.platform }
+
+    /// The same record's delivery on another platform.
+    func on(_ platform: Int) -> Place { Place(id: id.on(platform), lane: lane, index: index) }
 }
