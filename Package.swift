@@ -76,9 +76,8 @@ let package = Package(
         .target(
             name: "PublisherService",
             dependencies: [
-                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", deque, logging,
-                nioCore, nioPosix,
-                nioSSL, tracing,
+                "ByteText", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", deque,
+                logging, nioCore, nioPosix, nioSSL, tracing,
             ], swiftSettings: strict),
         // Spans to an OpenTelemetry collector.
         .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing], swiftSettings: strict),
@@ -119,8 +118,8 @@ let package = Package(
         .target(
             name: "NewswireSettings",
             dependencies: [
-                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine",
-                "PublisherService", "StatusServer", "Yams", logging,
+                "ByteText", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing",
+                "PublishEngine", "PublisherService", "StatusServer", "Yams", logging,
             ], swiftSettings: strict),
         // The commands as a library, so that tests can use them.
         .target(
@@ -246,9 +245,8 @@ let package = Package(
         .testTarget(
             name: "FireTests",
             dependencies: [
-                "TestSupport",
-                "newswire", "mockbroker", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
-                "NotificationHub",
+                "newswire", "mockbroker", "ByteText", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NotificationHub", "TestSupport",
             ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

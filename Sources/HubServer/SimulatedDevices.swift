@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import HubEmulator
 import NotificationHub
@@ -43,9 +44,9 @@ public struct SimulatedDevices: Sendable, CustomStringConvertible {
         let memory = residentBytes.map { ", \($0 / 1_000_000) MB" } ?? ""
         let perTag = (count + Self.tags - 1) / Self.tags
         return """
-            \(count) devices over \(Self.tags) tags registered in \(Self.text(registering))\(memory)
+            \(counted(count, "device")) over \(counted(Self.tags, "tag")) registered in \(Self.text(registering))\(memory)
             a send to one tag is accepted in \(Self.text(accepting)); \
-            its deliveries, \(perTag) of them at most, take \(Self.text(delivering))
+            its deliveries, at most \(grouped(perTag)), take \(Self.text(delivering))
             """
     }
 

@@ -50,7 +50,7 @@ struct OrderTests {
         #expect(results.count == events)
         #expect(Set(results.map(\.coordinates)).count == events)
         let outcomes = Dictionary(grouping: results, by: \.outcome).mapValues(\.count)
-        // One that was answered with 500 and then superseded may have been accepted.
+        // A delivery answered with 500 and then superseded may have been accepted.
         #expect(outcomes.keys.allSatisfy { [.accepted, .superseded, .unknown].contains($0) })
         #expect(results.filter { $0.outcome == .unknown }.allSatisfy { $0.attempts > 0 })
         #expect(outcomes[.accepted] == accepted.count)

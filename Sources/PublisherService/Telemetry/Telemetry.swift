@@ -1,3 +1,4 @@
+import ByteText
 import HubIO
 import KafkaIO
 import KafkaModel
@@ -310,7 +311,8 @@ public final class Telemetry: Sendable {
             reasons.append(
                 .init(
                     code: "records-refused",
-                    detail: "topic \(reason.topic) does not take \(reason.records) records: \(reason.failure.detail)",
+                    detail:
+                        "topic \(reason.topic) does not take \(ByteText.counted(reason.records, "record")): \(reason.failure.detail)",
                     remedy: reason.failure.remedy))
         }
         for wait in reports.flatMap(\.status.waits)
