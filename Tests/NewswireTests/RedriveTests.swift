@@ -128,22 +128,22 @@ struct RedriveTests {
         #expect(RedriveMark(early.committed.mark).isGone(12))
     }
 
-    @Test func `a note never outgrows what brokers keep, and says what it lets go`() {
+    @Test func `the metadata never outgrows what brokers keep, and the mark says what it leaves out`() {
         var mark = RedriveMark(nil)
         for offset in 0..<100_000 as Range<Int64> {
             offset.isMultiple(of: 2) ? mark.leave(offset) : mark.putBack(offset)
         }
         let (committed, outOfReach) = mark.committed
-        #expect(committed.note.utf8.count <= 4096)
+        #expect(committed.metadata.utf8.count <= 4096)
         #expect(outOfReach == 38_000)
         #expect(!RedriveMark(committed).isGone(committed.offset))
         #expect(RedriveMark(committed).isGone(99_999))
     }
 
     @Test(arguments: ["garbage", "====", String(repeating: "/", count: 4_100), "\u{0}"])
-    func `a note of someone else counts as empty`(note: String) {
-        #expect(!RedriveMark(.init(offset: 5, note: note)).isGone(6))
-        var last = RedriveMark(.init(offset: .max, note: "//8="))
+    func `metadata in another form counts as empty`(metadata: String) {
+        #expect(!RedriveMark(.init(offset: 5, metadata: metadata)).isGone(6))
+        var last = RedriveMark(.init(offset: .max, metadata: "//8="))
         last.putBack(.max)
         #expect(last.committed.mark.offset > 0)
     }

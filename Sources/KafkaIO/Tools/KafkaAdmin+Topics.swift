@@ -1,15 +1,8 @@
 import CRdkafka
+import Foundation
 public import KafkaModel
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
-// The making of topics, and their settings.
+// Creating topics, and their settings.
 
 extension KafkaAdmin {
     /// A topic to create.
@@ -127,7 +120,8 @@ extension KafkaAdmin {
                         "Look at the brokers; or this user may not see the topic: grant it DESCRIBE. Then run it again."
                 )
             }
-            usleep(100_000)
+            // Kafka announces no topics, so the brokers are asked again. Callers may block, up to `limit`.
+            Thread.sleep(forTimeInterval: 0.1)
         }
     }
 

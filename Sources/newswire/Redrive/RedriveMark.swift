@@ -1,12 +1,12 @@
 import Foundation
 import KafkaIO
 
-/// Which dead letters of one partition were put back, as one committed offset and the note beside it.
+/// Which dead letters of one partition were put back, as one committed offset and its metadata.
 ///
-/// The offset is the first dead letter still there; the note has a bit for every later one that is gone. So runs with
+/// The offset is the first dead letter still there; the metadata has a bit for every later one that is gone. So runs with
 /// different filters do not forget each other, and nothing but Kafka keeps it.
 struct RedriveMark: Sendable {
-    /// Offsets behind the newest put back that can be told apart: a note of at most 4,000 bytes.
+    /// Offsets behind the newest put back that can be told apart: metadata of at most 4,000 bytes.
     static let reach: Int64 = 24_000
 
     private let start: Int64
@@ -15,12 +15,12 @@ struct RedriveMark: Sendable {
     /// Seen and left there, ascending.
     private var left: [Int64] = []
 
-    /// - Parameter committed: `nil` before the first run. A note that is none of ours counts as empty.
-    init(_ committed: GroupMarks.Mark?) {
+    /// - Parameter committed: `nil` before the first run. Metadata in another form counts as empty.
+    init(_ committed: GroupOffsets.Position?) {
         // No partition gets this far; it keeps the sums below from overflowing.
         start = min(max(committed?.offset ?? 0, 0), .max / 2)
         next = start
-        guard let note = committed?.note, let bytes = Data(base64Encoded: note), bytes.count <= Self.reach / 8 else {
+        guard let text = committed?.metadata, let bytes = Data(base64Encoded: text), bytes.count <= Self.reach / 8 else {
             return
         }
         for (index, byte) in bytes.enumerated() {
@@ -48,9 +48,9 @@ struct RedriveMark: Sendable {
         left.append(offset)
     }
 
-    /// What to commit, and how many of those left are too far behind for the note: a later run meets them only when
+    /// What to commit, and how many of those left are too far behind for the metadata: a later run meets them only when
     /// told to begin again.
-    var committed: (mark: GroupMarks.Mark, outOfReach: Int) {
+    var committed: (mark: GroupOffsets.Position, outOfReach: Int) {
         let newest = gone.max() ?? start
         let reachable = left.drop { newest - $0 >= Self.reach }
         var offset = reachable.first ?? next
@@ -59,7 +59,7 @@ struct RedriveMark: Sendable {
         for one in gone where one > offset {
             bits[Int((one - offset) / 8)] |= 1 << UInt8((one - offset) % 8)
         }
-        let mark = GroupMarks.Mark(offset: offset, note: Data(bits).base64EncodedString())
+        let mark = GroupOffsets.Position(offset: offset, metadata: Data(bits).base64EncodedString())
         return (mark, left.count - reachable.count)
     }
 }
