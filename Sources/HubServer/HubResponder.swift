@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import HTTPTypes
 import HubEmulator
@@ -58,7 +59,7 @@ struct HubResponder: HTTPResponder {
         guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?") else { return nil }
         let handles = Set(
             request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
-                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).removingPercentEncoding })
+                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() })
         guard let events = hub.streams.watch(handles, as: { $0 }) else {
             return Self.response(Inspection.problem(503, "Too many are watching."))
         }

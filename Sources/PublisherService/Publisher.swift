@@ -86,15 +86,15 @@ public final class Publisher: Sendable {
     /// - Throws: what is wrong with the new settings; then nothing changes.
     public func reload(_ new: PublisherSettings) throws(PublisherFailure) {
         let payload = PayloadSettings(mode: settings.payload.mode, message: new.payload.message)
-        let desk: Desk
+        let rules: ContentRules
         do {
-            desk = Desk(
+            rules = ContentRules(
                 router: try Router(table: new.table, unroutable: new.unroutable), builder: try PayloadBuilder(payload))
         } catch {
             throw .settings("\(error)")
         }
         let categories = telemetry.reloaded(rate: new.engine.rate, categories: new.table.categories.map(\.name))
-        events.yield(.reload(Reload(rate: new.engine.rate, desk: desk), categories: categories))
+        events.yield(.reload(Reload(rate: new.engine.rate, rules: rules), categories: categories))
     }
 
     /// Runs until `drain`, or until everything that stood on the topics at the start is settled and committed.

@@ -5,16 +5,17 @@ import PublishEngine
 import Testing
 
 struct EngineReloadTests {
-    private func desk(tag: String, message: String) throws -> Desk {
+    private func rules(tag: String, message: String) throws -> ContentRules {
         let table = try CategoryTable([.init(name: "World", tag: tag)])
-        return Desk(router: try Router(table: table), builder: try PayloadBuilder(PayloadSettings(message: message)))
+        return ContentRules(
+            router: try Router(table: table), builder: try PayloadBuilder(PayloadSettings(message: message)))
     }
 
     @Test func `an event that was read before a reload goes by the old settings, its retries too`() throws {
         var shell = try TestShell { $0.connections = 1 }
         _ = shell.assign()
         let first = try #require(shell.publish(news("1"), news("2")).sends.first)
-        let new = Reload(rate: nil, desk: try desk(tag: "NewWorld", message: "new {{headline}}"))
+        let new = Reload(rate: nil, rules: try rules(tag: "NewWorld", message: "new {{headline}}"))
         #expect(shell.take(.reload(new)).sends.isEmpty)
         _ = shell.publish(news("3"))
 
@@ -42,7 +43,7 @@ struct EngineReloadTests {
         _ = shell.assign()
         _ = shell.take(.pause(TestShell.live))
         _ = shell.publish(news("1"))
-        _ = shell.take(.reload(Reload(rate: nil, desk: try desk(tag: "NewWorld", message: "new {{headline}}"))))
+        _ = shell.take(.reload(Reload(rate: nil, rules: try rules(tag: "NewWorld", message: "new {{headline}}"))))
         let sent = try #require(shell.take(.resume(TestShell.live)).sends.first)
         #expect(sent.request.tags == "NewWorld")
         #expect(sent.text.contains("new headline of 1"))
@@ -54,13 +55,13 @@ struct EngineReloadTests {
         _ = shell.assign()
         _ = shell.take(.partitionCounts(["news": 1], readIn: [TestShell.first]))
         _ = shell.wait(.seconds(10))
-        let same = try desk(tag: "World", message: "{{headline}}")
-        _ = shell.take(.reload(Reload(rate: rate, desk: same)))
+        let same = try rules(tag: "World", message: "{{headline}}")
+        _ = shell.take(.reload(Reload(rate: rate, rules: same)))
         #expect(shell.publish(news("1"), news("2")).sends.count == 2)
-        _ = shell.take(.reload(Reload(rate: .init(perSecond: 100, burst: 4), desk: same)))
+        _ = shell.take(.reload(Reload(rate: .init(perSecond: 100, burst: 4), rules: same)))
         #expect(shell.publish(news("3")).sends.isEmpty)
         #expect(shell.wait(.milliseconds(10)).sends.count == 1)
-        _ = shell.take(.reload(Reload(rate: nil, desk: same)))
+        _ = shell.take(.reload(Reload(rate: nil, rules: same)))
         #expect(shell.publish(news("4"), news("5"), news("6")).sends.count == 3)
     }
 }

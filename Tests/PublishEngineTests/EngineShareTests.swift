@@ -18,8 +18,8 @@ struct EngineShareTests {
         var shell = try TestShell { $0.connections = 1 }
         _ = shell.assign()
         #expect(shell.publish(news("1"), news("2")).sends.count == 1)
-        #expect(shell.engine.census.ready == 1)
+        #expect(shell.engine.counts.ready == 1)
         _ = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: true))
-        #expect(shell.engine.census.ready == 0)
+        #expect(shell.engine.counts.ready == 0)
     }
 }

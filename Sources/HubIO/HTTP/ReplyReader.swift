@@ -1,3 +1,5 @@
+import ByteText
+
 /// Reads HTTP/1.1 and 1.0 replies to POST requests from bytes in pieces of any size: one reply, then `reset()`, then the
 /// next. Strict: what RFC 9112 calls invalid, or lets a recipient repair, is refused, because a reply read wrongly
 /// would be taken for the answer to another request.
@@ -198,7 +200,7 @@ package struct ReplyReader {
                 state = .failed(.bodyTooLong)
                 return
             }
-            (size, digits) = (size << 4 | value, digits + 1)
+            (size, digits) = (size << 4 | Int(value), digits + 1)
         }
         guard digits > 0, digits == content.count || content[digits] == UInt8(ascii: ";"),
             content.isFieldContent

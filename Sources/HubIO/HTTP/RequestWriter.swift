@@ -1,3 +1,4 @@
+import ByteText
 package import NIOCore
 package import NotificationHub
 
@@ -100,13 +101,6 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension String {
-    /// Its UTF-8. Unlike `withUTF8` it needs no variable, which would be one more reference to count.
-    fileprivate func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
-        var text = self
-        return text.withUTF8(body)
-    }
-
     /// Printable ASCII, spaces and tabs.
     fileprivate var isFieldValue: Bool {
         withBytes { bytes in

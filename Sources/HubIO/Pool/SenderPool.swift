@@ -33,7 +33,7 @@ public final class SenderPool {
     ///   - onResults: gets each request's result, once, on the event loop; never from inside `send`. All that came since
     ///     the event loop last looked at its sockets come together. May call `send`.
     public init(
-        eventLoop: any EventLoop, target: SendTarget, limits: SenderLimits = SenderLimits(), tls: NIOSSLContext?,
+        eventLoop: any EventLoop, target: SendTarget, limits: SenderLimits, tls: NIOSSLContext?,
         userAgent: String = "newswire", onResults: @escaping ([SettledRequest]) -> Void
     ) {
         precondition((target.endpoint.scheme == .https) == (tls != nil), "https needs a TLS context, http has none")

@@ -14,11 +14,11 @@ public struct SendTarget: Sendable, Hashable {
 /// The bounds of one pool.
 public struct SenderLimits: Sendable, Hashable {
     /// Open connections, 1 or more; each carries one request at a time.
-    public var connections = 64
+    public var connections: Int
     /// Requests that may wait for a connection. One more is not sent.
-    public var waitingMax = 64
+    public var waitingMax: Int
     /// From the start of a connection to the end of the TLS handshake, names resolved on the way.
-    public var connectTimeout: Duration = .seconds(10)
+    public var connectTimeout: Duration = .seconds(5)
     /// From the request on the wire to the last byte of its reply.
     public var requestTimeout: Duration = .seconds(30)
     /// How long a connection stays open unused. Keep it below the time after which the server closes: a request
@@ -29,9 +29,7 @@ public struct SenderLimits: Sendable, Hashable {
     /// Bytes of a reply's body.
     public var bodyBytesMax = 64 * 1024
 
-    /// The values above.
-    public init() {}
-
+    /// - Parameter connections: also how many requests may wait.
     public init(connections: Int) {
         self.connections = connections
         waitingMax = connections

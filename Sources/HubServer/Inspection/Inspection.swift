@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import HTTPServing
 import HubEmulator
@@ -35,7 +36,7 @@ struct Inspection: Sendable {
         case ("GET", "phone"): return phone(request)
         case ("POST", "stories"): return await compose(request)
         default:
-            guard name.hasPrefix("devices/"), let handle = name.dropFirst(8).removingPercentEncoding, !handle.isEmpty
+            guard name.hasPrefix("devices/"), let handle = name.dropFirst(8).percentDecoded(), !handle.isEmpty
             else {
                 return Self.problem(404, "There is nothing here.")
             }

@@ -8,7 +8,7 @@ extension Engine {
         _ records: [SourceRecord], of id: TopicPartition, _ lane: LaneID, _ generation: Generation, _ turn: inout Turn
     ) {
         let bytes = records.reduce(0) { $0 + $1.byteCount }
-        guard let slot = slot(of: id, lane, generation), partitions[slot].phase == .active else {
+        guard let slot = slot(of: id, lane, generation), partitions[slot].isReading else {
             lanes[lane].received(records: 0, bytes: 0, granted: records.count, grantedBytes: bytes)
             return
         }
@@ -23,182 +23,115 @@ extension Engine {
             lanes[lane].unexamined.append(Lane.Unexamined(id: first, record: record))
         }
         lanes[lane].received(records: taken, bytes: takenBytes, granted: records.count, grantedBytes: bytes)
-        if !partitions[slot].isHeld, partitions[slot].entries.count >= lanes[lane].spanMax {
-            partitions[slot].isHeld = true
-            lanes[lane].hasHeldPartitions = true
-            turn.actions.append(.kafka(.hold(id, lane, generation)))
-        }
+        holdIfLong(slot, lane, &turn)
     }
 
     mutating func reachEnd(_ offset: Int64, of id: TopicPartition, _ lane: LaneID, _ generation: Generation) {
-        guard let slot = slot(of: id, lane, generation), partitions[slot].phase == .active else { return }
-        partitions[slot].reachedEnd(offset)
-        if partitions[slot].lowWatermark != partitions[slot].committed { lanes[lane].commit.isDirty = true }
+        guard let slot = slot(of: id, lane, generation), partitions[slot].isReading else { return }
+        partitions[slot].reachEnd(offset)
+        if partitions[slot].lowWatermark != partitions[slot].commit.watermark { lanes[lane].commit.note() }
     }
 
-    /// The slot of a partition that is ours in the given generation.
-    func slot(of id: TopicPartition, _ lane: LaneID, _ generation: Generation) -> Int? {
-        lanes[lane].slots.first { partitions[$0].id == id && partitions[$0].generation == generation }
-    }
-
-    /// Examines what was read, unless the lane is stopped.
+    /// Examines the records that were read, unless their lane is stopped.
     mutating func examine(_ turn: inout Turn) {
-        guard draining == nil else { return }
-        for lane in lanes.indices where !lanes[lane].isPaused {
-            while lanes[lane].flood == nil, let next = lanes[lane].unexamined.popFirst() {
-                examine(next, LaneID(lane), &turn)
-            }
+        guard isRunning else { return }
+        for lane in lanes.ids where !lanes[lane].isPaused {
+            while lanes[lane].flood == nil, let next = lanes[lane].unexamined.popFirst() { examine(next, &turn) }
         }
     }
 
-    /// Examines one record: every delivery of it is settled or joins its story.
-    mutating func examine(_ next: Lane.Unexamined, _ lane: LaneID, _ turn: inout Turn) {
-        guard let (slot, index) = locate(next.id), partitions[slot].isSending else { return }
+    /// Every delivery of the record is settled or joins its story.
+    mutating func examine(_ next: Lane.Unexamined, _ turn: inout Turn) {
+        guard let first = partitions.place(of: next.id), partitions[first.slot].isSending else { return }
         let record = next.record
         let identity = RecordIdentity(of: record)
-        let wanted: UInt16
-        let routing: Routing
-        let news: News
         switch decoder.decode(record) {
         case .success(let event):
-            wanted = openPlatforms(of: record, identity, eventID: event.id, slot: slot, index: index)
+            let wanted = openPlatforms(of: record, identity, eventID: event.id, first)
             guard wanted != 0 else {
-                // It was reported in a former life; what it recalled must not leave in this one either.
+                // It was reported in a former life; the story that it recalled must not leave in this one either.
                 if event.status == .canceled { recallEverywhere(event.orderKey, &turn) }
                 return
             }
-            routing = desk.router.route(event)
-            news = News(event, routing, read: desk)
+            admit(event, of: record, identity, first, wanted, &turn)
         case .failure(let undecodable):
-            wanted = openPlatforms(of: record, identity, eventID: undecodable.eventID, slot: slot, index: index)
+            let wanted = openPlatforms(of: record, identity, eventID: undecodable.eventID, first)
             guard wanted != 0 else { return }
-            partitions[slot][entry: index].content = Content(
-                record: record, identity: identity, eventID: undecodable.eventID)
-            settleAll(
-                wanted, of: next.id, as: .undecodable,
-                .init(code: undecodable.reason.rawValue, detail: undecodable.detail), &turn)
-            return
+            let content = ExaminedRecord(record: record, identity: identity, eventID: undecodable.eventID)
+            partitions[first.slot].examined(content, at: first.index)
+            let failure = ResultRecord.Failure(code: undecodable.reason.rawValue, detail: undecodable.detail)
+            settleAll(wanted, of: first, as: .undecodable, failure, &turn)
         }
-        let content = content(of: record, identity, news, lane, turn)
-        partitions[slot][entry: index].content = content
+    }
 
-        switch news.event.status {
-        case .withheld:
-            settleAll(
-                wanted, of: next.id, as: .withheld, .init(code: "withheld", detail: "the event's status is withheld"),
-                &turn)
-            return
+    private mutating func admit(
+        _ event: NewsEvent, of record: SourceRecord, _ identity: RecordIdentity, _ first: Place, _ wanted: UInt16,
+        _ turn: inout Turn
+    ) {
+        let routing = rules.router.route(event)
+        let routed = RoutedEvent(event, routing, by: rules)
+        let content = ExaminedRecord(
+            record: record, identity: identity, routed: routed, maxAge: lanes[first.lane].settings.maxAge, turn)
+        partitions[first.slot].examined(content, at: first.index)
+
+        switch event.status {
+        case .withheld: return settleAll(wanted, of: first, as: .withheld, .withheld, &turn)
         case .canceled:
-            recallEverywhere(news.event.orderKey, &turn)
-            settleAll(
-                wanted, of: next.id, as: .canceled, .init(code: "canceled", detail: "the event recalls its story"),
-                &turn)
-            return
-        case .usable:
-            break
+            recallEverywhere(event.orderKey, &turn)
+            return settleAll(wanted, of: first, as: .canceled, .canceled, &turn)
+        case .usable: break
         }
         if case .unroutable(let failure) = routing {
-            settleAll(wanted, of: next.id, as: .unroutable, failure, &turn)
-            return
+            return settleAll(wanted, of: first, as: .unroutable, failure, &turn)
         }
         for platform in settings.platforms.indices where wanted & (1 << platform) != 0 {
-            admit(next.id.on(platform), news: news, content: content, slot: slot, index: index, lane, &turn)
+            admit(first.on(platform), content, event, &turn)
         }
         advanceStories(&turn)
     }
 
-    private func content(
-        of record: SourceRecord, _ identity: RecordIdentity, _ news: News, _ lane: LaneID, _ turn: Turn
-    ) -> Content {
-        let embargo = news.event.embargoUntil
-        var oldest: Instant?
-        var staleAt = Instant.distantFuture
-        if let maxAge = lanes[lane].settings.maxAge {
-            oldest = max(record.timestamp ?? turn.wall, embargo ?? .distantPast) + maxAge
-            if embargo == nil { staleAt = turn.now + maxAge }
+    private mutating func admit(
+        _ place: Place, _ content: ExaminedRecord, _ event: NewsEvent, _ turn: inout Turn
+    ) {
+        if recalled.contains(event.orderKey) { return settle(place, as: .canceled, .recalled, &turn) }
+        if content.isStale(turn) { return settle(place, as: .expired, content.expiry, &turn) }
+        let delivery = RecentDeliveries.delivery(of: event, platform: place.platform)
+        let isFirst = partitions[place.slot].recent.insert(delivery)
+        let fingerprint = RecentDeliveries.story(event.orderKey, platform: place.platform)
+        let story = StoryID(fingerprint, lane: place.lane)
+        // A redriven record is sent although its id is known.
+        guard isFirst || content.record.isRedriven else { return joinTwin(story, place, &turn) }
+        if let version = event.version, partitions[place.slot].recent.isOutdated(version, ofStory: fingerprint) {
+            if isFirst { partitions[place.slot].recent.remove(delivery) }
+            return settle(place, as: .superseded, .outdated, &turn)
         }
-        // Without a time of its own a record is as old as the time since it was read, by the clock that is never set.
-        let isDatedByUs = record.timestamp == nil && embargo == nil
-        let tooOldAt = isDatedByUs ? Instant.distantFuture : oldest ?? .distantFuture
-        let shownUntil = oldest.map { min($0, turn.wall + (staleAt - turn.now)) }
-        return Content(
-            record: record, identity: identity, eventID: news.event.id, news: news,
-            deadline: min(news.event.expiresAt ?? .distantFuture, tooOldAt), staleAt: staleAt,
-            expiresAt: news.event.expiresAt ?? shownUntil)
+        join(story, place, event, isOwner: isFirst, &turn)
     }
 
-    /// The platforms of a record that still need an outcome, as bits: those the ledger knows are done, and a redriven
+    /// The platforms of a record that still need an outcome, as bits: the ledger knows the others as done, and a redriven
     /// record names the one it is for.
     private mutating func openPlatforms(
-        of record: SourceRecord, _ identity: RecordIdentity, eventID: String?, slot: Int, index: Int
+        of record: SourceRecord, _ identity: RecordIdentity, eventID: String?, _ first: Place
     ) -> UInt16 {
-        let all: UInt16 = (1 << settings.platforms.count) - 1
-        var wanted = all
+        var wanted: UInt16 = (1 << settings.platforms.count) - 1
         if !record.headers.isEmpty, let header = record.headers.last(where: { $0.name == RedriveHeader.platform }),
             let platform = header.text.flatMap(Platform.init(rawValue:)),
             let position = settings.platforms.firstIndex(of: platform)
         {
             wanted = 1 << position
         }
-        if let known = partitions[slot].takeRestored(record.offset, identity, eventID: eventID) {
+        if let known = partitions[first.slot].restored.take(record.offset, identity, eventID: eventID) {
             wanted &= ~known.platforms
-            partitions[slot][entry: index].firstResult = known.firstResult
+            partitions[first.slot].noteResult(at: known.firstResult, of: first.index)
         }
         for platform in settings.platforms.indices where wanted & (1 << platform) == 0 {
-            partitions[slot][delivery: index, platform].phase = .stored
-            partitions[slot][entry: index].unsettled -= 1
-            close(slot: slot, index: index)
+            leaveWindow(first.lane, bytes: partitions[first.slot].skip(first.on(platform)))
         }
         return wanted
-    }
-
-    private mutating func admit(
-        _ id: DeliveryID, news: News, content: Content, slot: Int, index: Int, _ lane: LaneID, _ turn: inout Turn
-    ) {
-        if recalled.contains(news.event.orderKey) {
-            settle(id, as: .canceled, .recalled, &turn)
-            return
-        }
-        if content.isStale(turn) {
-            settle(id, as: .expired, expiry(of: content), &turn)
-            return
-        }
-        let delivery = RecentDeliveries.delivery(
-            id: news.event.id, version: news.event.version?.text, platform: UInt8(id.platform))
-        // What was put back on its lane is sent although its id is known.
-        let isFirst = partitions[slot].recent.insert(delivery)
-        let story = RecentDeliveries.story(news.event.orderKey, platform: UInt8(id.platform))
-        let line = story.value &+ UInt64(lane.index)
-        guard isFirst || content.record.isRedriven else {
-            if !waitForTwin(id, in: line, slot: slot, index: index) { settleDuplicate(id, &turn) }
-            return
-        }
-        if let version = news.event.version, partitions[slot].recent.isOutdated(version, ofStory: story) {
-            if isFirst { partitions[slot].recent.remove(delivery) }
-            let detail = "a newer version of the story came before"
-            settle(id, as: .superseded, .init(code: "outdated", detail: detail), &turn)
-            return
-        }
-        partitions[slot][delivery: index, id.platform].hasNotedID = isFirst
-        partitions[slot][delivery: index, id.platform].line = line
-        join(line, id, news: news, slot: slot, index: index, lane, &turn)
-    }
-
-    func expiry(of content: Content) -> ResultRecord.Failure {
-        if let expiresAt = content.news?.event.expiresAt, expiresAt == content.deadline {
-            return .init(code: "expired", detail: "the event's expiresAt has passed")
-        }
-        return .init(code: "too-old", detail: "older than the lane's maxAge")
     }
 }
 
 extension SourceRecord {
-    /// Whether a person put it back on its lane.
+    /// A person put it back on its lane.
     fileprivate var isRedriven: Bool { !headers.isEmpty && headers.contains { $0.name == HeaderName.redrive } }
-}
-
-extension ResultRecord.Failure {
-    static let recalled = ResultRecord.Failure(code: "recalled", detail: "the story was recalled")
-    static let superseded = ResultRecord.Failure(
-        code: "superseded", detail: "a newer version of the story was waiting")
 }

@@ -1,16 +1,18 @@
+import DequeModule
 import HeapModule
+public import KafkaModel
 public import NewsModel
 
-/// What an engine looks like from outside at one moment, for health and metrics.
+/// The state of an engine at one moment, for health and metrics.
 public struct EngineStatus: Sendable, Hashable {
     /// Why all sending has stopped; its times are those of the clock on the wall.
     public var halt: Halt?
-    /// Requests under way, and how many may be.
+    /// Requests in flight, and how many may be.
     public var inFlight: Int
     public var concurrencyLimit: Int
     /// By lane, in the order of the settings.
     public var lanes: [LaneStatus]
-    /// Why something does not move.
+    /// Everything that keeps work waiting.
     public var waits: [Wait]
 
     public struct LaneStatus: Sendable, Hashable {
@@ -45,21 +47,79 @@ extension Engine {
     }
 }
 
-extension Halt {
-    fileprivate func onTheWall(_ moment: Moment) -> Halt {
-        var halt = self
-        halt.since = moment.wall + (since - moment.steady)
-        halt.probeAt = moment.wall + (probeAt - moment.steady)
-        return halt
+/// The reason why an engine sends no more at one moment, so that nobody scales into a quota.
+public enum Limiter: String, Sendable, Hashable, CaseIterable {
+    /// Nothing: everything there is to send is in flight.
+    case nothing
+    /// Sending has stopped; see `Halt`.
+    case halt
+    /// The hub asked everyone to stay away for a while.
+    case hubPause = "hub-pause"
+    /// The configured rate.
+    case rate
+    /// As many requests are in flight as the hub can bear, or as there are connections.
+    case concurrency
+    /// The window is full of outcomes that the results topic has not acknowledged.
+    case broker
+    /// An operator paused every lane that has something to send.
+    case pause
+}
+
+extension Engine {
+    public func limiter(at moment: Moment) -> Limiter {
+        if halt != nil { return .halt }
+        let waiting = lanes.filter { !$0.ready.isEmpty || !$0.unexamined.isEmpty }
+        guard !waiting.isEmpty else {
+            let isFull = lanes.contains { $0.heldRecords >= $0.settings.window.records / 2 }
+            return isFull && partitions.unstored > inFlight.count ? .broker : .nothing
+        }
+        if waiting.allSatisfy(\.isPaused) { return .pause }
+        if waiting.allSatisfy({ $0.flood != nil || $0.isPaused }) { return .halt }
+        if moment.steady < hubPause.until { return .hubPause }
+        if inFlight.count >= concurrency.limit { return .concurrency }
+        return paceAt == nil && knowsItsShare ? .nothing : .rate
+    }
+
+    /// Requests that the pace would let out at once; `nil` without a rate.
+    public func tokens(at moment: Moment) -> Int? { bucket?.available(at: moment.steady) }
+
+    /// The time at which the oldest held record was written to its topic, by lane; `nil` for a lane that holds none.
+    public var oldestHeld: [Instant?] {
+        lanes.map { lane in lane.slots.compactMap { partitions[$0].entries.first?.writtenAt }.min() }
     }
 }
 
-/// How much an engine keeps, for the simulation's bounds.
-package struct Census: Sendable, Hashable {
+/// A request that has had no reply yet.
+public struct InFlightRequest: Sendable {
+    public var delivery: DeliveryID
+    public var source: ResultRecord.Source
+    public var headers: [RecordHeader]
+    public var eventID: String?
+    public var lane: String
+    public var platform: Platform
+    /// Requests put on the wire for the delivery, this one included.
+    public var attempt: Int
+}
+
+extension Engine {
+    public func inFlightRequest(_ id: RequestID) -> InFlightRequest? {
+        guard let request = inFlight[id], let place = partitions.place(of: request.delivery),
+            let content = partitions[recordOf: place].content
+        else { return nil }
+        return InFlightRequest(
+            delivery: place.id,
+            source: .init(partition: partitions[place.slot].id, offset: partitions[recordOf: place].offset),
+            headers: content.record.headers, eventID: content.eventID, lane: lanes[place.lane].settings.name,
+            platform: settings.platforms[place.platform], attempt: Int(partitions[place].attempts))
+    }
+}
+
+/// The number of things an engine keeps, for the simulation's bounds.
+package struct EngineCounts: Sendable, Hashable {
     package var inFlight: Int
-    package var lines: Int
+    package var stories: Int
     package var unexamined: Int
-    /// What no longer stands for a delivery included.
+    /// Places in the lanes' queues, those included that no longer stand for a delivery.
     package var ready: Int
     package var delayed: Int
     package var records: Int
@@ -68,12 +128,11 @@ package struct Census: Sendable, Hashable {
 }
 
 extension Engine {
-    package var census: Census {
-        Census(
-            inFlight: inFlight.count, lines: lines.count, unexamined: lanes.reduce(0) { $0 + $1.unexamined.count },
+    package var counts: EngineCounts {
+        EngineCounts(
+            inFlight: inFlight.count, stories: stories.count, unexamined: lanes.reduce(0) { $0 + $1.unexamined.count },
             ready: lanes.reduce(0) { $0 + $1.ready.count },
-            delayed: lanes.reduce(0) { $0 + $1.retries.count + $1.embargoed.count },
-            records: partitions.reduce(0) { $0 + $1.entries.count },
-            restored: partitions.reduce(0) { $0 + $1.restoredCount }, pendingResults: pendingResults.count)
+            delayed: lanes.reduce(0) { $0 + $1.retries.count + $1.embargoed.count }, records: partitions.recordCount,
+            restored: partitions.restoredCount, pendingResults: pendingResults.count)
     }
 }

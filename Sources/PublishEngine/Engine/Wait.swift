@@ -2,7 +2,8 @@ import HeapModule
 public import KafkaModel
 public import NewsModel
 
-/// Why something of a lane does not move. Whatever waits longer than a few seconds has one: for `/readyz`, metrics and people.
+/// A reason why work of a lane does not move, for `/readyz`, metrics and people. Everything that waits longer than a few
+/// seconds has one.
 public struct Wait: Sendable, Hashable {
     /// `nil` for all lanes.
     public var lane: LaneID?
@@ -11,7 +12,7 @@ public struct Wait: Sendable, Hashable {
     public var since: Instant
     /// A sentence for people; never a headline.
     public var detail: String
-    /// What a person should do; empty when nothing.
+    /// The step for a person to take; empty if there is none.
     public var remedy: String
 
     public enum Reason: String, Sendable, Hashable, CaseIterable {
@@ -26,7 +27,7 @@ public struct Wait: Sendable, Hashable {
         /// Most recent events of the lane failed for their own fault.
         case flood
         case paused
-        /// The hub has taken nothing for some time, though it was asked.
+        /// Every request has failed for some time.
         case hubFailing = "hub-failing"
         /// The hub asked everyone to stay away.
         case hubPause = "hub-pause"
@@ -44,12 +45,12 @@ public struct Wait: Sendable, Hashable {
         case commit
         /// Partitions are being given up.
         case revoke
-        /// A topic was made anew: what was read of the former one is finished first.
+        /// A topic was made anew: the records read of the former one are finished first.
         case newIncarnation = "new-incarnation"
         case shutdown
     }
 
-    /// Whether a promise is not kept for the moment, so that the service is not ready.
+    /// A promise is not kept for the moment, so the service is not ready.
     public var isAlarming: Bool {
         switch reason {
         case .ledger, .partitionCounts, .unequalTopics, .halt, .flood, .hubFailing, .hubPause, .deadLetters, .results,
@@ -64,44 +65,43 @@ extension Engine {
     /// Everything that keeps work waiting, lane by lane.
     public func waits(at moment: Moment) -> [Wait] {
         var waits: [Wait] = []
-        for index in lanes.indices {
-            let lane = LaneID(index)
+        for lane in lanes.ids {
             func add(_ reason: Wait.Reason, _ since: Instant, _ detail: String, _ remedy: String = "") {
                 waits.append(Wait(lane: lane, reason: reason, since: since, detail: detail, remedy: remedy))
             }
-            addKafkaWaits(index, moment, add)
-            if lanes[index].isPaused { add(.paused, moment.steady, "an operator paused it") }
-            if let flood = lanes[index].flood { add(.flood, flood.since, flood.detail, flood.reason.remedy) }
-            if let draining = lanes[index].draining {
-                add(.revoke, draining.until - settings.revokeDeadline, "partitions are being given up")
+            addKafkaWaits(lane, moment, add)
+            if lanes[lane].isPaused { add(.paused, moment.steady, "an operator paused it") }
+            if let flood = lanes[lane].flood { add(.flood, flood.since, flood.detail, flood.reason.remedy) }
+            if let handover = lanes[lane].handover {
+                add(.revoke, handover.deadline - settings.revokeDeadline, "partitions are being given up")
             }
-            if let next = lanes[index].retries.min {
+            if let next = lanes[lane].retries.min {
                 add(.retry, moment.steady, "the next retry is due in \((next.until - moment.steady).seconds) s")
             }
-            if !lanes[index].embargoed.isEmpty { add(.embargo, moment.steady, "events are under embargo") }
-            addSendingWaits(index, moment, add)
+            if !lanes[lane].embargoed.isEmpty { add(.embargo, moment.steady, "events are under embargo") }
+            addSendingWaits(lane, moment, add)
         }
-        if draining != nil {
+        if !isRunning {
             waits.append(Wait(lane: nil, reason: .shutdown, since: moment.steady, detail: "shutting down", remedy: ""))
         }
         return waits
     }
 
     private func addKafkaWaits(
-        _ lane: Int, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
+        _ lane: LaneID, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
     ) {
         var restoring: (since: Instant, failure: KafkaFailure?, partitions: [TopicPartition])?
         var unstored: Instant?
         for slot in lanes[lane].slots {
             switch partitions[slot].phase {
-            case .restoring:
-                var all = restoring ?? (partitions[slot].restoringSince, nil, [])
-                all.since = min(all.since, partitions[slot].restoringSince)
-                all.failure = all.failure ?? partitions[slot].restoreFailure
+            case .restoring(let since, let failure):
+                var all = restoring ?? (since, nil, [])
+                all.since = min(all.since, since)
+                all.failure = all.failure ?? failure
                 all.partitions.append(partitions[slot].id)
                 restoring = all
             case .finishing: add(.newIncarnation, moment.steady, "\(partitions[slot].id) was made anew", "")
-            case .free, .active, .draining: break
+            case .free, .active, .held, .draining: break
             }
             if partitions[slot].unstored > 0 { unstored = min(unstored ?? .distantFuture, partitions[slot].storedAt) }
         }
@@ -126,42 +126,43 @@ extension Engine {
                 "give all topics of the lane the same number of partitions: newswire topics --create --config FILE")
         }
         if let unstored {
-            let letters = pendingResults.keys.contains { partitions[$0.slot].lane.index == lane }
+            let letters = pendingResults.keys.contains { partitions[$0.slot].lane == lane }
             add(
                 letters ? .deadLetters : .results, unstored,
                 "the broker has not acknowledged \(letters ? "dead letters" : "results")",
                 "look at the brokers and at the topic")
         }
-        if let since = lanes[lane].commit.failingSince, let failure = lanes[lane].commit.failure {
-            add(.commit, since, "offsets cannot be committed: \(failure.detail)", failure.remedy)
+        if let failing = lanes[lane].commit.failing {
+            add(
+                .commit, failing.since, "offsets cannot be committed: \(failing.failure.detail)", failing.failure.remedy
+            )
         }
     }
 
     private func addSendingWaits(
-        _ lane: Int, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
+        _ lane: LaneID, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
     ) {
         if let halt, halt.reason != .flood {
             add(.halt, halt.since, "\(halt.reason.rawValue): \(halt.detail)", halt.reason.remedy)
         }
         if let hubFailure, halt == nil, lanes[lane].retries.count + lanes[lane].ready.count > 0 {
             add(
-                .hubFailing, hubFailure.since, "the hub takes nothing: \(hubFailure.detail)",
-                "look at the hub and at the way there; events are tried until their deadlines")
+                .hubFailing, hubFailure.since, "the hub accepts nothing: \(hubFailure.detail)",
+                "check the hub and the network path to it; events are retried until their deadlines")
         }
-        if moment.steady < awayUntil {
-            add(
-                .hubPause, awaySince,
-                "the hub asked to wait; it goes on in \((awayUntil - moment.steady).seconds) s", "")
+        if moment.steady < hubPause.until {
+            let left = (hubPause.until - moment.steady).seconds
+            add(.hubPause, hubPause.since, "the hub asked to wait; sending goes on in \(left) s", "")
         }
         let requests = inFlight.all.filter { request in
-            locate(request.delivery).map { partitions[$0.slot].lane.index == lane } ?? false
+            partitions.place(of: request.delivery)?.lane == lane
         }
         if let oldest = requests.map(\.sentAt).min() {
             add(.reply, oldest, "\(requests.count) requests wait for the hub's answer", "")
         }
         guard !lanes[lane].ready.isEmpty else { return }
         if inFlight.count >= concurrency.limit {
-            add(.concurrency, moment.steady, "as many requests are under way as the hub can bear", "")
+            add(.concurrency, moment.steady, "as many requests are in flight as the hub can bear", "")
         } else if paceAt != nil {
             add(.rate, moment.steady, "the configured rate is used up, or belongs to more urgent lanes", "")
         }

@@ -1,6 +1,8 @@
+import KafkaModel
 public import NewsModel
 
-/// Sending has stopped for a reason that is nobody's single event.
+/// Sending has stopped for a reason that concerns more than one event. One request at a time, the probe, finds out whether
+/// it is over.
 public struct Halt: Sendable, Hashable {
     public var reason: Reason
     /// What the hub or the network said.
@@ -8,8 +10,10 @@ public struct Halt: Sendable, Hashable {
     public var since: Instant
     /// The next probe leaves no earlier.
     public var probeAt: Instant
-    /// What the probe after that waits.
-    var pause: Duration
+    /// The wait before the probe after that.
+    private var pause: Duration
+    /// The probe in flight.
+    private(set) var probe: RequestID?
 
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// 401 with a fresh token: the key is wrong.
@@ -47,9 +51,52 @@ public struct Halt: Sendable, Hashable {
         self.pause = pause
     }
 
-    /// A probe failed: the next waits twice as long, up to `longest`.
+    func isProbeDue(at now: Instant) -> Bool { probe == nil && now >= probeAt }
+
+    mutating func beginProbe(_ id: RequestID?) { probe = id }
+    mutating func postponeProbe(to instant: Instant) { probeAt = instant }
+
+    /// The next probe waits twice as long, up to `longest`.
     mutating func probeFailed(at now: Instant, longest: Duration) {
+        probe = nil
         pause = min(pause * 2, longest)
         probeAt = now + pause
+    }
+
+    /// With the times of the clock on the wall, for people.
+    func onTheWall(_ moment: Moment) -> Halt {
+        var halt = self
+        halt.probe = nil
+        halt.since = moment.wall + (since - moment.steady)
+        halt.probeAt = moment.wall + (probeAt - moment.steady)
+        return halt
+    }
+}
+
+/// The hub asked everyone to stay away for a while.
+struct HubPause: Sendable {
+    private(set) var since = Instant.distantPast
+    private(set) var until = Instant.distantPast
+
+    mutating func extend(to until: Instant, at now: Instant) {
+        if now >= self.until { since = now }
+        self.until = max(self.until, until)
+    }
+}
+
+/// The access token that requests carry. A refusal counts only against the present one.
+struct TokenEpoch: Sendable {
+    private(set) var number = 0
+    /// A request with the present token was let in: its key is right.
+    private(set) var isProven = false
+
+    /// A refusal may be the token's fault: another one is worth a try.
+    var deservesRenewal: Bool { isProven || number == 0 }
+
+    mutating func letIn(_ epoch: Int) { if epoch == number { isProven = true } }
+
+    mutating func renew() {
+        number += 1
+        isProven = false
     }
 }

@@ -19,12 +19,10 @@ struct Lane: Sendable {
     /// Most of its recent events failed for their own fault: it stopped.
     var flood: Halt?
     var floodGuard: FloodGuard
-    /// The request that finds out whether the flood is over.
-    var floodProbe: RequestID?
     /// Some partition may be held for its length: worth a look when records finish.
     var hasHeldPartitions = false
-    /// Floor credit earned, in percent of one request; below 200.
-    var floorCredit = 0
+    /// Floor credit earned, in percent of one request; at most 100.
+    private(set) var floorCredit = 0
     /// Partitions of the lane's topics, whoever owns them.
     var counts = PartitionCounts()
     /// The slots of the partitions that are ours, in ascending order of topic and partition.
@@ -42,8 +40,8 @@ struct Lane: Sendable {
     private var grantedBytes = 0
 
     var commit = LaneCommit()
-    /// The generation that is being given up, and until when we wait for what is under way.
-    var draining: Draining?
+    /// Partitions are being given up.
+    var handover: Handover?
 
     struct Unexamined: Sendable {
         var id: DeliveryID
@@ -62,21 +60,39 @@ struct Lane: Sendable {
         static func == (lhs: Delayed, rhs: Delayed) -> Bool { lhs.order == rhs.order }
     }
 
-    struct Draining: Sendable, Hashable {
-        var generation: Generation
-        var until: Instant
-        /// The last commit was tried; its answer releases the partitions.
-        var committed = false
+    /// The giving up of a generation's partitions.
+    struct Handover: Sendable, Hashable {
+        let generation: Generation
+        /// The partitions go then, whatever is still under way.
+        let deadline: Instant
+        /// The last commit was answered, or there was none to make.
+        private(set) var isCommitted: Bool
+
+        init(of generation: Generation, by deadline: Instant, isLost: Bool) {
+            self.generation = generation
+            self.deadline = deadline
+            isCommitted = isLost
+        }
+
+        mutating func committed() { isCommitted = true }
     }
 
     /// Records of one partition between its low watermark and the newest: one stuck delivery must not let finished ones
     /// behind it pile up without bound.
     var spanMax: Int { settings.window.records * 2 }
 
+    /// Neither paused nor stopped by a flood.
+    var maySend: Bool { !isPaused && flood == nil }
+    /// It has earned a request although a more urgent lane has work.
+    var hasFloorDue: Bool { floorCredit >= 100 }
+
     init(_ settings: LaneSettings, floodGuard: FloodGuard.Settings) {
         self.settings = settings
         self.floodGuard = FloodGuard(floodGuard)
     }
+
+    mutating func earnFloor() { floorCredit = min(floorCredit + settings.floorPercent, 100) }
+    mutating func spendFloor() { floorCredit = max(floorCredit - 100, 0) }
 
     /// - Parameter until: when to look again, at most `notBefore`; both by the monotonic clock.
     mutating func retry(_ id: DeliveryID, notBefore: Instant, until: Instant) {
@@ -101,6 +117,7 @@ struct Lane: Sendable {
         heldBytes += bytes
     }
 
+    /// A record left the window.
     mutating func finished(bytes: Int) {
         heldRecords -= 1
         heldBytes -= bytes
@@ -119,86 +136,11 @@ struct Lane: Sendable {
 }
 
 extension [Lane] {
+    /// Most urgent first.
+    var ids: LazyMapSequence<Range<Int>, LaneID> { indices.lazy.map { LaneID($0) } }
+
     subscript(lane: LaneID) -> Lane {
         get { self[lane.index] }
         _modify { yield &self[lane.index] }
     }
-}
-
-/// When a lane commits, and what it committed: one commit under way at a time.
-struct LaneCommit: Sendable {
-    var isUnderWay = false
-    /// Something moved since the last one.
-    var isDirty = false
-    /// Only time stands between the lane and its next commit.
-    var isDue = false
-    var notBefore = Instant.distantPast
-    /// Everything is committed anew then although nothing moved: brokers forget offsets of topics a group does not
-    /// read (KIP-211), L among them.
-    var renewAt = Instant.distantFuture
-    /// L as last committed, by results partition.
-    var ledger: [Int32: Int64] = [:]
-    /// Commits that failed in a row, since when and why.
-    var failures = 0
-    var failingSince: Instant?
-    var failure: KafkaFailure?
-
-    static let renewInterval = Duration.seconds(12 * 3600)
-    static let longestRest = Duration.seconds(5)
-    /// An idle lane moves its L along when other lanes' results have gone so far ahead.
-    static let ledgerStep: Int64 = 2048
-
-    mutating func begin(at now: Instant, interval: Duration) {
-        isUnderWay = true
-        notBefore = now + interval
-    }
-
-    mutating func succeeded() {
-        isUnderWay = false
-        failures = 0
-        failingSince = nil
-        failure = nil
-    }
-
-    mutating func failed(_ failure: KafkaFailure, at now: Instant, interval: Duration) {
-        isUnderWay = false
-        failingSince = failingSince ?? now
-        self.failure = failure
-        failures += 1
-        var rest = interval
-        for _ in 0..<min(failures - 1, 10) { rest = min(rest * 2, max(Self.longestRest, interval)) }
-        notBefore = now + rest
-    }
-}
-
-/// How many partitions each topic of a lane has, as far as we know.
-struct PartitionCounts: Sendable {
-    private(set) var byTopic: [String: Int] = [:]
-    /// Read since the last assignment: only then our part of the whole is known.
-    private(set) var isFresh = false
-
-    /// Since when the topics differ in length, or the counts are not known anew; by the monotonic clock.
-    private(set) var unequalSince: Instant?
-    private(set) var assignedAt = Instant.distantPast
-
-    mutating func assigned(at now: Instant) {
-        isFresh = false
-        assignedAt = now
-    }
-
-    /// Counts of topics that are gone for the moment stay; and until the next assignment a topic does not shrink, as others
-    /// may still hold partitions that are no more.
-    mutating func learn(_ counts: [String: Int], of topics: [String], isFresh: Bool, at now: Instant) {
-        for topic in topics {
-            guard let count = counts[topic] else { continue }
-            byTopic[topic] = isFresh && !self.isFresh ? count : max(byTopic[topic] ?? 0, count)
-        }
-        if isFresh { self.isFresh = true }
-        unequalSince = areEqual ? nil : unequalSince ?? now
-    }
-
-    var total: Int { byTopic.values.reduce(0, +) }
-
-    /// All topics of a lane have the same count: partition p of all of them belongs to one member.
-    var areEqual: Bool { Set(byTopic.values).count <= 1 }
 }

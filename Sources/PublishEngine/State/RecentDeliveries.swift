@@ -17,17 +17,21 @@ struct RecentDeliveries: Sendable {
         self.capacity = max(capacity, 0)
     }
 
-    static func delivery(id: String, version: String?, platform: UInt8) -> Fingerprint {
+    static func delivery(of event: NewsEvent, platform: Int) -> Fingerprint {
+        delivery(id: event.id, version: event.version?.text, platform: platform)
+    }
+
+    static func delivery(id: String, version: String?, platform: Int) -> Fingerprint {
         var fingerprint = Fingerprint()
-        fingerprint.mix(platform)
+        fingerprint.mix(UInt8(truncatingIfNeeded: platform))
         fingerprint.mix(id)
         if let version { fingerprint.mix(version) }
         return fingerprint
     }
 
-    static func story(_ key: String, platform: UInt8) -> Fingerprint {
+    static func story(_ key: String, platform: Int) -> Fingerprint {
         var fingerprint = Fingerprint()
-        fingerprint.mix(platform)
+        fingerprint.mix(UInt8(truncatingIfNeeded: platform))
         fingerprint.mix(key)
         return fingerprint
     }

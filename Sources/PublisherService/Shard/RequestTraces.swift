@@ -39,7 +39,7 @@ final class RequestTraces {
         ]
     }
 
-    func departed(_ id: RequestID, _ request: DepartedRequest, at now: Instant) {
+    func departed(_ id: RequestID, _ request: InFlightRequest, at now: Instant) {
         var context = begun.removeValue(forKey: request.delivery) ?? .topLevel
         let isFirst = RecordHeaders().extract(key: HeaderName.traceParent, from: request.headers) == nil
         if !isFirst { tracer.extract(request.headers, into: &context, using: RecordHeaders()) }

@@ -180,7 +180,7 @@ final class Shard {
         case .send(let id, let request):
             authorize()
             meter.tally.requests += 1
-            if let traces, let request = engine.departed(id) { traces.departed(id, request, at: clock.now.wall) }
+            if let traces, let request = engine.inFlightRequest(id) { traces.departed(id, request, at: clock.now.wall) }
             pool?.send(request, id: id.rawValue)
         case .renewToken:
             accessToken.discard()

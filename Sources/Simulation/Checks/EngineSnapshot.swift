@@ -9,7 +9,7 @@ struct EngineSnapshot {
     /// By the monotonic clock, like `wakeAt`.
     var now: Instant
     var wakeAt: Instant?
-    var census: Census
+    var counts: EngineCounts
     var lanes: [Lane]
     var halt: String?
 
@@ -25,7 +25,7 @@ struct EngineSnapshot {
         self.actions = actions
         now = moment.steady
         self.wakeAt = wakeAt
-        census = engine.census
+        counts = engine.counts
         lanes = engine.laneStatus(at: moment).map {
             Lane(partitions: $0.partitions, held: $0.held, heldBytes: $0.heldBytes, flood: $0.flood != nil)
         }

@@ -29,7 +29,7 @@ struct MemoryBounds: Checker {
 
     private func excess(_ snapshot: EngineSnapshot, _ truth: GroundTruth) -> String? {
         let settings = truth.scenario.setting.engine
-        let census = snapshot.census
+        let counts = snapshot.counts
         var held = 0
         for (lane, status) in zip(settings.lanes, snapshot.lanes) {
             held += status.held
@@ -44,27 +44,27 @@ struct MemoryBounds: Checker {
             if status.held < 0 || status.heldBytes < 0 { return "lane \(lane.name) holds less than nothing" }
         }
         let deliveries = held * settings.platforms.count
-        if census.inFlight > settings.connections {
-            return "\(census.inFlight) requests for \(settings.connections) connections"
+        if counts.inFlight > settings.connections {
+            return "\(counts.inFlight) requests for \(settings.connections) connections"
         }
-        if census.unexamined > held { return "\(census.unexamined) records wait to be examined, \(held) are held" }
-        if census.lines > deliveries { return "\(census.lines) story lines for \(deliveries) deliveries" }
+        if counts.unexamined > held { return "\(counts.unexamined) records wait to be examined, \(held) are held" }
+        if counts.stories > deliveries { return "\(counts.stories) story lines for \(deliveries) deliveries" }
         let slack = 2 * deliveries + 64 * settings.lanes.count
-        if census.ready > slack { return "\(census.ready) places in the queues for \(deliveries) deliveries" }
-        if census.delayed > slack { return "\(census.delayed) places in the waiting room for \(deliveries) deliveries" }
+        if counts.ready > slack { return "\(counts.ready) places in the queues for \(deliveries) deliveries" }
+        if counts.delayed > slack { return "\(counts.delayed) places in the waiting room for \(deliveries) deliveries" }
         let window = settings.lanes.map(\.window.records).max() ?? 0
         let partitions = snapshot.lanes.reduce(0) { $0 + $1.partitions }
-        if census.records > 4 * window * max(partitions, 1) { return "\(census.records) records behind the watermarks" }
+        if counts.records > 4 * window * max(partitions, 1) { return "\(counts.records) records behind the watermarks" }
         return nil
     }
 
     private func rest(_ snapshot: EngineSnapshot) -> String? {
-        let census = snapshot.census
-        if census.inFlight > 0 { return "\(census.inFlight) requests under way" }
-        if census.lines > 0 { return "\(census.lines) story lines" }
-        if census.unexamined > 0 { return "\(census.unexamined) unexamined records" }
-        if census.ready > 0 { return "\(census.ready) places in the queues" }
-        if census.records > 0 { return "\(census.records) records" }
+        let counts = snapshot.counts
+        if counts.inFlight > 0 { return "\(counts.inFlight) requests under way" }
+        if counts.stories > 0 { return "\(counts.stories) story lines" }
+        if counts.unexamined > 0 { return "\(counts.unexamined) unexamined records" }
+        if counts.ready > 0 { return "\(counts.ready) places in the queues" }
+        if counts.records > 0 { return "\(counts.records) records" }
         if snapshot.lanes.contains(where: { $0.held != 0 || $0.heldBytes != 0 }) { return "a window in use" }
         return nil
     }

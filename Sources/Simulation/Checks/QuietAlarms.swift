@@ -7,7 +7,7 @@ struct QuietAlarms: Checker {
     let promise = Promise.quietAlarms
     /// Alarms in a row without anything done or changed, and since when.
     private var idle: [Address: (count: Int, since: Instant)] = [:]
-    private var last: [Address: Census] = [:]
+    private var last: [Address: EngineCounts] = [:]
     private static let most = 20
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -15,7 +15,7 @@ struct QuietAlarms: Checker {
         if let wakeAt = snapshot.wakeAt, wakeAt <= snapshot.now {
             return "process \(address.process) asks to be woken at once"
         }
-        let hasChanged = last.updateValue(snapshot.census, forKey: address) != snapshot.census
+        let hasChanged = last.updateValue(snapshot.counts, forKey: address) != snapshot.counts
         guard snapshot.isAlarm, snapshot.actions == 0, !hasChanged else {
             idle[address] = nil
             return nil

@@ -21,7 +21,7 @@ struct Recalls: Checker {
                 }
                 if !isDone { pending[ownership, default: []].insert(truth.scenario.news[item].story) }
             }
-        case .acted(let address, let snapshot) where snapshot.census.unexamined == 0 && !pending.isEmpty:
+        case .acted(let address, let snapshot) where snapshot.counts.unexamined == 0 && !pending.isEmpty:
             // What was not examined when its partition was revoked is left to the next owner.
             for (ownership, stories) in pending
             where truth.ownerships[ownership].address == address && truth.ownerships[ownership].revokedAt == nil {

@@ -67,12 +67,13 @@ struct StoryOrder: Checker {
         return nil
     }
 
-    /// Whether its owner read on in another incarnation without knowing, past a delivery that nobody had read by then.
+    /// Whether its owner read on in another incarnation without knowing, past a delivery that it never read. (The offset
+    /// where it began cannot have skipped one without a result: `CommitsBehindResults` sees to that.)
     private func wasReadOn(
         _ result: GroundTruth.StoredResult, past delivery: Int, _ truth: GroundTruth
     ) -> Bool {
         guard let number = result.ownership else { return false }
-        return truth.takenBy[truth.item(of: delivery)].allSatisfy { $0 > number }
+        return !truth.takenBy[truth.item(of: delivery)].contains(number)
     }
 
     private func offset(_ delivery: Int, _ truth: GroundTruth) -> Int64 {

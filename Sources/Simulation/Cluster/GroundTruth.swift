@@ -64,9 +64,16 @@ final class GroundTruth {
         var publishedAt: Instant
         /// It went with its topic, or was cut off.
         var isGone = false
-        /// Nobody can know that it has no result: it came to stand below an offset that had been committed for other records,
-        /// or in the place of the same event.
-        var isHidden = false
+        /// Why no process can know that it has no result.
+        var hiding: Hiding?
+        var isHidden: Bool { hiding != nil }
+
+        enum Hiding {
+            /// It came to stand below an offset that had been committed for other records.
+            case skipped
+            /// It came to stand in the place of the same record.
+            case twin
+        }
     }
 
     struct Commit {
@@ -107,7 +114,12 @@ final class GroundTruth {
     /// Whether a record must come to its results.
     func isDue(_ item: Int) -> Bool {
         guard let place = places[item] else { return true }
-        if place.isHidden { return false }
+        switch place.hiding {
+        case .twin: return false
+        // Whoever reads it after all finishes it.
+        case .skipped: return takenBy[item].contains { ownerships[$0].end == nil }
+        case nil: break
+        }
         if Int(place.partition.partition) >= counts[scenario.setting.results] ?? 0 { return false }
         guard place.isGone else { return true }
         // An engine that has read it finishes it, unless it ends or gives the partition up first.

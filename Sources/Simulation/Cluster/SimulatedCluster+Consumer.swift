@@ -70,7 +70,7 @@ extension SimulatedCluster {
             let isFull = consumer.read(batch: random.number(1...64), &events) { slot, limit in
                 let partition = slots[slot].partition
                 guard var position = positions[partition] else { return [] }
-                let (readings, taken) = fetch(partition, &position, limit: limit)
+                let (readings, taken) = fetch(partition, &position, limit: limit, for: address)
                 positions[partition] = position
                 items[partition] = taken
                 if !readings.isEmpty { isMoving = true }
@@ -86,7 +86,7 @@ extension SimulatedCluster {
 
     /// What the client library has in the partition's queue.
     private mutating func fetch(
-        _ partition: TopicPartition, _ position: inout LaneClient.FetchPosition, limit: Int
+        _ partition: TopicPartition, _ position: inout LaneClient.FetchPosition, limit: Int, for address: Address
     ) -> ([ConsumerState.Reading], [Int]) {
         guard let log = truth.sources[partition], now >= log.servedFrom else { return ([], []) }
         if let fault = unavailability(of: partition) {
@@ -103,7 +103,7 @@ extension SimulatedCluster {
             strike(.silentRecreation)
         }
         if position.wasCommitted, let cut = log.firstCut {
-            truth.hide(partition, below: position.offset, publishedAfter: cut)
+            truth.hide(partition, below: position.offset, publishedAfter: cut, from: address)
         }
         position.wasCommitted = false
         position.incarnation = log.incarnation

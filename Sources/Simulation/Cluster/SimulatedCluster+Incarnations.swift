@@ -33,7 +33,7 @@ extension SimulatedCluster {
         guard case .record(let found) = finding, found.offset > check.anchor.offset, !check.anchor.isBeginning,
             let position = processes[address.process].lanes[lane].positions[check.partition]
         else { return }
-        truth.hide(check.partition, below: position.offset, publishedAfter: .distantPast)
+        truth.hide(check.partition, below: position.offset, publishedAfter: .distantPast, from: address)
     }
 
     private func finding(at anchor: IncarnationAnchor, of partition: TopicPartition) -> IncarnationAnchor.Finding {

@@ -116,16 +116,13 @@ extension SimulatedCluster {
         }
     }
 
-    /// The same event, or the same bytes, at the same coordinates in two incarnations: the ledger cannot tell the two apart.
+    /// The same record at the same coordinates in two incarnations: the ledger cannot tell the two apart.
     private mutating func hideTwin(_ item: Int, at offset: Int64, of ownership: Int) {
         guard let others = truth.ownerships[ownership].settled[offset], !others.contains(item) else { return }
-        let news = scenario.news[item]
-        let isTwin = others.contains { other in
-            let twin = scenario.news[other]
-            return twin.eventID == news.eventID
-                || (twin.record.key == news.record.key && twin.record.value == news.record.value)
+        let identity = RecordIdentity(of: scenario.news[item].record)
+        if others.contains(where: { RecordIdentity(of: scenario.news[$0].record) == identity }) {
+            truth.places[item]?.hiding = .twin
         }
-        if isTwin { truth.places[item]?.isHidden = true }
     }
 
     private mutating func noteLedger(

@@ -139,12 +139,16 @@ extension GroundTruth {
 
     /// A reader starts above these records, because the offset was committed for others that stood there before the partition
     /// was cut back, maybe by an owner who had not noticed: nothing tells it, as older records are the same.
-    func hide(_ partition: TopicPartition, below offset: Int64, publishedAfter time: Instant) {
+    func hide(
+        _ partition: TopicPartition, below offset: Int64, publishedAfter time: Instant, from reader: Address
+    ) {
         for (stands, item) in sources[partition]?.items ?? [] where stands < offset {
             guard let place = places[item], place.publishedAt > time, !isSettled(item) else { continue }
-            // Who has read one finishes it.
-            if takenBy[item].contains(where: { ownerships[$0].end == nil }) { continue }
-            places[item]?.isHidden = true
+            // What the reader has read it finishes.
+            if takenBy[item].contains(where: { ownerships[$0].end == nil && ownerships[$0].address == reader }) {
+                continue
+            }
+            places[item]?.hiding = .skipped
         }
     }
 

@@ -1,0 +1,97 @@
+import DequeModule
+import KafkaModel
+import NewsModel
+
+/// While the hub or a lane is stopped, one request at a time finds out whether that is over.
+extension Engine {
+    mutating func sendProbe(_ turn: inout Turn) {
+        guard let halt, halt.isProbeDue(at: turn.now) else { return }
+        if let later = probeMustWait(turn) {
+            self.halt?.postponeProbe(to: later)
+            return
+        }
+        for lane in lanes.ids where lanes[lane].maySend {
+            guard let (place, content) = firstReady(lane, &turn) else { continue }
+            if halt.reason == .keyRefused { renewToken(&turn) }
+            let probe = send(place, content, &turn)
+            self.halt?.beginProbe(probe)
+            return
+        }
+        // A lane that a flood has stopped must not keep the hub stopped too.
+        for lane in lanes.ids where lanes[lane].flood != nil && !lanes[lane].isPaused {
+            lanes[lane].flood?.postponeProbe(to: turn.now)
+            sendFloodProbe(lane, &turn)
+            guard let probe = lanes[lane].flood?.probe else { continue }
+            self.halt?.beginProbe(probe)
+            return
+        }
+        // Nothing waits: look again at the probe's own pace, or at once when something arrives behind this time.
+        self.halt?.postponeProbe(to: turn.now + .seconds(1))
+    }
+
+    /// In a flood one event at a time is let through, to see whether the lane's events are well again.
+    mutating func sendFloodProbe(_ lane: LaneID, _ turn: inout Turn) {
+        guard let flood = lanes[lane].flood, !lanes[lane].isPaused, flood.isProbeDue(at: turn.now) else { return }
+        if let later = probeMustWait(turn) {
+            lanes[lane].flood?.postponeProbe(to: later)
+            return
+        }
+        if lanes[lane].ready.isEmpty {
+            guard let next = lanes[lane].unexamined.popFirst() else {
+                lanes[lane].flood?.postponeProbe(to: turn.now + .seconds(1))
+                return
+            }
+            examine(next, &turn)
+        }
+        if let (place, content) = firstReady(lane, &turn) {
+            let probe = send(place, content, &turn)
+            lanes[lane].flood?.beginProbe(probe)
+        } else {
+            lanes[lane].flood?.probeFailed(at: turn.now, longest: settings.probeLongest)
+        }
+    }
+
+    private mutating func firstReady(_ lane: LaneID, _ turn: inout Turn) -> (Place, ExaminedRecord)? {
+        while !lanes[lane].ready.isEmpty {
+            if let ready = nextReady(lane, &turn) { return ready }
+        }
+        return nil
+    }
+
+    /// When to look again if no probe can leave now.
+    private func probeMustWait(_ turn: Turn) -> Instant? {
+        // Every connection may still wait for the hub that stopped answering.
+        guard inFlight.count < settings.connections else { return turn.now + settings.probeFirst }
+        return notBefore(turn).map { min($0, turn.now + settings.probeFirst) }
+    }
+
+    /// An answer about the one event, or an acceptance, ends a halt.
+    mutating func judgeProbe(_ verdict: Verdict, _ turn: Turn) {
+        switch verdict {
+        case .accepted, .rejected:
+            halt = nil
+            outage.accepted()
+        case .notAccepted, .unreachable, .unknown, .tokenRefused:
+            halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
+        case .halt(let reason, let failure):
+            halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
+            halt?.reason = reason
+            halt?.detail = failure.detail
+        }
+    }
+
+    mutating func judgeFloodProbe(_ verdict: Verdict, _ id: RequestID, _ turn: Turn) {
+        guard let lane = lanes.ids.first(where: { lanes[$0].flood?.probe == id }) else { return }
+        if case .accepted = verdict {
+            lanes[lane].flood = nil
+            lanes[lane].floodGuard.reset()
+        } else {
+            lanes[lane].flood?.probeFailed(at: turn.now, longest: settings.probeLongest)
+        }
+    }
+
+    mutating func renewToken(_ turn: inout Turn) {
+        token.renew()
+        turn.actions.append(.renewToken)
+    }
+}

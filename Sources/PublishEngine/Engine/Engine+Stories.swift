@@ -1,0 +1,113 @@
+import DequeModule
+import KafkaModel
+import NewsModel
+
+/// Deliveries of one story leave in order, and the newest version wins.
+extension Engine {
+    /// - Parameter isOwner: it entered its event's id into the duplicate window.
+    mutating func join(_ story: StoryID, _ place: Place, _ event: NewsEvent, isOwner: Bool, _ turn: inout Turn) {
+        partitions[place].claim(isOwner: isOwner)
+        if stories.begin(story, with: place.id) {
+            partitions[place].lead(story)
+            lead(place, event, turn)
+            return
+        }
+        partitions[place].wait(in: story)
+        _ = stories.append(place.id, to: story)
+        if event.version != nil { supersede(in: story, by: event, place.id, &turn) }
+    }
+
+    /// The delivery is the head of its story: it may leave, or waits for its embargo.
+    private mutating func lead(_ place: Place, _ event: NewsEvent, _ turn: Turn) {
+        if let embargo = event.embargoUntil, embargo > turn.embargoClock {
+            partitions[place].delay()
+            lanes[place.lane].embargo(place.id, until: embargo)
+        } else {
+            partitions[place].becomeReady()
+            lanes[place.lane].ready.append(place.id)
+        }
+    }
+
+    /// Settles every queued older version of the story. A version in flight is awaited, and does not leave again.
+    private mutating func supersede(
+        in story: StoryID, by newer: NewsEvent, _ newest: DeliveryID, _ turn: inout Turn
+    ) {
+        for id in openDeliveries(of: story) where id != newest {
+            guard let event = partitions.event(of: id), event.orderKey == newer.orderKey, let version = event.version,
+                let newerVersion = newer.version, version < newerVersion
+            else { continue }
+            withdraw(id, for: .superseded, &turn)
+        }
+    }
+
+    /// Ends a delivery that waits; one in flight is awaited first, and not tried again.
+    mutating func withdraw(_ id: DeliveryID, for reason: Delivery.Withdrawal, _ turn: inout Turn) {
+        guard let place = partitions.place(of: id) else { return }
+        if partitions[place].isQueued {
+            endWithdrawn(place, for: reason, reply: nil, &turn)
+        } else if partitions[place].phase == .inFlight {
+            partitions[place].withdraw(for: reason)
+        }
+    }
+
+    /// The story's deliveries without an outcome, first to last.
+    func openDeliveries(of story: StoryID) -> [DeliveryID] {
+        stories.deliveries(of: story).filter(partitions.isOpen)
+    }
+
+    /// Stories whose head is done or gone move on.
+    mutating func advanceStories(_ turn: inout Turn) {
+        while let story = stories.nextToAdvance(in: partitions) { advance(story, &turn) }
+    }
+
+    private mutating func advance(_ story: StoryID, _ turn: inout Turn) {
+        while let next = stories.popWaiting(of: story) {
+            guard let place = partitions.place(of: next), partitions[place].phase == .waiting,
+                let event = partitions[recordOf: place].content?.routed?.event
+            else { continue }
+            if partitions[place].claim == .awaitsTwin, !takePlaceOfTwin(place, event) {
+                settle(place, as: .duplicate, .duplicate, &turn)
+                continue
+            }
+            stories.setHead(next, of: story)
+            lead(place, event, turn)
+            return
+        }
+    }
+
+    // MARK: Duplicates
+
+    /// A second copy waits while something of its story is under way: if its twin ends without acceptance, it is an editor's
+    /// second try. Otherwise it is a duplicate.
+    mutating func joinTwin(_ story: StoryID, _ place: Place, _ turn: inout Turn) {
+        if stories.append(place.id, to: story) {
+            partitions[place].wait(in: story, awaitsTwin: true)
+        } else {
+            settle(place, as: .duplicate, .duplicate, &turn)
+        }
+    }
+
+    /// - Returns: `false` if the twin was accepted.
+    private mutating func takePlaceOfTwin(_ place: Place, _ event: NewsEvent) -> Bool {
+        let isFirst = partitions[place.slot].recent.insert(
+            RecentDeliveries.delivery(of: event, platform: place.platform))
+        partitions[place].claim(isOwner: isFirst)
+        return isFirst
+    }
+
+    /// Another try, by an editor for example, is no duplicate; unless a redriven copy is already under way.
+    mutating func forgetID(of event: NewsEvent, _ place: Place) {
+        for other in openDeliveries(of: partitions[place].story)
+        where other != place.id && other.slot == place.slot && other.platform == place.platform {
+            guard let other = partitions.place(of: other),
+                let twin = partitions[recordOf: other].content?.routed?.event,
+                twin.id == event.id, twin.version?.text == event.version?.text,
+                // One that waits for this ending looks for itself.
+                partitions[other].claim != .awaitsTwin
+            else { continue }
+            partitions[other].claim(isOwner: true)
+            return
+        }
+        partitions[place.slot].recent.remove(RecentDeliveries.delivery(of: event, platform: place.platform))
+    }
+}

@@ -1,0 +1,33 @@
+import NewsModel
+
+/// How many partitions each topic of a lane has, as far as we know.
+struct PartitionCounts: Sendable {
+    private(set) var byTopic: [String: Int] = [:]
+    /// Read since the last assignment: only then our part of the whole is known.
+    private(set) var isFresh = false
+
+    /// Since when the topics differ in length, or the counts are not known anew; by the monotonic clock.
+    private(set) var unequalSince: Instant?
+    private(set) var assignedAt = Instant.distantPast
+
+    mutating func assigned(at now: Instant) {
+        isFresh = false
+        assignedAt = now
+    }
+
+    /// Counts of topics that are gone for the moment stay; and until the next assignment a topic does not shrink, as others
+    /// may still hold partitions that are no more.
+    mutating func learn(_ counts: [String: Int], of topics: [String], isFresh: Bool, at now: Instant) {
+        for topic in topics {
+            guard let count = counts[topic] else { continue }
+            byTopic[topic] = isFresh && !self.isFresh ? count : max(byTopic[topic] ?? 0, count)
+        }
+        if isFresh { self.isFresh = true }
+        unequalSince = areEqual ? nil : unequalSince ?? now
+    }
+
+    var total: Int { byTopic.values.reduce(0, +) }
+
+    /// All topics of a lane have the same count: partition p of all of them belongs to one member.
+    var areEqual: Bool { Set(byTopic.values).count <= 1 }
+}

@@ -1,0 +1,112 @@
+import DequeModule
+import KafkaModel
+import NewsModel
+
+/// The partitions that are ours, by slot. A slot is used again, under another occupancy.
+struct PartitionTable: Sendable {
+    private var slots: [Partition] = []
+    /// One past the highest result offset known, by results partition; all lanes share them.
+    private var resultsEnds: [Int32: Int64] = [:]
+
+    /// In place: a copy would copy a whole window with the next change.
+    subscript(slot: Int) -> Partition {
+        _read { yield slots[slot] }
+        _modify { yield &slots[slot] }
+    }
+
+    subscript(place: Place) -> Delivery {
+        _read { yield slots[place.slot][place.index, place.platform] }
+        _modify { yield &slots[place.slot][place.index, place.platform] }
+    }
+
+    subscript(recordOf place: Place) -> Partition.Entry {
+        _read { yield slots[place.slot].entries[place.index] }
+    }
+
+    /// The delivery's place, unless its partition went or its record is done.
+    func place(of id: DeliveryID) -> Place? {
+        let slot = id.slot
+        guard slot < slots.count, !slots[slot].isFree, slots[slot].occupancy == id.occupancy,
+            id.platform < slots[slot].platformCount, let index = slots[slot].index(of: id.sequence)
+        else { return nil }
+        return Place(id: id, lane: slots[slot].lane, index: index)
+    }
+
+    /// The event behind a delivery that has no outcome yet.
+    func event(of id: DeliveryID) -> NewsEvent? {
+        place(of: id).flatMap { self[recordOf: $0].content?.routed?.event }
+    }
+
+    /// Keeps its place in its story.
+    func isOpen(_ id: DeliveryID) -> Bool { place(of: id).map { self[$0].isOpen } ?? false }
+
+    func phase(of id: DeliveryID) -> Delivery.Phase? { place(of: id).map { self[$0].phase } }
+
+    // MARK: Slots
+
+    /// Gives a partition the first free slot; `nil` when there is none.
+    mutating func occupy(
+        _ id: TopicPartition, _ lane: LaneID, _ generation: Generation, _ settings: EngineSettings, at now: Instant
+    ) -> Int? {
+        let slot: Int
+        if let free = slots.firstIndex(where: \.isFree) {
+            slot = free
+        } else {
+            guard slots.count < DeliveryID.slotsMax else { return nil }
+            slot = slots.count
+            slots.append(.free(after: 0))
+        }
+        slots[slot] = Partition(
+            id: id, lane: lane, generation: generation, occupancy: nextOccupancy(of: slot),
+            platformCount: settings.platforms.count, recent: RecentDeliveries(capacity: settings.duplicateWindow),
+            at: now)
+        return slot
+    }
+
+    /// Another incarnation of the partition follows in its slot, read from its beginning.
+    mutating func restart(_ slot: Int, at now: Instant) {
+        let former = slots[slot]
+        slots[slot] = Partition(
+            id: former.id, lane: former.lane, generation: former.generation, occupancy: nextOccupancy(of: slot),
+            platformCount: former.platformCount, recent: former.recent, at: now)
+        slots[slot].startFromBeginning()
+    }
+
+    /// Frees a slot.
+    ///
+    /// - Returns: the partition that had it.
+    mutating func vacate(_ slot: Int) -> Partition {
+        let former = slots[slot]
+        slots[slot] = .free(after: former.occupancy)
+        return former
+    }
+
+    private func nextOccupancy(of slot: Int) -> UInt8 { (slots[slot].occupancy &+ 1) & 0x7f }
+
+    // MARK: Results
+
+    /// A result of the delivery's record stands at this offset.
+    mutating func noteResult(at offset: Int64, of place: Place) {
+        let partition = slots[place.slot].id.partition
+        if offset + 1 < resultsEnds[partition] ?? 0 {
+            // Acknowledgements come in the order of offsets: the results topic was made anew.
+            for slot in slots.indices where slots[slot].id.partition == partition { slots[slot].forgetResultOffsets() }
+        }
+        slots[place.slot].noteResult(at: offset, of: place.index)
+        resultsEnds[partition] = offset + 1
+    }
+
+    /// L for a partition; `nil` while its ledger is not read.
+    mutating func ledgerStart(of slot: Int) -> Int64? {
+        guard slots[slot].restored.end != nil else { return nil }
+        slots[slot].restored.prune(below: slots[slot].lowWatermark)
+        return slots[slot].ledgerStart(acknowledgedEnd: resultsEnds[slots[slot].id.partition] ?? 0)
+    }
+
+    // MARK: Counts
+
+    /// Deliveries settled whose results are not acknowledged.
+    var unstored: Int { slots.reduce(0) { $0 + $1.unstored } }
+    var recordCount: Int { slots.reduce(0) { $0 + $1.entries.count } }
+    var restoredCount: Int { slots.reduce(0) { $0 + $1.restored.count } }
+}

@@ -1,0 +1,44 @@
+import KafkaModel
+
+/// What the engine reads in a delivery's id: the partition's slot, the record's place in it, the platform.
+///
+/// Each use of a slot has another occupancy, so the engine recognises what comes back late.
+extension DeliveryID {
+    /// Slots that can be told apart.
+    static let slotsMax = 4096
+
+    /// - Parameters:
+    ///   - slot: index into the partition table, below `slotsMax`.
+    ///   - occupancy: how often the slot was used before, modulo 128.
+    ///   - sequence: counts the partition's records from its assignment, wrapping.
+    ///   - platform: index into the settings' platforms, below 16.
+    init(slot: Int, occupancy: UInt8, sequence: UInt32, platform: Int) {
+        self.init(
+            rawValue: UInt64(truncatingIfNeeded: slot & 0xfff) << 43 | UInt64(occupancy & 0x7f) << 36
+                | UInt64(sequence) << 4 | UInt64(truncatingIfNeeded: platform & 0xf))
+    }
+
+    var slot: Int { Int(truncatingIfNeeded: rawValue >> 43) & 0xfff }
+    var occupancy: UInt8 { UInt8(truncatingIfNeeded: rawValue >> 36) & 0x7f }
+    var sequence: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 4) }
+    var platform: Int { Int(truncatingIfNeeded: rawValue) & 0xf }
+
+    /// The same record's delivery on another platform.
+    func on(_ platform: Int) -> DeliveryID {
+        DeliveryID(slot: slot, occupancy: occupancy, sequence: sequence, platform: platform)
+    }
+}
+
+/// Where a delivery stands in the partition table. Found anew for every input: indices move as records at the front are done.
+struct Place: Sendable {
+    let id: DeliveryID
+    let lane: LaneID
+    /// The record's index in its partition.
+    let index: Int
+
+    var slot: Int { id.slot }
+    var platform: Int { id.platform }
+
+    /// The same record's delivery on another platform.
+    func on(_ platform: Int) -> Place { Place(id: id.on(platform), lane: lane, index: index) }
+}
