@@ -40,7 +40,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        // Without its traits it needs neither swift-configuration nor what that brings along.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -156,12 +157,17 @@ let package = Package(
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
             ], path: "Tests/TestSupport", exclude: ["browser.py"], swiftSettings: strict),
+        // The code in the articles of the library products.
+        .testTarget(
+            name: "ArticleTests", dependencies: ["BreakingNews", "HubServer", "NotificationHub", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "ByteTextTests", dependencies: ["ByteText"], swiftSettings: strict),
         .testTarget(
             name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "KafkaModelTests", dependencies: ["KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
-            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"], swiftSettings: strict),
+            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"],
+            swiftSettings: strict),
         .testTarget(
             name: "PublishEngineTests",
             dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine"],
@@ -232,6 +238,7 @@ let package = Package(
                 "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
                 nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
         // A broker for tests in a process of its own.
         .executableTarget(
             name: "mockbroker", dependencies: ["KafkaIO"], path: "Tests/MockBroker", swiftSettings: strict),

@@ -17,7 +17,7 @@ struct BoundTests {
             lanes: {live: {topics: [news.events]}}
             rate: {perSecond: unlimited}
             """)
-        room.hub.add(try Fault(json: .object([.init("latencyMs", .integer(2_000))])))
+        room.hub.add(try HubFault(json: .object([.init("latencyMs", .integer(2_000))])))
         let padding = String(repeating: "x", count: 900)
         try room.publish(1...events) {
             #"{"id":"\#($0)","headline":"Headline \#($0).","category":"World","summary":"\#(padding)"}"#

@@ -108,7 +108,7 @@ struct KillTests {
 
         // A hub that does not answer delays the orderly end of the second process.
         let second = try runUntil(events / 2)
-        room.hub.add(try Fault(json: .object([.init("latencyMs", .integer(20_000))])))
+        room.hub.add(try HubFault(json: .object([.init("latencyMs", .integer(20_000))])))
         let half = room.hub.receivedCount
         let waits = ContinuousClock.now
         while waits.duration(to: .now) < .milliseconds(300) { moment() }

@@ -21,7 +21,7 @@ struct OrderTests {
             """)
         for status in ["503", "500"] {
             room.hub.add(
-                try Fault(json: .object([.init("status", .number(status)), .init("share", .number("0.05"))])))
+                try HubFault(json: .object([.init("status", .number(status)), .init("share", .number("0.05"))])))
         }
         // Event n is version n/200 of story n%200, in the story's partition.
         try room.publish(

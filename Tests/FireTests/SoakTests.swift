@@ -117,21 +117,21 @@ private final class Soak: @unchecked Sendable {
 
     private func misbehave() {
         room.hub.clearFaults()
-        var fault = Fault()
+        var fault = HubFault()
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return
         case 1: fault.status = 503
         case 2:
             fault.status = 429
             fault.retryAfter = 1
-            fault.next = 5
+            fault.callsLeft = 5
         case 3: fault.status = 500
         case 4: fault.latencyMilliseconds = 300
         case 5: fault.reset = .after
         case 6: fault.expiresTokens = true
         default: fault.status = 400
         }
-        if fault.next == nil { fault.shareMillionths = UInt64.random(in: 10_000...200_000, using: &random) }
+        if fault.callsLeft == nil { fault.shareMillionths = UInt64.random(in: 10_000...200_000, using: &random) }
         room.hub.add(fault)
         done.faults += 1
     }

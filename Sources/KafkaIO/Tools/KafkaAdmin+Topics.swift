@@ -1,16 +1,9 @@
 import ByteText
 import CRdkafka
+import Foundation
 public import KafkaModel
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
-// The making of topics, and their settings.
+// Creating topics, and their settings.
 
 extension KafkaAdmin {
     /// A topic to create.
@@ -128,7 +121,8 @@ extension KafkaAdmin {
                         "Look at the brokers; or this user may not see the topic: grant it DESCRIBE. Then run it again."
                 )
             }
-            usleep(100_000)
+            // Kafka announces no topics, so the brokers are asked again. Callers may block, up to `limit`.
+            Thread.sleep(forTimeInterval: 0.1)
         }
     }
 
