@@ -1,3 +1,4 @@
+import ByteText
 import HubIO
 import KafkaIO
 public import KafkaModel
@@ -280,8 +281,9 @@ public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
         case .topics(let problems): problems.joined(separator: "\n")
         case .settings(let problem): problem
         case .unstored(let count):
-            "the broker did not acknowledge \(count) results or dead letters in time; nothing that depends on them is "
-                + "committed, the next start does it again. Look at the brokers, the results and the dead-letter topic"
+            "the broker did not acknowledge \(counted(count, "result or dead letter", plural: "results or dead letters")) "
+                + "in time; nothing that depends on them is committed, and the next start repeats it. Look at the "
+                + "brokers, the results topic and the dead-letter topic"
         }
     }
 }

@@ -148,7 +148,7 @@ struct RedriveTests {
     }
 
     @Test func `a dead letter put back is delivered once, and a second run puts nothing back`() async throws {
-        let room = try await Newsroom()
+        let room = try await ProgramRoom()
         let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
         for (key, category) in [("a", "Gardening"), ("b", "World"), ("c", "Gardening")] {
             try publisher.publish(

@@ -1,3 +1,4 @@
+import ByteText
 import CRdkafka
 import KafkaModel
 import NewsModel
@@ -73,7 +74,7 @@ struct LedgerLocator {
             return KafkaFailure(
                 code: "_RESULTS_TOO_FEW", isRetriable: true,
                 detail:
-                    "Results topic \(results.topic) has \(topic.count) partitions, partition \(results.partition) has none",
+                    "Results topic \(results.topic) has \(counted(topic.count, "partition")), partition \(results.partition) has none",
                 remedy: "Run `newswire topics --create --config FILE`, which widens it.")
         }
         guard topic.leader(of: results.partition) == nil else { return nil }

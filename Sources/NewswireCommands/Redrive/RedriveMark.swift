@@ -7,7 +7,7 @@ package import KafkaIO
 /// The offset is the first dead letter not yet put back; the metadata has a bit for every later one that was. So runs with
 /// different filters respect each other, and no other store is needed.
 package struct RedriveMark: Sendable {
-    /// How far the metadata reaches back from the newest dead letter put back: 4,000 bytes hold this many bits.
+    /// The offsets that the metadata covers, counted back from the newest dead letter put back: 4,000 bytes of base64.
     static let reach: Int64 = 24_000
 
     private let start: Int64

@@ -1,3 +1,4 @@
+import ByteText
 import KafkaModel
 import NewsModel
 import PublishEngine
@@ -26,7 +27,7 @@ struct Health {
             let held = report.status.lanes.reduce(0) { $0 + $1.held }
             guard held > 0 else { continue }
             let idle = (now - report.progressAt).components.seconds
-            return "\(held) records wait and nothing has moved for \(idle) s, without a known reason"
+            return "nothing has moved for \(idle) s, without a known reason; waiting: \(counted(held, "record"))"
         }
         // One busy shard shows that records are read.
         if let waitingSince, now - waitingSince > normalWait, unexplained.count == reports.count {

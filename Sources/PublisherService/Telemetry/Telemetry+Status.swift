@@ -1,3 +1,4 @@
+import ByteText
 import KafkaModel
 import NewsModel
 import PublishEngine
@@ -105,7 +106,8 @@ extension Telemetry {
             reasons.append(
                 .init(
                     code: "records-refused",
-                    detail: "topic \(reason.topic) does not take \(reason.records) records: \(reason.failure.detail)",
+                    detail: "topic \(reason.topic) does not take \(counted(reason.records, "record")): "
+                        + reason.failure.detail,
                     remedy: reason.failure.remedy))
         }
         for wait in reports.flatMap(\.status.waits)

@@ -1,3 +1,4 @@
+import ByteText
 import HubIO
 import KafkaIO
 import KafkaModel
