@@ -83,7 +83,7 @@ struct PayloadFitTests {
         let payload = try PayloadSamples.payload(event, .template)
         #expect(payload.cuts == [.message, .title])
         #expect(payload.request.body.count < 3_200)
-        #expect(payload.cuts.description == "title, message")
+        #expect(payload.cuts.names == ["title", "message"])
     }
 
     @Test(arguments: Platform.allCases)

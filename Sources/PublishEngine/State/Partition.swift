@@ -197,9 +197,9 @@ struct Partition: Sendable {
 
     // MARK: Deliveries that are counted
 
-    mutating func depart(_ place: Place, at wall: Instant) {
+    mutating func depart(_ place: Place, cuts: PayloadCuts, at wall: Instant) {
         inFlight += 1
-        self[place.index, place.platform].depart(at: wall)
+        self[place.index, place.platform].depart(cuts: cuts, at: wall)
     }
 
     /// - Parameter roundTrip: `nil` if the request never left.
