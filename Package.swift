@@ -53,20 +53,24 @@ let package = Package(
         .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         // simdjson, because decoding is on the hot path: Foundation's decoder alone costs more than a whole event may.
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
-        .target(name: "NewsModel", dependencies: ["CSimdjson"], swiftSettings: strict),
-        .target(name: "KafkaModel", dependencies: ["NewsModel"], swiftSettings: strict),
-        .target(name: "NotificationHub", dependencies: [crypto], swiftSettings: strict),
+        // Bytes and text: base64, percent-encoding, XML and JSON escapes, dates, ASCII case; and the seeded generator.
+        .target(name: "ByteText", swiftSettings: strict),
+        .target(name: "NewsModel", dependencies: ["ByteText", "CSimdjson"], swiftSettings: strict),
+        .target(name: "KafkaModel", dependencies: ["ByteText", "NewsModel"], swiftSettings: strict),
+        .target(name: "NotificationHub", dependencies: ["ByteText", crypto], swiftSettings: strict),
         .target(
             name: "PublishEngine",
             dependencies: [
-                "KafkaModel", "NewsModel", "NotificationHub", crypto, deque, heap,
+                "ByteText", "KafkaModel", "NewsModel", "NotificationHub", crypto, deque, heap,
                 .product(name: "Mustache", package: "swift-mustache"),
             ], swiftSettings: strict),
-        .target(name: "KafkaIO", dependencies: ["CRdkafka", "KafkaModel", "NewsModel"], swiftSettings: strict),
+        .target(
+            name: "KafkaIO", dependencies: ["ByteText", "CRdkafka", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .target(
             name: "HubIO",
             dependencies: [
-                "NotificationHub", deque, nioCore, nioPosix, nioSSL, .product(name: "NIOTLS", package: "swift-nio"),
+                "ByteText", "NewsModel", "NotificationHub", deque, nioCore, nioPosix, nioSSL,
+                .product(name: "NIOTLS", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
             name: "PublisherService",
@@ -76,12 +80,21 @@ let package = Package(
                 nioSSL, tracing,
             ], swiftSettings: strict),
         // Spans to an OpenTelemetry collector.
-        .target(name: "OTLPTracing", dependencies: ["NewsModel", tracing], swiftSettings: strict),
-        .target(name: "HubEmulator", dependencies: ["NotificationHub"], swiftSettings: strict),
+        .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing], swiftSettings: strict),
+        .target(name: "HubEmulator", dependencies: ["ByteText", "NotificationHub"], swiftSettings: strict),
+        // What both servers share: starting and stopping, and who is on this machine.
+        .target(
+            name: "HTTPServing",
+            dependencies: [
+                logging, nioCore, .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: strict),
         .target(
             name: "HubServer",
             dependencies: [
-                "HubEmulator", "NotificationHub", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "ByteText", "HTTPServing", "HubEmulator", "NotificationHub", crypto, nioCore, nioHTTP1, nioPosix,
+                nioSSL,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -89,25 +102,39 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(
-            name: "Simulation", dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", heap],
+            name: "Simulation",
+            dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", heap],
             swiftSettings: strict),
         .target(name: "BreakingNews", dependencies: ["NotificationHub"], swiftSettings: strict),
         .target(
             name: "StatusServer",
             dependencies: [
-                "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService", logging,
-                nioCore,
+                "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
+                logging, nioCore,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
+        .target(
+            name: "NewswireSettings",
+            dependencies: [
+                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine",
+                "PublisherService", "StatusServer", "Yams", logging,
+            ], swiftSettings: strict),
+        // The commands as a library, so that tests can use them.
+        .target(
+            name: "NewswireCommands",
+            dependencies: [
+                "BreakingNews", "ByteText", "HTTPServing", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService", "Simulation",
+                "StatusServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, nioCore, nioHTTP1,
+                nioPosix, nioSSL,
+            ], swiftSettings: strict),
         .executableTarget(
             name: "newswire",
             dependencies: [
-                "BreakingNews", "CAllocator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
-                "NotificationHub",
-                "OTLPTracing", "PublishEngine", "PublisherService", "Simulation", "StatusServer",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, "Yams", nioCore, nioHTTP1,
-                nioPosix, nioSSL,
+                "CAllocator", "NewswireCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: strict),
         // jemalloc: memory for an event is asked for on one thread and given back on another, for which glibc's
         // allocator takes a lock; an event costs an eighth less. Where it is not installed, the program does without.
@@ -125,21 +152,29 @@ let package = Package(
             ], path: "Sources/Benchmark", swiftSettings: strict),
         // What tests of several modules use: Python, a browser, requests written by hand.
         .target(
-            name: "TestSupport", dependencies: [nioCore, nioPosix], path: "Tests/TestSupport", exclude: ["browser.py"],
-            swiftSettings: strict),
-        .testTarget(name: "NewsModelTests", dependencies: ["NewsModel", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "KafkaModelTests", dependencies: ["KafkaModel", "NewsModel"], swiftSettings: strict),
-        .testTarget(name: "NotificationHubTests", dependencies: ["NotificationHub"], swiftSettings: strict),
+            name: "TestSupport",
+            dependencies: [
+                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
+            ], path: "Tests/TestSupport", exclude: ["browser.py"], swiftSettings: strict),
+        .testTarget(name: "ByteTextTests", dependencies: ["ByteText"], swiftSettings: strict),
         .testTarget(
-            name: "PublishEngineTests", dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine"],
+            name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "KafkaModelTests", dependencies: ["KafkaModel", "NewsModel"], swiftSettings: strict),
+        .testTarget(
+            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"], swiftSettings: strict),
+        .testTarget(
+            name: "PublishEngineTests",
+            dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine"],
             swiftSettings: strict),
         .testTarget(name: "KafkaIOTests", dependencies: ["KafkaIO", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
-            name: "HubIOTests", dependencies: ["HubIO", "NotificationHub", nioCore, nioPosix, nioSSL],
+            name: "HubIOTests", dependencies: ["ByteText", "HubIO", "NewsModel", "NotificationHub", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
             name: "PublisherServiceTests",
             dependencies: [
+                "TestSupport",
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine",
                 "PublisherService", logging,
@@ -147,20 +182,30 @@ let package = Package(
         .testTarget(
             name: "OTLPTracingTests",
             dependencies: [
+                "TestSupport",
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "OTLPTracing",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "HubEmulatorTests", dependencies: ["HubEmulator", "NotificationHub"], swiftSettings: strict),
         .testTarget(
-            name: "BreakingNewsTests", dependencies: ["BreakingNews", "HubEmulator", "HubServer", "NotificationHub"],
+            name: "HubEmulatorTests", dependencies: ["ByteText", "HubEmulator", "NotificationHub"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BreakingNewsTests",
+            dependencies: ["BreakingNews", "ByteText", "HubEmulator", "HubServer", "NotificationHub"],
             swiftSettings: strict),
         .testTarget(
             name: "HubServerTests",
             dependencies: ["HubEmulator", "HubServer", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
+        .testTarget(
+            name: "HTTPServingTests",
+            dependencies: [
+                "HTTPServing", "TestSupport", nioCore, nioPosix,
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ], swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",
             dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
@@ -168,16 +213,24 @@ let package = Package(
         .testTarget(
             name: "StatusServerTests",
             dependencies: [
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "HTTPServing", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NotificationHub",
                 "PublishEngine",
                 "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["dashboard.py"], swiftSettings: strict),
         .testTarget(
+            name: "NewswireSettingsTests",
+            dependencies: [
+                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings", "PublishEngine", "PublisherService",
+                "TestSupport", logging,
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "NewswireTests",
             dependencies: [
-                "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
-                "PublishEngine",
-                "PublisherService", "TestSupport", logging, nioCore, nioPosix,
+                "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NewswireCommands",
+                "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
+                nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),
         // A broker for tests in a process of its own.
         .executableTarget(
@@ -185,6 +238,7 @@ let package = Package(
         .testTarget(
             name: "FireTests",
             dependencies: [
+                "TestSupport",
                 "newswire", "mockbroker", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
                 "NotificationHub",
             ], swiftSettings: strict),

@@ -19,7 +19,7 @@ struct Stages {
         let record = News.record(0)
         let decoder = NewsDecoder()
         let request = builder.build(event, routing: routing, platform: .template, lane: 0, expiresAt: nil)
-        let target = HubTarget(endpoint: try HubEndpoint(parsing: "http://127.0.0.1:8090/"), hub: try HubName("news"))
+        let target = SendTarget(endpoint: try HubEndpoint(parsing: "http://127.0.0.1:8090/"), hub: try HubName("news"))
         let reply = Array(
             """
             HTTP/1.1 201 Created\r\nServer: nginx\r\nDate: Sat, 21 Nov 2026 01:02:03 GMT\r\nContent-Length: 0\r\n\

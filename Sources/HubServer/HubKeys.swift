@@ -1,3 +1,4 @@
+import ByteText
 import HubEmulator
 import NotificationHub
 
@@ -30,6 +31,6 @@ enum HubKeys {
     /// 32 random bytes in base64, as the service makes them.
     private static func newKey() -> AccessKey {
         var random = SystemRandomNumberGenerator()
-        return AccessKey(base64((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
+        return AccessKey(Base64.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServing
 import Hummingbird
 import NIOCore
 import NIOHTTP1
@@ -11,10 +12,8 @@ struct HubRequestContext: InitializableFromSource {
         channel = source.channel
     }
 
-    /// Whether the caller is on this machine.
-    var isLocal: Bool {
-        guard let address = channel.remoteAddress?.ipAddress else { return false }
-        return address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
+    func caller(_ request: Request) -> Caller {
+        Caller(connection: channel, head: request.head)
     }
 
     /// Tells a client that asked (`Expect: 100-continue`) to send its body. The server knows no interim answers, so
@@ -26,9 +25,13 @@ struct HubRequestContext: InitializableFromSource {
         }
     }
 
-    /// Waits on the connection's own event loop.
+    /// Waits on the connection's own event loop, at most until a second after the connection was closed.
     func pause(milliseconds: Int64) async {
-        try? await channel.eventLoop.scheduleTask(in: .milliseconds(milliseconds)) {}.futureResult.get()
+        var left = milliseconds
+        while left > 0, channel.isActive {
+            try? await channel.eventLoop.scheduleTask(in: .milliseconds(min(left, 1000))) {}.futureResult.get()
+            left -= 1000
+        }
     }
 
     /// Ends the connection with a reset instead of an orderly close.

@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import HTTPTypes
 import HubEmulator
@@ -30,8 +31,11 @@ struct HubResponder: HTTPResponder {
             asked.bodyIsTooLong = true
         }
         if Inspection.isInspection(target) {
-            if let stream = watch(asked, context) { return stream }
-            return Self.response(await inspection.reply(to: asked, isLocal: context.isLocal))
+            guard inspection.admits(context.caller(request)) else {
+                return Self.response(Inspection.problem(403, "The emulator's own pages are for this machine alone."))
+            }
+            if let stream = watch(asked) { return stream }
+            return Self.response(await inspection.reply(to: asked))
         }
         if let page = Page.reply(to: asked) { return Self.response(page) }
         return await deliver(hub.handle(asked), context)
@@ -51,13 +55,11 @@ struct HubResponder: HTTPResponder {
     }
 
     /// `GET /_emulator/stream?handle=…&handle=…`: deliveries as server-sent events; `nil` for any other request.
-    private func watch(_ request: HubHTTPRequest, _ context: HubRequestContext) -> Response? {
-        guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?"),
-            inspection.admits(request, isLocal: context.isLocal)
-        else { return nil }
+    private func watch(_ request: HubHTTPRequest) -> Response? {
+        guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?") else { return nil }
         let handles = Set(
             request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
-                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).removingPercentEncoding })
+                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() })
         guard let events = hub.streams.watch(handles, as: { $0 }) else {
             return Self.response(Inspection.problem(503, "Too many are watching."))
         }

@@ -1,12 +1,10 @@
+import HTTPServing
 import HubEmulator
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
-import Logging
-import NIOCore
 import NIOSSL
 import NotificationHub
-import ServiceLifecycle
 
 /// The emulated hub over HTTP.
 public struct HubServer: Sendable {
@@ -61,61 +59,22 @@ public struct HubServer: Sendable {
         }
     }
 
-    /// Serves until `stop()` is called on what this returns.
+    /// Serves until `stop()` is called on the hub that this returns.
     /// - Returns: once the port is open.
     public func start() async throws(HubServerProblem) -> RunningHub {
-        let (ports, opened) = AsyncStream<Int>.makeStream()
-        let application = try application { opened.yield($0) }
-        // Ended by a graceful shutdown, never by cancellation: that would trap on a connection that is just being made.
-        var configuration = ServiceGroupConfiguration(services: [application], logger: application.logger)
-        configuration.maximumGracefulShutdownDuration = .seconds(2)
-        let group = ServiceGroup(configuration: configuration)
-        let serving = Task {
-            defer { opened.finish() }
-            try await group.run()
-        }
-        for await port in ports { return RunningHub(settings, hub, port: port, group: group, serving: serving) }
-        let reason: String
-        do {
-            try await serving.value
-            reason = "it closed at once"
-        } catch {
-            reason = "\(error)"
-        }
-        throw .listen(host: settings.host, port: settings.port, reason: reason)
-    }
-
-    /// Serves until the process is told to end (SIGTERM or SIGINT).
-    /// - Parameter onReady: called once, when the port is open; what it gets ends with the server.
-    public func run(onReady: @escaping @Sendable (HubAddress) -> Void) async throws(HubServerProblem) {
-        let (settings, hub) = (settings, hub)
-        let application = try application { port in
-            onReady(HubAddress(settings, rules: hub.settings.rules, port: port))
-        }
-        do { try await application.runService() } catch {
-            throw .listen(host: settings.host, port: settings.port, reason: "\(error)")
-        }
-    }
-
-    private func application(
-        onOpen: @escaping @Sendable (Int) -> Void
-    ) throws(HubServerProblem) -> Application<HubResponder> {
-        // Failures of single connections are their clients' business.
-        var logger = Logger(label: "newswire.hub")
-        logger.logLevel = .critical
-        let inspection = Inspection(
-            hub: hub, allowsRemote: settings.allowsRemoteInspection, publish: settings.publish)
-        let server: HTTPServerBuilder
-        do { server = try tls.map { try .tls(tlsConfiguration: $0) } ?? .http1() } catch {
+        let inspection = Inspection(hub: hub, allowsRemote: settings.allowsRemoteInspection, publish: settings.publish)
+        let builder: HTTPServerBuilder
+        do { builder = try tls.map { try .tls(tlsConfiguration: $0) } ?? .http1() } catch {
             throw .certificate("\(error)")
         }
-        return Application(
-            responder: HubResponder(hub: hub, inspection: inspection, isSecure: settings.security != .none),
-            server: server,
-            configuration: ApplicationConfiguration(
-                address: .hostname(settings.host, port: settings.port), serverName: "newswire-hub"),
-            services: [DeliveryLoop(hub: hub)],
-            onServerRunning: { channel in onOpen(channel.localAddress?.port ?? 0) },
-            logger: logger)
+        do throws(ListenFailure) {
+            let server = try await RunningServer.start(
+                HubResponder(hub: hub, inspection: inspection, isSecure: settings.security != .none),
+                host: settings.host, port: settings.port, name: "newswire-hub", server: builder,
+                services: [DeliveryLoop(hub: hub)])
+            return RunningHub(settings, hub, server)
+        } catch {
+            throw .listen(error)
+        }
     }
 }

@@ -1,3 +1,4 @@
+public import HTTPServing
 public import HubEmulator
 public import NotificationHub
 
@@ -45,14 +46,14 @@ public struct HubServerSettings: Sendable {
 /// Why a hub could not be served.
 public enum HubServerProblem: Error, Sendable, Hashable, CustomStringConvertible {
     case settings([String])
-    case listen(host: String, port: Int, reason: String)
+    case listen(ListenFailure)
     case certificate(String)
     case store(String)
 
     public var description: String {
         switch self {
         case .settings(let problems): problems.joined(separator: " ")
-        case .listen(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
+        case .listen(let failure): "\(failure)"
         case .certificate(let reason): "the certificate cannot be used: \(reason)"
         case .store(let reason): "the store cannot be used: \(reason)"
         }

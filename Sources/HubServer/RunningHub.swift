@@ -1,21 +1,17 @@
+import HTTPServing
 public import HubEmulator
 public import NotificationHub
-import ServiceLifecycle
 
 /// A hub that is being served by this process.
 public final class RunningHub: Sendable {
     public let address: HubAddress
     private let hub: ServedHub
-    private let group: ServiceGroup
-    private let serving: Task<Void, any Error>
+    private let server: RunningServer
 
-    init(
-        _ settings: HubServerSettings, _ hub: ServedHub, port: Int, group: ServiceGroup, serving: Task<Void, any Error>
-    ) {
-        address = HubAddress(settings, rules: hub.settings.rules, port: port)
+    init(_ settings: HubServerSettings, _ hub: ServedHub, _ server: RunningServer) {
+        address = HubAddress(settings, rules: hub.settings.rules, port: server.port)
         self.hub = hub
-        self.group = group
-        self.serving = serving
+        self.server = server
     }
 
     public var port: Int { address.port }
@@ -55,7 +51,6 @@ public final class RunningHub: Sendable {
     /// Closes the port and every connection. Returns when all are closed.
     public func stop() async {
         hub.close()
-        await group.triggerGracefulShutdown()
-        _ = await serving.result
+        await server.stop()
     }
 }

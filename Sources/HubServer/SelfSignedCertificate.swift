@@ -1,3 +1,4 @@
+import ByteText
 import Crypto
 package import HubEmulator
 import NIOSSL
@@ -63,7 +64,7 @@ package struct SelfSignedCertificate {
 
     private static func pem(_ der: [UInt8]) -> String {
         var text = "-----BEGIN CERTIFICATE-----\n"
-        var rest = Substring(base64(der))
+        var rest = Substring(Base64.encode(der))
         while !rest.isEmpty {
             text += rest.prefix(64) + "\n"
             rest = rest.dropFirst(64)

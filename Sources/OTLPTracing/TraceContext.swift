@@ -1,3 +1,4 @@
+import ByteText
 public import Tracing
 
 /// Where in a trace we are: the part of W3C Trace Context that every version has.
@@ -66,7 +67,7 @@ extension TraceContext.TraceID: CustomStringConvertible {
         Self(high: .random(in: .min ... .max, using: &random), low: .random(in: 1 ... .max, using: &random))
     }
 
-    public var description: String { high.hex + low.hex }
+    public var description: String { high.hexDigits + low.hexDigits }
 }
 
 extension TraceContext.SpanID: CustomStringConvertible {
@@ -74,14 +75,7 @@ extension TraceContext.SpanID: CustomStringConvertible {
         Self(value: .random(in: 1 ... .max, using: &random))
     }
 
-    public var description: String { value.hex }
-}
-
-extension UInt64 {
-    fileprivate var hex: String {
-        let digits = String(self, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    public var description: String { value.hexDigits }
 }
 
 private enum TraceContextKey: InstrumentationContextKey {

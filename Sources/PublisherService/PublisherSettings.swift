@@ -20,11 +20,13 @@ public struct PublisherSettings: Sendable {
     /// Seeds the jitter of retries.
     public var seed: UInt64
 
+    public static let standardShards = 1
+
     public init(
         kafka: KafkaSettings, engine: EngineSettings, table: CategoryTable = .standard,
         unroutable: UnroutablePolicy = .deadLetter, payload: PayloadSettings = PayloadSettings(),
         connection: ConnectionString, hub: HubName, limits: SenderLimits, trustRoots: TrustRoots = .system,
-        deadLetterTopic: String, shards: Int = 1, seed: UInt64 = .random(in: .min ... .max)
+        deadLetterTopic: String, shards: Int = Self.standardShards, seed: UInt64 = .random(in: .min ... .max)
     ) {
         self.kafka = kafka
         self.engine = engine

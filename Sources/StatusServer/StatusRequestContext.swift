@@ -1,7 +1,8 @@
+import HTTPServing
 import Hummingbird
 import NIOCore
 
-/// What the responder needs of a connection: who is there, and a clock to wait by.
+/// The connection of a request, as far as answering needs it.
 struct StatusRequestContext: InitializableFromSource {
     let channel: any Channel
 
@@ -9,11 +10,9 @@ struct StatusRequestContext: InitializableFromSource {
         channel = source.channel
     }
 
-    /// The caller's address, for the log.
-    var caller: String { channel.remoteAddress?.ipAddress ?? "unknown" }
-
-    /// Whether the caller is on this machine.
-    var isLocal: Bool { caller == "::1" || caller.hasPrefix("127.") || caller.hasPrefix("::ffff:127.") }
+    func caller(_ request: Request) -> Caller {
+        Caller(connection: channel, head: request.head)
+    }
 
     /// Waits on the connection's own event loop.
     func pause(seconds: Int64) async {

@@ -1,9 +1,11 @@
+import HTTPServing
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
 import OTLPTracing
 import PublisherService
+import ServiceLifecycle
 import Synchronization
 
 /// Turns requests into answers about the publisher.
@@ -12,7 +14,7 @@ struct StatusResponder: HTTPResponder {
 
     let publisher: Publisher
     let exporter: SpanExporter?
-    let gate: ActionGate
+    let gate: AccessGate
     let log: Logger
     private let streams = StreamCount()
 
@@ -20,7 +22,7 @@ struct StatusResponder: HTTPResponder {
     private static let bodyMax = 4096
     private static let resultsMax = 200
 
-    init(publisher: Publisher, exporter: SpanExporter?, gate: ActionGate, log: Logger) {
+    init(publisher: Publisher, exporter: SpanExporter?, gate: AccessGate, log: Logger) {
         self.publisher = publisher
         self.exporter = exporter
         self.gate = gate
@@ -37,7 +39,11 @@ struct StatusResponder: HTTPResponder {
             return answer
         }
         let path = request.uri.path
-        if let action = LaneAction(path: path) { return act(action, request, context) }
+        let caller = context.caller(request)
+        if let action = LaneAction(path: path) { return act(action, request, caller) }
+        guard gate.mayRead(caller, authorization: request.headers[.authorization]) else {
+            return Self.problem(.forbidden, "Ask for localhost or a loopback address, or show the token of http.token.")
+        }
         guard let page = Page(rawValue: path) else { return Self.problem(.notFound, "There is nothing here.") }
         switch request.method {
         case .get: return show(page, request, context)
@@ -103,7 +109,7 @@ struct StatusResponder: HTTPResponder {
         var response = Self.answer(.ok, Self.eventStream, [])
         response.body = ResponseBody { [publisher, streams] writer in
             defer { streams.end() }
-            while !Task.isCancelled {
+            while !Task.isShuttingDownGracefully {
                 let json = StatusJSON.status(publisher.telemetry.status)
                 try await writer.write(ByteBuffer(bytes: Array("data: ".utf8) + json + Array("\n\n".utf8)))
                 await context.pause(seconds: 1)
@@ -131,18 +137,13 @@ struct StatusResponder: HTTPResponder {
         }
     }
 
-    private func act(_ action: LaneAction, _ request: Request, _ context: StatusRequestContext) -> Response {
+    private func act(_ action: LaneAction, _ request: Request, _ caller: Caller) -> Response {
         guard request.method == .post else { return Self.wrongMethod(allowed: "POST") }
-        let caller = ActionGate.Caller(
-            isLocal: context.isLocal, host: request.head.authority, origin: request.headers[.origin],
-            authorization: request.headers[.authorization],
-            isForwarded: [HTTPField.Name("Forwarded"), .init("X-Forwarded-For"), .init("X-Real-IP")]
-                .contains { $0.map(request.headers.contains) ?? false })
         let facts: Logger.Metadata = [
             "action": action.isPause ? "pause" : "resume", "lane": "\(action.lane.prefix(64))",
-            "caller": "\(context.caller)",
+            "caller": "\(caller.address)",
         ]
-        switch gate.verdict(on: caller) {
+        switch gate.mayAct(caller, authorization: request.headers[.authorization]) {
         case .refused(let reason):
             log.warning("operator action refused", metadata: facts)
             return Self.problem(.forbidden, reason)

@@ -7,6 +7,10 @@ public struct StatusServerSettings: Sendable, CustomStringConvertible {
     /// Callers that show it may pause and resume lanes from anywhere; without one only this machine may.
     public var token: String?
 
+    /// How long a request may take to arrive whole, and how long a connection may be idle.
+    package var requestTimeout = Duration.seconds(10)
+    package var idleTimeout = Duration.seconds(15)
+
     public init(host: String = "127.0.0.1", port: Int = 9464, token: String? = nil) {
         self.host = host
         self.port = port
@@ -14,15 +18,4 @@ public struct StatusServerSettings: Sendable, CustomStringConvertible {
     }
 
     public var description: String { "\(host):\(port)" }
-}
-
-/// Why a status could not be served.
-public enum StatusServerProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    case listen(host: String, port: Int, reason: String)
-
-    public var description: String {
-        switch self {
-        case .listen(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
-        }
-    }
 }

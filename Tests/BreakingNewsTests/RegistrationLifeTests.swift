@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import HubEmulator
 import NotificationHub
@@ -18,7 +19,7 @@ struct RegistrationLifeTests {
     }
 
     private struct Life {
-        private var random: LifeRandom
+        private var random: SeededRandom
         private var hub: EmulatedHub
         private var plan: RegistrationPlan
         private var now = Device.start
@@ -30,7 +31,7 @@ struct RegistrationLifeTests {
         private var token: AccessToken
 
         init(seed: UInt64) throws {
-            random = LifeRandom(state: seed)
+            random = SeededRandom(seed: seed)
             connection = try ConnectionString(
                 parsing: "Endpoint=http://127.0.0.1:8090/;SharedAccessKeyName=Full;SharedAccessKey=a2V5")
             token = AccessToken(connection)
@@ -183,18 +184,5 @@ struct RegistrationLifeTests {
             return plan.settings.form == .registrations(native: false)
                 ? ["\(line) true"] : ["\(line) false", "\(line) true"]
         }
-    }
-}
-
-/// SplitMix64: the same life from the same seed.
-private struct LifeRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -5,6 +5,7 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import NotificationHub
+import TestSupport
 import Testing
 
 /// A broker in one process, a hub in this one, and publishers to be started and hurt.
@@ -31,12 +32,10 @@ final class FireRoom: @unchecked Sendable {
         let servers = broker.output.trimmingCharacters(in: .newlines)
         kafka = KafkaSettings(
             bootstrapServers: [servers], group: "newswire", properties: ["fetch.wait.max.ms": "10"])
-        var settings = HubServerSettings(port: 0, hubName: try HubName("breaking-news"))
-        settings.configure = {
+        hub = try await Newsroom.hub {
             $0.messagesKept = 1_000_000
             $0.messageBytesKept = 1 << 30
         }
-        hub = try await HubServer(settings).start()
         let text = """
             kafka:
               bootstrapServers: ["\(servers)"]
@@ -73,14 +72,7 @@ final class FireRoom: @unchecked Sendable {
     }
 
     /// Every result there is.
-    func results() throws -> [ResultRecord] {
-        let reader = try TopicReader(settings: kafka, topic: "news.results")
-        var results: [ResultRecord] = []
-        while !reader.isAtEnd {
-            results += try reader.next().map { try ResultRecord(decoding: $0.record.value ?? []) }
-        }
-        return results
-    }
+    func results() throws -> [ResultRecord] { try Topics(kafka: kafka, partitions: partitions).results() }
 
     func close() async {
         broker.closeInput()

@@ -30,9 +30,9 @@ final class Journal: Sendable {
 
         deinit { journal.state.withLock { $0.owners -= 1 } }
 
-        func note(_ token: UInt64, _ result: SendResult) {
-            let word = (result.notSent ?? result.unknown)?.rawValue ?? "replied"
-            journal.state.withLock { $0.lines.append("\(token) \(word)") }
+        func note(_ settled: SettledRequest) {
+            let word = (settled.result.notSent ?? settled.result.unknown)?.rawValue ?? "replied"
+            journal.state.withLock { $0.lines.append("\(settled.id) \(word)") }
         }
     }
 
@@ -43,7 +43,7 @@ final class Journal: Sendable {
         self.loop = loop
         owner = NIOLoopBoundBox.makeEmptyBox(eventLoop: loop)
         let tls = scheme == .https ? try TrustRoots.system.makeContext() : nil
-        let target = HubTarget(
+        let target = SendTarget(
             endpoint: HubEndpoint(scheme: scheme, host: host, port: port), hub: try HubName("breaking-news"))
         let limits = SenderLimits.test.with {
             $0.connections = connections
@@ -53,14 +53,15 @@ final class Journal: Sendable {
             let owner = Owner(self)
             // A result that comes when its owner is gone would trap here.
             owner.pool = SenderPool(eventLoop: loop, target: target, limits: limits, tls: tls) {
-                [unowned owner] token, result in owner.note(token, result)
+                [unowned owner] results in
+                for settled in results { owner.note(settled) }
             }
             self.owner.value = owner
         }.get()
     }
 
-    func send(_ tokens: ClosedRange<UInt64>) async throws {
-        try await loop.submit { for token in tokens { self.owner.value?.pool?.send(.sample(), token: token) } }.get()
+    func send(_ ids: ClosedRange<UInt64>) async throws {
+        try await loop.submit { for id in ids { self.owner.value?.pool?.send(.sample(), id: id) } }.get()
     }
 
     func close(within timeout: Duration, keepsPool: Bool = false) async {

@@ -9,7 +9,7 @@ import Testing
     {
         let endpoint = HubEndpoint(scheme: .https, host: host, port: port)
         var writer = RequestWriter(
-            target: HubTarget(endpoint: endpoint, hub: try HubName("Breaking.News")), userAgent: "newswire/1")
+            target: SendTarget(endpoint: endpoint, hub: try HubName("Breaking.News")), userAgent: "newswire/1")
         writer.authorization = "SharedAccessSignature sr=x"
         return writer
     }

@@ -14,10 +14,15 @@ final class Sender: Sendable {
 
     private final class Inbox {
         var pool: SenderPool?
-        var nextToken: UInt64 = 1
+        var lastID: UInt64 = 0
         var awaited: [UInt64: CheckedContinuation<SendResult, Never>] = [:]
-        /// Results for tokens that nobody sent or that had one already.
+        /// Results for requests that were never sent or had a result already.
         var strays = 0
+
+        func take(_ settled: SettledRequest) {
+            guard let awaited = awaited.removeValue(forKey: settled.id) else { return strays += 1 }
+            awaited.resume(returning: settled.result)
+        }
     }
 
     init(
@@ -25,17 +30,15 @@ final class Sender: Sendable {
         trust: TrustRoots? = nil
     ) async throws {
         let tls = scheme == .https ? try (trust ?? .system).makeContext() : nil
-        let target = HubTarget(
+        let target = SendTarget(
             endpoint: HubEndpoint(scheme: scheme, host: host, port: port), hub: try HubName("breaking-news"))
         let loop = Self.loops.next()
         self.loop = loop
         inbox = try await loop.submit {
             let inbox = Inbox()
             inbox.pool = SenderPool(eventLoop: loop, target: target, limits: limits, tls: tls) {
-                [weak inbox] token, result in
-                guard let inbox else { return }
-                guard let awaited = inbox.awaited.removeValue(forKey: token) else { return inbox.strays += 1 }
-                awaited.resume(returning: result)
+                [weak inbox] results in
+                for settled in results { inbox?.take(settled) }
             }
             inbox.pool?.authorization = "SharedAccessSignature sr=test"
             return NIOLoopBound(inbox, eventLoop: loop)
@@ -64,10 +67,9 @@ final class Sender: Sendable {
 
     private func start(_ request: SendRequest, _ continuation: CheckedContinuation<SendResult, Never>) {
         let inbox = inbox.value
-        let token = inbox.nextToken
-        inbox.nextToken += 1
-        inbox.awaited[token] = continuation
-        inbox.pool?.send(request, token: token)
+        inbox.lastID += 1
+        inbox.awaited[inbox.lastID] = continuation
+        inbox.pool?.send(request, id: inbox.lastID)
     }
 
     /// Asks the pool something, or does something with it, on its loop.
@@ -77,6 +79,9 @@ final class Sender: Sendable {
             return body(pool)
         }.get()
     }
+
+    /// Requests sent so far. Read it on the pool's loop.
+    var sent: UInt64 { inbox.value.lastID }
 
     var strays: Int {
         get async throws { try await loop.submit { self.inbox.value.strays }.get() }
@@ -120,7 +125,7 @@ extension SendRequest {
 }
 
 extension SendResult {
-    var reply: HubReply? { if case .replied(let reply, _) = self { reply } else { nil } }
+    var reply: HubReply? { if case .replied(let reply) = self { reply } else { nil } }
     var notSent: SendFailure.Kind? { if case .notSent(let failure) = self { failure.kind } else { nil } }
     var unknown: SendFailure.Kind? { if case .unknown(let failure) = self { failure.kind } else { nil } }
 }

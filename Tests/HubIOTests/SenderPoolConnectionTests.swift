@@ -6,18 +6,6 @@ import Testing
 @Suite struct SenderPoolConnectionTests {
     private static let created = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
 
-    @Test(arguments: [ScriptedHub.Step.reset, .close, .reply("HTTP/1.1 408 Timeout\r\n\r\n")])
-    func `a connection that ends before any request costs no request`(greeting: ScriptedHub.Step) async throws {
-        let hub = try await ScriptedHub.start(greeting: greeting) { _ in .reply(Self.created) }
-        let sender = try await Sender(port: hub.port)
-        try await sender.withPool { $0.warmUp(3) }
-        try await sender.until { $0.openConnections == 0 }
-        #expect(hub.requests.isEmpty)
-        #expect(try await sender.strays == 0)
-        try await sender.close()
-        try await hub.stop()
-    }
-
     @Test func `a hub that closes idle connections is met with new ones`() async throws {
         let hub = try await ScriptedHub.start { _ in .reply(Self.created) }
         let sender = try await Sender(port: hub.port)
@@ -92,25 +80,9 @@ import Testing
         let sender = try await Sender(port: hub.port)
         async let waiting = sender.send()
         try await sender.until { $0.openConnections > 0 }
-        try await sender.withPool { $0.warmUp(4) }
         try await sender.close()
         let result = await waiting
         #expect(result.notSent == .poolClosed || result.unknown == .poolClosed, "\(result)")
-        try await hub.stop()
-    }
-
-    @Test func `connections opened ahead stay within the limit and are used`() async throws {
-        let hub = try await ScriptedHub.start { _ in .reply(Self.created) }
-        let sender = try await Sender(port: hub.port, limits: .test.with { $0.connections = 3 })
-        let opened = try await sender.withPool { pool in
-            pool.warmUp(10)
-            return pool.openConnections
-        }
-        #expect(opened == 3)
-        #expect(await sender.send().reply?.status == 201)
-        let open = try await sender.withPool { $0.openConnections }
-        #expect(open == 3)
-        try await sender.close()
         try await hub.stop()
     }
 

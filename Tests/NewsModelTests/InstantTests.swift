@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import NewsModel
 import Testing
@@ -52,7 +53,7 @@ func `an instant prints as UTC`(nanoseconds: Int64, text: String) {
 }
 
 @Test func `what is printed reads back as the same instant`() {
-    var random = SeededGenerator(state: 3339)
+    var random = SeededRandom(seed: 3339)
     let edges = [Int64.min, .min + 1, -1, 0, 1, 999_999_999, 1_000_000_000, .max - 1, .max]
     for nanoseconds in edges + (0..<20_000).map({ _ in Int64.random(in: .min ... .max, using: &random) }) {
         let instant = Instant(nanoseconds: nanoseconds)

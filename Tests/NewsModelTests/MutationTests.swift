@@ -1,9 +1,10 @@
+import ByteText
 import NewsModel
 import Testing
 
 @Test(arguments: [1, 2, 3, 4] as [UInt64])
 func `damaged examples are events or refusals, never a trap`(seed: UInt64) throws {
-    var random = SeededGenerator(state: seed)
+    var random = SeededRandom(seed: seed)
     let decoder = NewsDecoder()
     let headers = [
         [], [RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", "x")],
@@ -44,7 +45,7 @@ func `damaged examples are events or refusals, never a trap`(seed: UInt64) throw
 }
 
 @Test func `noise is refused`() {
-    var random = SeededGenerator(state: 77)
+    var random = SeededRandom(seed: 77)
     let decoder = NewsDecoder()
     let alphabet = Array(#"{}[]":,\u0d8 1e-.truefalsn"#.utf8)
     for round in 0..<20_000 {
@@ -58,7 +59,7 @@ func `damaged examples are events or refusals, never a trap`(seed: UInt64) throw
     }
 }
 
-private func damaged(_ original: [UInt8], using random: inout SeededGenerator) -> [UInt8] {
+private func damaged(_ original: [UInt8], using random: inout SeededRandom) -> [UInt8] {
     var bytes = original
     for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
         let place = Int.random(in: bytes.indices, using: &random)

@@ -4,8 +4,6 @@ import NewsModel
 import NotificationHub
 import Testing
 
-@testable import newswire
-
 @Test(arguments: [
     (["demo", "--port", "x"], 64), (["demo", "--port", "70000"], 64), (["chek"], 64), (["check"], 64),
     (["check", "--config", "/no/such/file"], 78), (["publish", "--config", "x"], 64),
@@ -17,15 +15,15 @@ import Testing
     (["hub", "--name", "a/b"], 64), (["hub", "--devices", "-1"], 64),
     (["hub", "--devices", "5", "--store", "f"], 64),
     (["topics", "--config", "x", "--partitions", "0"], 64), (["run", "--config", "x", "--log-level", "loud"], 64),
-    (["--help"], 0), (["demo", "--help"], 0), (["publish", "--help"], 0),
+    (["--help"], 0), (["--version"], 0), (["demo", "--help"], 0), (["publish", "--help"], 0),
 ])
-func `a wrong call ends with the code that says so`(arguments: [String], status: Int) async throws {
+func `a wrong call ends with the documented exit code`(arguments: [String], status: Int) async throws {
     let ended = try await Program.run(arguments)
     #expect(ended.status == Int32(status), "\(ended.errors)")
     #expect((status == 0 ? ended.output : ended.errors).isEmpty == false)
 }
 
-@Test func `check names five mistakes with their lines and ends with 78`() async throws {
+@Test func `check reports five mistakes with their lines and ends with 78`() async throws {
     let room = try await Newsroom()
     try room.write(
         """
@@ -45,7 +43,7 @@ func `a wrong call ends with the code that says so`(arguments: [String], status:
     await room.close()
 }
 
-@Test func `check reaches broker, topics and hub, and says what is not there`() async throws {
+@Test func `check contacts broker, topics and hub, and reports what is missing`() async throws {
     let room = try await Newsroom()
     let sound = try await room.run("check")
     #expect(sound.status == 0, "\(sound.output)\(sound.errors)")
@@ -110,13 +108,13 @@ func `a wrong call ends with the code that says so`(arguments: [String], status:
     await room.close()
 }
 
-@Test func `standard input is published, and strictness stops at the first bad line`() async throws {
+@Test func `standard input is published, and --strict stops at the first bad line`() async throws {
     let room = try await Newsroom()
     let lines = "{\"id\":\"1\",\"headline\":\"h\"}\n{\n{\"id\":\"2\",\"headline\":\"h\"}\n"
     let lax = try await room.run("publish", "-", input: lines)
     #expect(lax.status == 0)
     #expect(lax.output.contains("published 2 events"))
-    #expect(lax.output.contains("passed over 1"))
+    #expect(lax.output.contains("skipped 1 bad line"))
     let strict = try await room.run("publish", "--strict", "-", input: lines)
     #expect(strict.status == 1)
     #expect(strict.errors.contains("error: standard input:2: "))
@@ -125,7 +123,7 @@ func `a wrong call ends with the code that says so`(arguments: [String], status:
     await room.close()
 }
 
-@Test func `publish refuses a topic that does not exist, so that no broker invents it`() async throws {
+@Test func `publish refuses a missing topic, so that no broker creates it`() async throws {
     let room = try await Newsroom(topics: [("other", 1)])
     let ended = try await room.run("publish", "-", input: "{}")
     #expect(ended.status == 1)
@@ -133,7 +131,7 @@ func `a wrong call ends with the code that says so`(arguments: [String], status:
     await room.close()
 }
 
-@Test func `send goes past Kafka, and its dry run sends nothing and shows no signature`() async throws {
+@Test func `send needs no Kafka, and its dry run sends nothing and shows no signature`() async throws {
     let room = try await Newsroom()
     let dry = try await room.run(
         "send", "--category", "world", "--message", "Ünï \"x\"", "--platform", "apple", "--platform", "windows",
@@ -155,7 +153,7 @@ func `a wrong call ends with the code that says so`(arguments: [String], status:
     await room.close()
 }
 
-@Test func `topics shows what is there and what is missing`() async throws {
+@Test func `topics shows existing and missing topics`() async throws {
     let room = try await Newsroom(topics: [("news.events", 4), ("news.results", 2)])
     let ended = try await room.run("topics")
     #expect(ended.status == 1)
@@ -181,4 +179,28 @@ func `a wrong call ends with the code that says so`(arguments: [String], status:
     #expect(ended.status == 1)
     #expect(ended.output.contains("unroutable       1"))
     await room.close()
+}
+
+@Test func `one of a kind is counted in the singular`() async throws {
+    let room = try await Newsroom(topics: [("news.events", 1), ("news.results", 1), ("news.dead-letters", 1)])
+    let published = try await room.run("publish", "-", input: #"{"id":"1","headline":"h"}"#)
+    #expect(published.output.hasPrefix("published 1 event to news.events"))
+    let checked = try await room.run("check")
+    #expect(checked.output.contains("news.events (lane live) has 1 partition\n"))
+    try room.write("lanes: {live: {topics: [news.events]}}\nrate: 5\n", to: "newswire.yaml")
+    let wrong = try await Program.run(
+        ["check", "--offline", "--config", room.path("newswire.yaml")],
+        environment: [
+            "NEWSWIRE_KAFKA_BOOTSTRAP_SERVERS": "a:1", "NEWSWIRE_HUB_NAME": "x",
+            "NEWSWIRE_HUB_CONNECTION_STRING": "Endpoint=http://h/;SharedAccessKeyName=n;SharedAccessKey=k",
+        ])
+    #expect(wrong.errors.contains("\n1 problem in "))
+    await room.close()
+}
+
+@Test(arguments: ["bash", "zsh", "fish"])
+func `the completion script of a shell offers commands and options`(shell: String) async throws {
+    let ended = try await Program.run(["--generate-completion-script", shell])
+    #expect(ended.status == 0)
+    #expect(ended.output.contains("redrive") && ended.output.contains("until-caught-up"))
 }

@@ -2,17 +2,16 @@ import Foundation
 import HubServer
 import NIOCore
 import NIOPosix
+import NewswireCommands
 import NotificationHub
 import Synchronization
 import Testing
-
-@testable import newswire
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// `newswire device` as a person uses it, against the emulator.
+/// `newswire device` as a user runs it, against the emulator.
 struct DeviceCommandTests {
     private static let handles = ["0A", "0B", "0C"]
 
@@ -40,7 +39,7 @@ struct DeviceCommandTests {
         await hub.stop()
     }
 
-    @Test func `a device that is kept prints what came meanwhile, once`() async throws {
+    @Test func `a device that stays registered prints what arrived in the meantime, once`() async throws {
         let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
         let file = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -61,7 +60,7 @@ struct DeviceCommandTests {
         await hub.stop()
     }
 
-    @Test func `a device registers again with a hub that was started anew`() async throws {
+    @Test func `a device registers again with a restarted hub`() async throws {
         let first = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
         let connection = first.connectionString
         let file = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString).json")
@@ -87,13 +86,13 @@ struct DeviceCommandTests {
         await second.stop()
     }
 
-    /// The number of the last delivery that the device remembers to have printed.
+    /// The number of the last delivery that the device has saved as printed.
     private static func seen(_ file: URL) -> Int? {
         let root = (try? Data(contentsOf: file)).flatMap { try? JSONSerialization.jsonObject(with: $0) }
         return ((root as? [String: Any])?["device"] as? [String: Any])?["seen"] as? Int
     }
 
-    @Test func `a device speaks to a hub over https whose certificate it is told to believe`() async throws {
+    @Test func `a device uses https with a certificate that it is told to trust`() async throws {
         var settings = HubServerSettings(port: 0, hubName: try HubName("news"))
         settings.security = .selfSigned
         let server = try HubServer(settings)
@@ -110,7 +109,7 @@ struct DeviceCommandTests {
         await hub.stop()
     }
 
-    @Test func `a hub that never answers is asked once for each thing, and left when told to`() async throws {
+    @Test func `a hub that never answers gets each request once, and the device still ends on request`() async throws {
         let accepted = Mutex(0)
         let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
@@ -118,7 +117,7 @@ struct DeviceCommandTests {
                     accepted += 1
                     return accepted
                 }
-                // The third is the farewell, and is told that there is nobody.
+                // The third unregisters, and finds its connection closed.
                 return number < 3 ? channel.eventLoop.makeSucceededVoidFuture() : channel.close()
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -141,7 +140,7 @@ struct DeviceCommandTests {
         ["--categories", "World", "--handle", "xyz"], ["--categories", "World", "--handle", ""],
         ["--categories", "World", "--hub", "a/b"],
     ])
-    func `a wrong call is told at once`(arguments: [String]) async throws {
+    func `a wrong call ends at once with 64`(arguments: [String]) async throws {
         let connection = "Endpoint=http://127.0.0.1:9/;SharedAccessKeyName=n;SharedAccessKey=c2VjcmV0"
         let hub = arguments.contains("--hub") ? [] : ["--hub", "news"]
         let ended = try await Program.run(["device", "--connection-string", connection] + hub + arguments)
@@ -203,11 +202,11 @@ struct DeviceCommandTests {
         #expect((response as? HTTPURLResponse)?.statusCode == 201)
     }
 
-    /// Looks at the hub until it is so.
+    /// Polls until the condition holds.
     private func until(_ condition: () -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(30)
         while !condition() {
-            try #require(ContinuousClock.now < deadline, "it did not come to that in 30 s")
+            try #require(ContinuousClock.now < deadline, "the condition did not hold within 30 s")
             await Task.yield()
         }
     }

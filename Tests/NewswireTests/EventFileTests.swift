@@ -2,9 +2,8 @@ import Foundation
 import KafkaIO
 import KafkaModel
 import NewsModel
+import NewswireCommands
 import Testing
-
-@testable import newswire
 
 /// Items as `line: text` or `line! reason`.
 private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max) -> [String] {
@@ -41,7 +40,7 @@ private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max
             .csv, "id,headline\r\n1,x\r\n\r\n2,\"a\nb\"\"c\"\r\n3",
             [
                 "2: {\"id\":\"1\",\"headline\":\"x\"}", "4: {\"id\":\"2\",\"headline\":\"a\\nb\\\"c\"}",
-                "6! 1 fields, but the first line names 2",
+                "6! 1 field, but the first line names 2",
             ]
         ),
         (
@@ -52,12 +51,12 @@ private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max
                 "3: {\"headline\":\"h\",\"id\":\"2\",\"urgency\":\"high\",\"subjects\":[\"medtop:1\",\"medtop:2\"]}",
             ]
         ),
-        (.csv, "id,hedline\n1,x", ["1! the column 'hedline' is no field of an event; did you mean headline?"]),
+        (.csv, "id,hedline\n1,x", ["1! the column 'hedline' is not a field of an event; did you mean headline?"]),
         (.csv, "id,category\n1,x", ["1! there is no column 'headline', which every event needs"]),
-        (.csv, "id,id\n1,x", ["1! the column 'id' stands twice"]),
+        (.csv, "id,id\n1,x", ["1! the column 'id' occurs twice"]),
         (.csv, "id,headline\n1,\"open", ["2! the file ends inside a quoted field"]),
     ] as [(EventFileFormat, String, [String])])
-func `a file is cut into its events, in whatever pieces it comes`(
+func `a file is split into its events, however its pieces are cut`(
     format: EventFileFormat, text: String, expected: [String]
 ) {
     for pieces in [1, 2, 3, 7, .max] {
@@ -71,12 +70,12 @@ func `a file is cut into its events, in whatever pieces it comes`(
         ("id,headline\n", .csv),
         ("", .csv), ("\u{FEFF}{}", .ndjson), ("{\"a\":\"{\"}\n", .ndjson),
     ] as [(String, EventFileFormat)])
-func `the format is found out by how a text begins`(text: String, format: EventFileFormat) {
+func `the format is detected by the beginning of the text`(text: String, format: EventFileFormat) {
     #expect(EventFileFormat(ofTextBeginning: Array(text.utf8)) == format)
 }
 
 @Test(arguments: EventFileFormat.allCases)
-func `an event longer than the bound is passed over, not kept`(format: EventFileFormat) {
+func `an event longer than the bound is skipped, not kept`(format: EventFileFormat) {
     let filler = String(repeating: "x", count: EventFileSplitter.eventLengthMax + 10)
     let event = "{\"id\":\"1\",\"headline\":\"\(filler)\"}"
     let text =
@@ -111,7 +110,7 @@ private let data = ProcessInfo.processInfo.environment["NEWSWIRE_TEST_DATA"]
 func `four thousand real headlines come out of CSV unchanged`() throws {
     let text = try String(
         contentsOf: URL(fileURLWithPath: try #require(data)).appending(path: "ag_news.csv"), encoding: .utf8)
-    // The file has no header and no ids: its class stands for the id, which need not be unique here.
+    // The file has no header and no ids: its class serves as the id, which need not be unique here.
     var splitter = EventFileSplitter(.csv)
     var items: [EventFileItem] = []
     splitter.feed(Array(("id,headline,summary\n" + text).utf8), into: &items)

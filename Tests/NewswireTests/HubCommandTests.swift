@@ -4,16 +4,14 @@ import NotificationHub
 import TestSupport
 import Testing
 
-@testable import newswire
-
-/// `newswire hub` as a person uses it.
+/// `newswire hub` as a user runs it.
 struct HubCommandTests {
     private static let registration = """
         <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><AppleRegistrationDescription>\
         <Tags>World</Tags><DeviceToken>AB12</DeviceToken></AppleRegistrationDescription></content></entry>
         """
 
-    @Test func `a hub that is killed knows what it answered, and opens to the same keys`() async throws {
+    @Test func `a killed hub still has what it acknowledged, and accepts the same keys`() async throws {
         let store = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString).sqlite")
         defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store.path + end) } }
 
@@ -33,7 +31,7 @@ struct HubCommandTests {
         try await second.kill()
     }
 
-    @Test func `a hub begins with as many devices as asked, and says what they cost`() async throws {
+    @Test func `a hub starts with the requested number of devices and prints what they cost`() async throws {
         let hub = try await Hub("--devices", "2500")
         #expect(try hub.program.output.contains(/^2500 devices over 1000 tags registered in .+ MB\n/))
         #expect(try hub.program.output.contains("its deliveries, 3 of them at most, take "))

@@ -58,7 +58,7 @@ enum Program {
 
         func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-        /// What it has printed so far.
+        /// Standard output so far.
         var output: String {
             get throws { try String(contentsOf: folder.appending(path: "output"), encoding: .utf8) }
         }
@@ -67,20 +67,25 @@ enum Program {
 
         /// Waits, on a thread that may, for a line with the text on standard error.
         ///
-        /// - Returns: the line; the last one, when the process ended without it.
+        /// - Returns: the line; the last one, if the process ended without it.
         @discardableResult
-        func wrote(_ text: String) async throws -> String {
+        func wrote(_ text: String) async throws -> String { await line(with: text) { self.errors } }
+
+        /// The same on standard output.
+        func printed(_ text: String) async throws -> String { await line(with: text) { (try? self.output) ?? "" } }
+
+        private func line(with text: String, in source: @escaping @Sendable () -> String) async -> String {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread {
                     while true {
                         let isOver = !self.process.isRunning
-                        let lines = self.errors.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+                        let lines = source().split(separator: "\n", omittingEmptySubsequences: false).dropLast()
                         let line = lines.first { $0.contains(text) }
                         if isOver || line != nil {
                             continuation.resume(returning: String(line ?? lines.last ?? ""))
                             return
                         }
-                        // What another process does raises no event here.
+                        // Nothing here signals the progress of another process.
                         usleep(2_000)
                     }
                 }

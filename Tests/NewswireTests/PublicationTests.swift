@@ -2,11 +2,10 @@ import Foundation
 import KafkaIO
 import KafkaModel
 import NewsModel
+import NewswireCommands
 import Testing
 
-@testable import newswire
-
-/// A folder of its own, gone at the end.
+/// Passes a new folder that is removed at the end.
 private func withFolder(_ body: (URL) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "publication-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -19,9 +18,9 @@ private func publish(_ path: String, _ broker: EmbeddedBroker, topic: String = "
 {
     var publication = FilePublication(file: try EventFile(path: path), topic: topic)
     publication.progressPath = path
-    let stop = StopSign()
+    let stop = StopFlag()
     var bar = ProgressBar(Terminal(descriptor: -1), at: .now)
-    // The sign is raised by a complaint, which comes at a known line.
+    // A complaint raises the flag, at a known line.
     return try publication.run(
         try RecordPublisher(settings: broker.settings(group: "g")), stop: stop, report: { _ in stop.raise() }, bar: &bar
     )
@@ -36,7 +35,7 @@ private func records(_ broker: EmbeddedBroker) throws -> [String] {
     return keys.sorted()
 }
 
-@Test func `an interrupted file goes on where it stopped, and nothing is published twice`() throws {
+@Test func `an interrupted file continues where it stopped, and nothing is published twice`() throws {
     let broker = try EmbeddedBroker(topics: [("t", 1)])
     try withFolder { folder in
         let path = folder.appending(path: "e.ndjson").path
@@ -49,20 +48,20 @@ private func records(_ broker: EmbeddedBroker) throws -> [String] {
 
         #expect(throws: EventFile.Failure.self) { try publish(path, broker, topic: "other") }
 
-        // The bad line is met again, and again it interrupts: nothing before it is sent a second time.
+        // The bad line interrupts again: nothing before it is sent a second time.
         #expect(try publish(path, broker) == .init(published: 0, bad: 1, resumed: 3, isInterrupted: true))
         var publication = FilePublication(file: try EventFile(path: path), topic: "t")
         publication.progressPath = path
         var bar = ProgressBar(Terminal(descriptor: -1), at: .now)
         let last = try publication.run(
-            try RecordPublisher(settings: broker.settings(group: "g")), stop: StopSign(), report: { _ in }, bar: &bar)
+            try RecordPublisher(settings: broker.settings(group: "g")), stop: StopFlag(), report: { _ in }, bar: &bar)
         #expect(last == .init(published: 5, bad: 1, resumed: 3, isInterrupted: false))
         #expect(try PublishProgress.load(for: path) == nil)
         #expect(try records(broker) == ["1", "2", "3", "5", "6", "7", "8", "9"])
     }
 }
 
-@Test func `a file that changed since it was interrupted is not gone on with`() throws {
+@Test func `a file that changed since the interruption is not continued`() throws {
     let broker = try EmbeddedBroker(topics: [("t", 1)])
     try withFolder { folder in
         let path = folder.appending(path: "e.ndjson").path
@@ -71,14 +70,14 @@ private func records(_ broker: EmbeddedBroker) throws -> [String] {
         try Data("{\"id\":\"1\",\"headline\":\"changed\"}\n".utf8).write(to: URL(fileURLWithPath: path))
         #expect { try publish(path, broker) } throws: {
             "\($0)"
-                == "\(path): has changed since it was interrupted; remove \(path).newswire-progress to publish it from its beginning"
+                == "\(path): has changed since it was interrupted; remove \(path).newswire-progress to start again from the beginning"
         }
         try Data("nonsense".utf8).write(to: URL(fileURLWithPath: path + ".newswire-progress"))
         #expect(throws: EventFile.Failure.self) { try publish(path, broker) }
     }
 }
 
-@Test func `the story is the key, else the id`() throws {
+@Test func `the key is the story, or the id without one`() throws {
     let review = EventReview()
     func key(_ json: String) throws -> String {
         let record = try review.record(EventFileItem(line: 1, content: .event(Array(json.utf8))), topic: "t").get()

@@ -2,10 +2,9 @@ import HubServer
 import KafkaIO
 import KafkaModel
 import NewsModel
+import NewswireCommands
 import PublishEngine
 import Testing
-
-@testable import newswire
 
 private func letter(
     _ outcome: String = "unroutable", reason: String = "no-category", source: String = "news.events/1/7/apple",
@@ -41,13 +40,13 @@ struct RedriveTests {
             ])
     }
 
-    @Test func `what is put back has the original's time, and none of the dead letter's own headers`() throws {
+    @Test func `a record put back has the original's time and none of the dead letter's own headers`() throws {
         let now = Instant(milliseconds: 9_000_000)
         let dead = letter(at: now, extra: [RecordHeader("nw-written-at", "1500")])
         let back = try #require(record(redrive.verdict(on: dead)))
         #expect(back.timestamp == Instant(milliseconds: 1500))
         #expect(back.headers.map(\.name) == ["x-desk", "x-null", "nw-redrive", "nw-platform"])
-        // As those of earlier versions, or with a header of somebody else.
+        // A dead letter of an earlier version, or with a foreign header.
         for extra in [[], [RecordHeader("nw-written-at", "yesterday")]] {
             let back = try #require(record(redrive.verdict(on: letter(at: now, extra: extra))))
             #expect(back.timestamp == now)
@@ -73,23 +72,23 @@ struct RedriveTests {
     }
 
     @Test(arguments: ["3", "4", "99999999999999999999", "-1", "x", ""])
-    func `a record is not put back without end`(count: String) {
+    func `a record is not put back forever`(count: String) {
         #expect(redrive.verdict(on: letter(count: count)) == .refused(.maximumReached))
     }
 
-    @Test func `what is no dead letter of ours, or of a topic that is gone, is refused`() {
+    @Test func `a foreign record, or a dead letter of a deleted topic, is refused`() {
         #expect(redrive.verdict(on: SourceRecord(offset: 0, value: [1])) == .refused(.notOurs))
         #expect(redrive.verdict(on: letter("nonsense")) == .refused(.notOurs))
         #expect(redrive.verdict(on: letter(source: "news.events/1/x/apple")) == .refused(.notOurs))
         #expect(redrive.verdict(on: letter(source: "secrets/1/7/apple")) == .refused(.foreignTopic))
     }
 
-    @Test func `a partition that is no more is left to the key`() throws {
+    @Test func `for a partition that no longer exists, the key decides`() throws {
         let back = try #require(record(redrive.verdict(on: letter(source: "news.events/2/7/apple"))))
         #expect(back.partition == nil)
     }
 
-    @Test func `filters pass over what they do not want`() {
+    @Test func `filters pass over all other dead letters`() {
         func isWanted(_ change: (inout Redrive) -> Void, at time: Instant? = Instant(milliseconds: 1000)) -> Bool {
             var redrive = redrive
             change(&redrive)
@@ -107,7 +106,7 @@ struct RedriveTests {
         #expect(!isWanted({ $0.since = .distantPast }, at: nil))
     }
 
-    @Test func `what two runs with different filters put back is remembered`() {
+    @Test func `records put back by two runs with different filters are remembered`() {
         var first = RedriveMark(nil)
         for offset: Int64 in [0, 2, 4, 9, 12] { offset % 4 == 0 ? first.putBack(offset) : first.leave(offset) }
         #expect(first.committed.mark.offset == 2)
@@ -122,13 +121,13 @@ struct RedriveTests {
         third.putBack(9)
         #expect(RedriveMark(third.committed.mark).isGone(9))
         #expect(!RedriveMark(third.committed.mark).isGone(13))
-        // Ended early: what lies beyond is still known.
+        // Ended early: the later ones are still known.
         var early = RedriveMark(first.committed.mark)
         early.putBack(2)
         #expect(RedriveMark(early.committed.mark).isGone(12))
     }
 
-    @Test func `a note never outgrows what brokers keep, and says what it lets go`() {
+    @Test func `a note stays within the limit of brokers, and counts what it drops`() {
         var mark = RedriveMark(nil)
         for offset in 0..<100_000 as Range<Int64> {
             offset.isMultiple(of: 2) ? mark.leave(offset) : mark.putBack(offset)
@@ -141,14 +140,14 @@ struct RedriveTests {
     }
 
     @Test(arguments: ["garbage", "====", String(repeating: "/", count: 4_100), "\u{0}"])
-    func `a note of someone else counts as empty`(note: String) {
+    func `a foreign note counts as empty`(note: String) {
         #expect(!RedriveMark(.init(offset: 5, note: note)).isGone(6))
         var last = RedriveMark(.init(offset: .max, note: "//8="))
         last.putBack(.max)
         #expect(last.committed.mark.offset > 0)
     }
 
-    @Test func `put back, a dead letter is delivered once, and a second run puts nothing back`() async throws {
+    @Test func `a dead letter put back is delivered once, and a second run puts nothing back`() async throws {
         let room = try await Newsroom()
         let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
         for (key, category) in [("a", "Gardening"), ("b", "World"), ("c", "Gardening")] {
@@ -163,24 +162,24 @@ struct RedriveTests {
         #expect(room.hub.receivedCount == 1)
 
         let dry = try await room.run("redrive", "--dry-run")
-        #expect(dry.output.hasSuffix("would put back 2\n"), "\(dry.output) \(dry.errors)")
+        #expect(dry.output.hasSuffix("would put back 2 dead letters\n"), "\(dry.output) \(dry.errors)")
         let other = try await room.run("redrive", "--outcome", "rejected")
-        #expect(other.output == "put back 0, left 2 that the filters do not want\n", "\(other.errors)")
+        #expect(other.output == "put back 0 dead letters, left 2 excluded by the filters\n", "\(other.errors)")
         let one = try await room.run("redrive", "--limit", "1")
-        #expect(one.output.hasSuffix("put back 1\n"), "\(one.output) \(one.errors)")
+        #expect(one.output.hasSuffix("put back 1 dead letter\n"), "\(one.output) \(one.errors)")
         let rest = try await room.run("redrive")
-        #expect(rest.output.contains("put back 1"), "\(rest.output) \(rest.errors)")
+        #expect(rest.output.contains("put back 1 dead letter"), "\(rest.output) \(rest.errors)")
         let none = try await room.run("redrive")
         #expect(none.output.hasPrefix("put back 0"), "\(none.output) \(none.errors)")
 
-        // The newsroom has learned the word since.
-        let taught = room.environment.merging(["NEWSWIRE_UNROUTABLE": "World"]) { $1 }
+        // The newsroom now sends unroutable events as World.
+        let routed = room.environment.merging(["NEWSWIRE_UNROUTABLE": "World"]) { $1 }
         let second = try await Program.run(
-            ["run", "--until-caught-up", "--config", room.path("newswire.yaml")], environment: taught)
+            ["run", "--until-caught-up", "--config", room.path("newswire.yaml")], environment: routed)
         #expect(second.status == 0, "\(second.errors)")
         #expect(room.hub.receivedCount == 3)
         let again = try await room.run("redrive", "--again", "--dry-run")
-        #expect(again.output.hasSuffix("would put back 2\n"), "\(again.output) \(again.errors)")
+        #expect(again.output.hasSuffix("would put back 2 dead letters\n"), "\(again.output) \(again.errors)")
         await room.close()
     }
 }

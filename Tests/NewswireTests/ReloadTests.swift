@@ -4,8 +4,6 @@ import HubServer
 import KafkaIO
 import Testing
 
-@testable import newswire
-
 private func configuration(_ more: String) -> String {
     """
     kafka:
@@ -19,7 +17,8 @@ private func configuration(_ more: String) -> String {
     """
 }
 
-@Test func `SIGHUP puts a changed file in force, refuses a bad one whole, and names what needs a restart`() async throws
+@Test func `SIGHUP applies a changed file, refuses a bad one as a whole, and names the settings that need a restart`()
+    async throws
 {
     let room = try await Newsroom()
     try room.write(configuration("payload: {message: \"old {{headline}}\"}\n"), to: "newswire.yaml")
@@ -66,36 +65,4 @@ private func configuration(_ more: String) -> String {
     #expect(tags.contains { $0.hasPrefix("World ") && $0.contains("old One") })
     #expect(tags.contains { $0.hasPrefix("NewWorld ") && $0.contains("new One") })
     await room.close()
-}
-
-struct SettingsChangeTests {
-    private func reading(_ text: String) -> [EffectiveSetting] {
-        SettingsReading("hub: {connectionString: a, name: h}\n" + text, environment: ["KEY": "one"]).effective
-    }
-
-    private func change(_ old: String, _ new: String) -> (inForce: [String], needRestart: [String]) {
-        let change = SettingsChange(from: reading(old), to: reading(new))
-        return (change.inForce.map(\.description), change.needRestart.map(\.description))
-    }
-
-    @Test func `the same settings written otherwise are no change`() {
-        let (inForce, needRestart) = change(
-            "rate: {perSecond: 500}\nlanes: {a: {topics: [t, u]}}", "lanes: {a: {topics: \"t, u\"}}")
-        #expect(inForce.isEmpty && needRestart.isEmpty)
-    }
-
-    @Test func `a secret that changed is named, never shown`() {
-        let old = reading("kafka: {properties: {sasl.password: one}}")
-        let change = SettingsChange(from: old, to: reading("kafka: {properties: {sasl.password: two}}"))
-        #expect(change.needRestart.map(\.description) == ["kafka.properties.sasl.password"])
-        #expect(!"\(old) \(change)".contains("one"))
-    }
-
-    @Test func `lanes in another order need a restart, categories that come and go do not`() {
-        let swapped = change(
-            "lanes: {a: {topics: [t]}, b: {topics: [u]}}", "lanes: {b: {topics: [u]}, a: {topics: [t]}}")
-        #expect(swapped.needRestart == ["lanes"])
-        let gone = change("categories: {World: {tag: a}}", "categories: {Sports: {tag: b}}")
-        #expect(gone.inForce == ["categories.Sports.tag", "categories.World.tag"] && gone.needRestart.isEmpty)
-    }
 }

@@ -3,9 +3,7 @@ import KafkaIO
 import NewsModel
 import Testing
 
-@testable import newswire
-
-/// How often each delivery stands on the results topic.
+/// The number of results of each delivery on the results topic.
 private func settled(_ broker: EmbeddedBroker) throws -> [SourceCoordinates: Int] {
     let reader = try TopicReader(settings: broker.settings(group: "test"), topic: "news.results")
     var counts: [SourceCoordinates: Int] = [:]
@@ -17,14 +15,14 @@ private func settled(_ broker: EmbeddedBroker) throws -> [SourceCoordinates: Int
     return counts
 }
 
-@Test func `a publisher told to stop in the middle and started again loses nothing and repeats nothing`() async throws {
+@Test func `a publisher stopped in the middle and started again loses nothing and repeats nothing`() async throws {
     let events = 1500
     let room = try await Newsroom()
     let lines = (1...events).map { "{\"id\":\"\($0)\",\"headline\":\"Headline \($0)\",\"category\":\"World\"}\n" }
     let published = try await room.run("publish", "-", input: lines.joined())
     #expect(published.output.hasPrefix("published 1,500 events"))
 
-    // Slow enough to be met in the middle.
+    // Slow enough to be stopped in the middle.
     let slow = room.environment.merging(["NEWSWIRE_RATE_PER_SECOND": "400", "NEWSWIRE_RATE_BURST": "1"]) { $1 }
     let running = try Program.start(["run", "--config", room.path("newswire.yaml")], environment: slow)
     let follower = try TopicReader(settings: room.broker.settings(group: "test"), topic: "news.results", follow: true)

@@ -9,24 +9,24 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Every secret there can be has this word in it.
+/// Part of every secret in these tests.
 private let canary = "canary"
 
-/// Whatever the program wrote or stored, and whether a secret stands in it.
+/// Everything the program wrote, served or stored, to be searched for secrets.
 private struct Findings {
     var texts: [String] = []
 
     mutating func add(_ ended: Program.Ended) { texts += [ended.output, ended.errors] }
 
     func check() {
-        // As it is, and as base64 may carry it, whatever stands before.
+        // As it is, and in base64 at each of the three offsets.
         let forms = [canary, "Y2FuYXJ5", "NhbmFye", "jYW5hcn"]
         for text in texts {
             for form in forms where text.lowercased().contains(form.lowercased()) {
                 let line = text.split(separator: "\n").first { $0.lowercased().contains(form.lowercased()) }
-                Issue.record("a secret stands in: \(line ?? "")")
+                Issue.record("a secret occurs in: \(line ?? "")")
             }
-            // Nor a token made of the key.
+            // Nor may there be a signature made with the key.
             #expect(text.firstMatch(of: /sig=[A-Za-z0-9%]{20}/) == nil)
         }
     }
@@ -90,7 +90,7 @@ struct SecretTests {
         running.terminate()
         let ended = try await running.ended()
         #expect(ended.errors.contains("librdkafka") && ended.errors.contains("spans are not exported"))
-        // What is no secret, and not understood, may be quoted.
+        // A wrong value that is not secret may be quoted.
         findings.texts += [ended.output, ended.errors.replacing("canary-level", with: "")]
         try room.write(configuration, to: "newswire.yaml")
         findings.add(try await room.run("results", "--json"))
@@ -98,7 +98,7 @@ struct SecretTests {
         await room.close()
     }
 
-    @Test func `no secret is written when hub, broker or collector refuse or are away`() async throws {
+    @Test func `no secret is written while hub, broker or collector refuse or cannot be reached`() async throws {
         let room = try await room()
         try room.write(configuration, to: "newswire.yaml")
         _ = try await room.run("publish", "-", input: #"{"id":"1","headline":"One","category":"World"}"#)
@@ -121,7 +121,7 @@ struct SecretTests {
                     ["send", "--config", path, "--category", "World", "--message", "m", "--dry-run"],
                     environment: environment))
         }
-        // A broker that cannot speak SASL, and none at all.
+        // A broker without SASL, and no broker at all.
         let sasl = configuration.replacing(
             "properties:\n", with: "properties:\n    security.protocol: SASL_PLAINTEXT\n    sasl.mechanisms: PLAIN\n")
         try room.write(sasl, to: "newswire.yaml")
@@ -148,7 +148,7 @@ struct SecretTests {
         configuration.replacing("perSecond", with: "x")
             + "rate: {perSecond: \"${HUB}\"}\nresults: {topic: \"${HUB}\"}\n",
     ])
-    func `no secret is written by a check, however wrong its place`(text: String) async throws {
+    func `no secret in any wrong place is written by a check`(text: String) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "secrets-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -1,12 +1,11 @@
 import Foundation
 import Logging
 import NewsModel
+import NewswireCommands
 import Synchronization
 import Testing
 
-@testable import newswire
-
-@Test func `a table is as wide as its cells and lets no cell move the cursor`() {
+@Test func `a table is as wide as its cells, and no cell can move the cursor`() {
     var table = TextTable(
         [.init(title: "name", widthMax: 8), .init(title: "n", isRightAligned: true), .init(title: "end")],
         hasColours: false)
@@ -23,13 +22,13 @@ import Testing
             """)
 }
 
-@Test func `colours are put around the text, not into its width`() {
+@Test func `colours do not change the width of a cell`() {
     var table = TextTable([.init(title: "a"), .init(title: "b")], hasColours: true)
     table.add([.init("x", colour: .green), "y"])
     #expect(table.text == "\u{1B}[1ma\u{1B}[0m  \u{1B}[1mb\u{1B}[0m\n\u{1B}[32mx\u{1B}[0m  y\n")
 }
 
-@Test func `the progress bar tells how much, how fast and how long still`() {
+@Test func `the progress bar shows amount, speed and time left`() {
     #expect(
         ProgressBar.text(share: 0.25, events: 12_345, elapsed: .seconds(10), width: 100)
             == "██████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 25%  12,345 events  1,234/s  0:30 left")
@@ -103,4 +102,13 @@ private final class Lines: Sendable {
     #expect(state.hubTime(percent: 50) == .nanoseconds(100))
     #expect(state.hubTime(percent: 99) == .nanoseconds(198))
     #expect(state.hubTime(percent: 100) == .nanoseconds(200))
+}
+
+@Test(
+    arguments: [
+        (0, "event", nil, "0 events"), (1, "event", nil, "1 event"), (2, "crash", "crashes", "2 crashes"),
+        (1_234_567, "event", nil, "1,234,567 events"),
+    ] as [(Int, String, String?, String)])
+func `a number agrees with its noun`(count: Int, noun: String, plural: String?, text: String) {
+    #expect(counted(count, noun, plural: plural) == text)
 }

@@ -1,22 +1,12 @@
+import ByteText
 import NotificationHub
 import Testing
 
 import struct NotificationHub.Tag
 
-/// SplitMix64: the same seed gives the same texts everywhere.
-private struct Chance: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededRandom {
     /// A good text with pieces cut out, doubled, and strange ones put in.
-    mutating func spoil(_ seeds: [String], with pieces: [String]) -> String {
+    fileprivate mutating func spoil(_ seeds: [String], with pieces: [String]) -> String {
         var scalars = Array((seeds.randomElement(using: &self) ?? "").unicodeScalars)
         for _ in 0..<Int.random(in: 0...6, using: &self) {
             let at = Int.random(in: 0...scalars.count, using: &self)
@@ -39,7 +29,7 @@ private let turns = 1500
 
 @Test(arguments: seeds)
 func `a spoilt connection string is refused or printed back, without its key`(seed: UInt64) throws {
-    var chance = Chance(state: seed)
+    var chance = SeededRandom(seed: seed)
     for _ in 0..<turns {
         let text = chance.spoil(
             [
@@ -58,7 +48,7 @@ func `a spoilt connection string is refused or printed back, without its key`(se
 
 @Test(arguments: seeds)
 func `a spoilt expression is refused within its text or printed back`(seed: UInt64) throws {
-    var chance = Chance(state: seed)
+    var chance = SeededRandom(seed: seed)
     var accepted = 0
     for _ in 0..<turns {
         let text = chance.spoil(
@@ -79,7 +69,7 @@ func `a spoilt expression is refused within its text or printed back`(seed: UInt
 
 @Test(arguments: seeds)
 func `a spoilt token opens nothing that the whole one did not`(seed: UInt64) {
-    var chance = Chance(state: seed)
+    var chance = SeededRandom(seed: seed)
     let rule = AccessRule(name: "R", primaryKey: AccessKey("k"), rights: .send)
     let good = SharedAccessSignature.token(
         resource: "https://h/hub", keyName: "R", key: rule.primaryKey, expiresAt: 2_000_000_000)
@@ -93,7 +83,7 @@ func `a spoilt token opens nothing that the whole one did not`(seed: UInt64) {
 
 @Test(arguments: seeds)
 func `a spoilt reply is bounded`(seed: UInt64) {
-    var chance = Chance(state: seed)
+    var chance = SeededRandom(seed: seed)
     for _ in 0..<turns {
         let wait = chance.spoil(
             ["120", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"],

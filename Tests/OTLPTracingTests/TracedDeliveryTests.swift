@@ -10,6 +10,7 @@ import NotificationHub
 import OTLPTracing
 import PublishEngine
 import PublisherService
+import TestSupport
 import Testing
 
 private struct Export: Decodable {
@@ -36,22 +37,15 @@ private struct Export: Decodable {
 }
 
 @Test func `an event's trace goes on through every request for it to its result`() async throws {
-    let topics = ["news.events", "news.results", "news.dead-letters"]
-    let broker = try EmbeddedBroker(topics: topics.map { ($0, 1) })
-    let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("breaking-news"))).start()
+    let newsroom = try await Newsroom(partitions: 1)
     let collector = try await Collector()
     let exporter = SpanExporter(try CollectorAddress(collector.url), resource: [])
-    let kafka = broker.settings(group: "traces")
-    var engine = EngineSettings(
-        lanes: [LaneSettings(name: "live", topics: ["news.events"])], platforms: [.template],
-        resultsTopic: "news.results")
-    // One request at a time, so that the refusal below meets the first event, whose span is recorded.
-    engine.connections = 1
-    let publisher = try Publisher(
-        settings: PublisherSettings(
-            kafka: kafka, engine: engine, connection: hub.connectionString, hub: try HubName("breaking-news"),
-            limits: SenderLimits(connections: 1), deadLetterTopic: "news.dead-letters"),
-        log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tracer: OTLPTracer(exporter, sampledPercent: 100))
+    let settings = try newsroom.settings {
+        // One request at a time, so that the refusal below meets the first event, whose span is recorded.
+        $0.engine.connections = 1
+        $0.limits.connections = 1
+    }
+    let publisher = try newsroom.publisher(settings, tracer: OTLPTracer(exporter, sampledPercent: 100))
 
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     let headers = [
@@ -61,20 +55,17 @@ private struct Export: Decodable {
         "unwatched": [RecordHeader("traceparent", "00-\(trace)-00f067aa0ba902b7-00")],
         "fresh": [], "nowhere": [RecordHeader("traceparent", "00-\(trace)-00f067aa0ba902b7-01")],
     ]
-    let writer = try RecordPublisher(settings: kafka)
-    for (id, headers) in headers.sorted(by: { $0.key < $1.key }) {
-        let category = id == "nowhere" ? "Nowhere" : "World"
-        let json = #"{"id":"\#(id)","headline":"H","category":"\#(category)"}"#
-        try writer.publish(
-            ProducedRecord(
-                topic: "news.events", partition: 0, key: Array(id.utf8), value: Array(json.utf8), headers: headers))
-    }
-    try writer.flush()
+    try newsroom.topics.publish(
+        headers.sorted { $0.key < $1.key }.map { id, headers in
+            let category = id == "nowhere" ? "Nowhere" : "World"
+            let json = #"{"id":"\#(id)","headline":"H","category":"\#(category)"}"#
+            return (Array(id.utf8), Array(json.utf8), headers)
+        })
     // The first request is refused for now: its delivery takes two.
     var refusal = Fault()
     refusal.status = 503
     refusal.next = 1
-    hub.add(refusal)
+    newsroom.hub.add(refusal)
     try await publisher.run(untilCaughtUp: true)
     await exporter.close()
     await collector.close()
@@ -84,13 +75,10 @@ private struct Export: Decodable {
         let decoded = try JSONDecoder().decode(Export.self, from: export.body)
         spans += decoded.resourceSpans.flatMap(\.scopeSpans).flatMap(\.spans)
     }
-    let reader = try TopicReader(settings: kafka, topic: "news.results")
     var carried: [String: [RecordHeader]] = [:]
-    while !reader.isAtEnd {
-        for read in try reader.next() {
-            carried[String(decoding: read.record.key ?? [], as: UTF8.self)] = read.record.headers.filter {
-                $0.name.hasPrefix("trace")
-            }
+    for result in try newsroom.topics.read(Topics.results) {
+        carried[String(decoding: result.record.key ?? [], as: UTF8.self)] = result.record.headers.filter {
+            $0.name.hasPrefix("trace")
         }
     }
     #expect(Set(spans.compactMap { $0.value("newswire.event.id") }) == ["traced", "fresh"])
@@ -111,5 +99,5 @@ private struct Export: Decodable {
     #expect(refused.status?.code == 2)
     let again = spans.first { $0.value("http.request.resend_count") == "1" }
     #expect(again?.traceId == refused.traceId)
-    await hub.stop()
+    await newsroom.close()
 }

@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 import NotificationHub
 import Testing
@@ -12,14 +13,14 @@ struct PayloadFitTests {
         ("\u{1}\u{1}\u{1}", 15, "\u{1}\u{1}…"),
     ])
     func `text is cut between characters with an ellipsis`(text: String, room: Int, cut: String) {
-        let result = TextCut.cut(text, to: room, cost: Platform.jsonCost)
+        let result = TextCut.cut(text, to: room, cost: JSONEscaping.cost)
         #expect(Array(result.unicodeScalars) == Array(cut.unicodeScalars))
     }
 
     @Test
     func `a character larger than the room is cut between its scalars`() {
         let piled = "e" + String(repeating: "\u{301}", count: 50_000)
-        #expect(TextCut.cut(piled, to: 100, cost: Platform.jsonCost).utf8.count <= 100)
+        #expect(TextCut.cut(piled, to: 100, cost: JSONEscaping.cost).utf8.count <= 100)
     }
 
     /// Texts whose escaped form is much longer, in every way.
@@ -113,19 +114,5 @@ struct PayloadFitTests {
             PayloadSamples.event(), routing: routing, platform: platform, lane: 0, expiresAt: nil)
         #expect(payload.request.body.count <= platform.bodyLengthMax)
         #expect(PayloadSamples.message(in: payload.request.body, of: platform) == "Headline")
-    }
-
-    @Test
-    func `what a scalar costs is what the writers write`() {
-        for value in [0...0x250, 0x2000...0x2030, 0xFFF0...0xFFFF, 0x1F600...0x1F610] as [ClosedRange<UInt32>] {
-            for scalar in value.compactMap(Unicode.Scalar.init) {
-                var json: [UInt8] = []
-                JSONWriter.write(into: &json) { $0.value(String(scalar)) }
-                #expect(json.count - 2 == Platform.jsonCost(scalar))
-                var xml: [UInt8] = []
-                XMLText.append(String(scalar), to: &xml)
-                #expect(xml.count == XMLText.cost(scalar))
-            }
-        }
     }
 }

@@ -3,6 +3,7 @@ import KafkaIO
 import NewsModel
 import PublishEngine
 import PublisherService
+import TestSupport
 import Testing
 
 struct DeadLetterTests {
@@ -20,15 +21,15 @@ struct DeadLetterTests {
             ),
             ([0xff], Array(#"{"headline":"No id","category":"World"}"#.utf8), []),
         ]
-        try newsroom.publish(bad)
+        try newsroom.topics.publish(bad)
         try await newsroom.publisher(newsroom.settings()).run(untilCaughtUp: true)
 
-        let results = try newsroom.results()
+        let results = try newsroom.topics.results()
         #expect(results.count == bad.count)
         #expect(results.filter { $0.outcome == .undecodable }.count == bad.count - 1)
         #expect(results.filter { $0.outcome == .unroutable }.map(\.eventID) == ["nowhere"])
         #expect(results.allSatisfy { $0.error != nil })
-        let letters = try newsroom.deadLetters()
+        let letters = try newsroom.topics.deadLetters()
         #expect(letters.count == bad.count)
         for original in bad {
             let letter = try #require(letters.first { $0.key == original.key && $0.value == original.value })
@@ -39,7 +40,7 @@ struct DeadLetterTests {
             #expect(outcome == (original.key == Array("nowhere".utf8) ? "unroutable" : "undecodable"))
         }
         #expect(newsroom.hub.receivedCount == 0)
-        let carried = try newsroom.read(Newsroom.resultsTopic).first { $0.record.key == Array("nowhere".utf8) }
+        let carried = try newsroom.topics.read(Topics.results).first { $0.record.key == Array("nowhere".utf8) }
         #expect(carried?.record.headers.contains(RecordHeader("traceparent", "00-1-2-03")) == true)
         await newsroom.close()
     }

@@ -5,20 +5,21 @@ import KafkaIO
 import NewsModel
 import PublishEngine
 import PublisherService
+import TestSupport
 import Testing
 
-@Suite(.enabled(if: Newsroom.testData != nil, "\(Newsroom.withoutTestData)"))
+@Suite(.enabled(if: RealNews.folder != nil, "\(RealNews.isMissing)"))
 struct RealNewsTests {
     @Test(arguments: [
         PayloadSettings(mode: .template), PayloadSettings(mode: .native([.apple, .fcmv1, .windows])),
     ])
     func `all the news gets one result per delivery and arrives as written`(payload: PayloadSettings) async throws {
         let newsroom = try await Newsroom()
-        let rows = try Newsroom.agNews()
+        let rows = try RealNews.agNews()
         #expect(rows.count == 4000)
-        let documents = try Newsroom.ninjs()
-        try newsroom.publish(rows)
-        try newsroom.publish(documents.map { (nil, $0.bytes, []) })
+        let documents = try RealNews.ninjs()
+        try newsroom.topics.publish(rows)
+        try newsroom.topics.publish(documents.map { (nil, $0.bytes, []) })
         let settings = try newsroom.settings(payload: payload) { settings in
             // What carries no subject we know is news of the world here; agencies differ.
             settings.unroutable = .category("World")
@@ -26,7 +27,7 @@ struct RealNewsTests {
 
         try await newsroom.publisher(settings).run(untilCaughtUp: true)
 
-        let results = try newsroom.results()
+        let results = try newsroom.topics.results()
         var seen: Set<String> = []
         for result in results {
             #expect(seen.insert(result.coordinates.description).inserted, "two results for \(result.coordinates)")
@@ -39,7 +40,7 @@ struct RealNewsTests {
             others.allSatisfy {
                 $0.outcome == .duplicate && $0.eventID == "urn:newsml:dpa.com:20090101:190510-99-167362"
             })
-        #expect(try newsroom.deadLetters().isEmpty)
+        #expect(try newsroom.topics.deadLetters().isEmpty)
         #expect(newsroom.hub.receivedCount == accepted.count)
 
         var headlines: [String: Int] = [:]
@@ -62,20 +63,20 @@ struct RealNewsTests {
 
     @Test func `a drain in the middle and a new start lose nothing and send nothing twice`() async throws {
         let newsroom = try await Newsroom()
-        let rows = try Newsroom.agNews()
-        try newsroom.publish(rows)
+        let rows = try RealNews.agNews()
+        try newsroom.topics.publish(rows)
         let settings = try newsroom.settings()
 
         let first = try newsroom.publisher(settings)
         let settled = Counter()
         first.telemetry.onResult { _ in if settled.next() == 1000 { first.drain() } }
         try await first.run()
-        let before = try newsroom.results().count
+        let before = try newsroom.topics.results().count
         #expect(before >= 1000)
         #expect(before < rows.count)
 
         try await newsroom.publisher(settings).run(untilCaughtUp: true)
-        let results = try newsroom.results()
+        let results = try newsroom.topics.results()
         #expect(results.count == rows.count)
         #expect(Set(results.map(\.eventID)).count == rows.count)
         #expect(results.allSatisfy { $0.outcome == .accepted })
@@ -85,8 +86,8 @@ struct RealNewsTests {
 
     @Test func `another group on the same results topic has a ledger of its own`() async throws {
         let newsroom = try await Newsroom()
-        let rows = try Newsroom.agNews().prefix(200)
-        try newsroom.publish(Array(rows))
+        let rows = try RealNews.agNews().prefix(200)
+        try newsroom.topics.publish(Array(rows))
         try await newsroom.publisher(newsroom.settings()).run(untilCaughtUp: true)
         let other = try newsroom.settings { $0.kafka.group = "newsroom-of-another" }
         try await newsroom.publisher(other).run(untilCaughtUp: true)
@@ -100,8 +101,8 @@ struct RealNewsTests {
 
     @Test func `a second member joins, nothing is lost, and both end when all of it is done`() async throws {
         let newsroom = try await Newsroom()
-        let rows = try Newsroom.agNews()
-        try newsroom.publish(rows)
+        let rows = try RealNews.agNews()
+        try newsroom.topics.publish(rows)
         let settings = try newsroom.settings { $0.engine.rate = .init(perSecond: 400, burst: 10) }
         let first = try newsroom.publisher(settings)
         let second = try newsroom.publisher(settings)
@@ -116,7 +117,7 @@ struct RealNewsTests {
         try await one
         try await two
 
-        let results = try newsroom.results()
+        let results = try newsroom.topics.results()
         #expect(Set(results.map(\.eventID)).count == rows.count)
         #expect(newsroom.hub.receivedCount == rows.count)
         #expect(results.count == rows.count)

@@ -4,6 +4,7 @@ import KafkaIO
 import NewsModel
 import PublishEngine
 import PublisherService
+import TestSupport
 import Testing
 
 struct ReloadTests {
@@ -26,7 +27,7 @@ struct ReloadTests {
             event.categories = ["World"]
             return event
         }
-        try newsroom.publish(events)
+        try newsroom.topics.publish(events)
         let publisher = try newsroom.publisher(try settings(newsroom, "A"))
         let editions = try ["A", "B"].map { try settings(newsroom, $0) }
         let settled = Counter()

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServing
 import TestSupport
 import Testing
 
@@ -75,7 +76,7 @@ struct BadRequestTests {
         "POST /api/lanes/live/pause HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx",
     ])
     func `a request that never ends is told so and cut off`(beginning: String) async throws {
-        let room = try await StatusRoom(runs: false)
+        let room = try await StatusRoom(runs: false, requestTimeout: .milliseconds(200))
         let reply = try RawClient.Reply(try await RawClient.exchange(room.server.port, Array(beginning.utf8)))
         #expect(reply.status == 408)
         #expect(reply.body.isEmpty && reply.headers["connection"] == "close")
@@ -83,7 +84,8 @@ struct BadRequestTests {
     }
 
     @Test(arguments: [
-        "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", "GET /api/stream HTTP/1.1\r\nHost: a\r\n\r\n", "GET /he",
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /he",
     ])
     func `callers that stay connected do not hold up the end`(request: String) async throws {
         let room = try await StatusRoom(runs: false)
@@ -119,28 +121,39 @@ struct BadRequestTests {
         try await room.close()
     }
 
+    private static let local = Caller(address: "127.0.0.1", authority: "localhost:9464")
+    private static let remote = Caller(address: "203.0.113.7", authority: "a")
+
     @Test(arguments: [
-        (ActionGate.Caller(isLocal: true, host: "localhost:9464", isForwarded: false), true, true),
-        (.init(isLocal: true, host: "[::1]:9464", isForwarded: false), true, true),
-        (.init(isLocal: true, host: "127.0.0.1", isForwarded: false), true, true),
-        (.init(isLocal: true, host: nil, isForwarded: false), false, false),
-        (.init(isLocal: true, host: "localhost.evil.example", isForwarded: false), false, false),
-        (.init(isLocal: true, host: "localhost", isForwarded: true), false, false),
-        (.init(isLocal: false, host: "localhost", isForwarded: false), false, false),
-        (.init(isLocal: false, host: "a", authorization: "Bearer secret", isForwarded: false), false, true),
-        (.init(isLocal: false, host: "a", authorization: "bearer secret", isForwarded: false), false, false),
-        (.init(isLocal: true, host: "localhost", authorization: "Bearer ", isForwarded: false), false, false),
-        (.init(isLocal: true, host: "localhost", authorization: "Bearer secrets", isForwarded: false), false, false),
-        (.init(isLocal: true, host: "localhost", origin: "null", isForwarded: false), false, false),
-        (
-            .init(isLocal: false, host: "a", origin: "https://a", authorization: "Bearer secret", isForwarded: false),
-            false, true
-        ),
+        (local, nil, true, true),
+        (Caller(address: "127.0.0.1", authority: nil), nil, false, false),
+        (Caller(address: "127.0.0.1", authority: "localhost", isForwarded: true), nil, false, false),
+        (Caller(address: "127.0.0.1", authority: "localhost", origin: "null"), nil, false, false),
+        (remote, nil, false, false), (remote, "Bearer secret", false, true), (remote, "bearer secret", false, false),
+        (local, "Bearer ", false, false), (local, "Bearer secrets", false, false),
+        (Caller(address: "203.0.113.7", authority: "a", origin: "https://a"), "Bearer secret", false, true),
+        (Caller(address: "203.0.113.7", authority: "a", origin: "https://b"), "Bearer secret", false, false),
     ])
-    func `who may act`(caller: ActionGate.Caller, withoutToken: Bool, withToken: Bool) {
+    func `who may act`(caller: Caller, authorization: String?, withoutToken: Bool, withToken: Bool) {
         for (token, isAllowed) in [(nil, withoutToken), ("secret", withToken)] as [(String?, Bool)] {
-            let verdict = ActionGate(token: token).verdict(on: caller)
+            let verdict = AccessGate(token: token, isOnLoopback: true).mayAct(caller, authorization: authorization)
             #expect({ if case .allowed = verdict { true } else { false } }() == isAllowed, "\(verdict)")
         }
+    }
+
+    /// A page on `127.evil.example`, which resolves to 127.0.0.1, sends its own name as the host.
+    @Test
+    func `a name that was made to point here opens nothing on a loopback port`() async throws {
+        let room = try await StatusRoom(token: "canary-5b1e", runs: false)
+        let rebound = ("Host", "127.evil.example:\(room.server.port)")
+        for path in ["/", "/metrics", "/api/status", "/api/results", "/readyz"] {
+            #expect(try await room.call("GET", path, headers: [rebound]).status == 403)
+            #expect(try await room.call("GET", path, headers: [("Host", "localhost")]).status != 403)
+        }
+        let origin = ("Origin", "http://127.evil.example:\(room.server.port)")
+        #expect(try await room.call("POST", "/api/lanes/live/pause", headers: [rebound, origin]).status == 401)
+        let token = ("Authorization", "Bearer canary-5b1e")
+        #expect(try await room.call("GET", "/metrics", headers: [rebound, token]).status == 200)
+        try await room.close()
     }
 }

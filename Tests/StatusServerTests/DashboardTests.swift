@@ -1,3 +1,4 @@
+import HTTPServing
 import HubEmulator
 import HubServer
 import StatusServer
@@ -15,7 +16,7 @@ struct DashboardTests {
     func `a browser shows the service at work, finds events and pauses a lane`() async throws {
         let room = try await StatusRoom()
         let events = (0..<40).map { #"{"id":"event-\#($0)","headline":"Ferry \#($0)","category":"World"}"# }
-        try room.publish(events + ["{", #"{"id":"<b>bold</b>","headline":"x","category":"World"}"#])
+        try room.newsroom.topics.publish(events + ["{", #"{"id":"<b>bold</b>","headline":"x","category":"World"}"#])
         _ = try await room.status { $0.settled == 42 }
         #expect(try await look(at: room, "working") == 0)
         try await room.close()
@@ -26,11 +27,11 @@ struct DashboardTests {
         let room = try await StatusRoom()
         var fault = Fault()
         fault.status = 401
-        room.hub.add(fault)
-        try room.publish([#"{"id":"a","headline":"A ferry","category":"World"}"#])
+        room.newsroom.hub.add(fault)
+        try room.newsroom.topics.publish([#"{"id":"a","headline":"A ferry","category":"World"}"#])
         _ = try await room.status { !$0.halts.isEmpty }
         #expect(try await look(at: room, "halted") == 0)
-        room.hub.clearFaults()
+        room.newsroom.hub.clearFaults()
         _ = try await room.status { $0.settled == 1 }
         try await room.close()
     }

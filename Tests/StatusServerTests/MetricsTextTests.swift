@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServing
 import TestSupport
 import Testing
 
@@ -50,7 +51,7 @@ struct MetricsTextTests {
         .timeLimit(.minutes(5)))
     func `an independent parser reads the whole page and finds the same values`() async throws {
         let room = try await StatusRoom()
-        try room.publish([
+        try room.newsroom.topics.publish([
             #"{"id":"a","headline":"A ferry","category":"World"}"#, "{",
             #"{"id":"c","headline":"x","category":"Nowhere"}"#,
         ])

@@ -1,11 +1,6 @@
 import Foundation
-import HubIO
-import HubServer
-import KafkaIO
-import KafkaModel
+import HTTPServing
 import Logging
-import NewsModel
-import NotificationHub
 import PublishEngine
 import PublisherService
 import StatusServer
@@ -14,39 +9,28 @@ import TestSupport
 
 /// A publisher at work between a broker and a hub in this process, with its status served.
 struct StatusRoom {
-    static let topic = "news.events"
-    static let resultsTopic = "news.results"
-    static let partitions = 2
-
-    let broker: EmbeddedBroker
-    let hub: RunningHub
+    let newsroom: Newsroom
     let publisher: Publisher
-    let server: RunningStatusServer
+    let server: RunningServer
     let log = LogCatcher()
-    private let kafka: KafkaSettings
     private let running: Task<Void, any Error>
 
     /// - Parameter runs: `false` leaves the publisher as it is before its start.
-    init(token: String? = nil, runs: Bool = true) async throws {
-        broker = try EmbeddedBroker(
-            topics: [Self.topic, Self.resultsTopic, "news.dead-letters"].map { ($0, Self.partitions) })
-        hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("breaking-news"))).start()
-        kafka = broker.settings(group: "status")
-        var engine = EngineSettings(
-            lanes: [LaneSettings(name: "live", topics: [Self.topic])], platforms: [.template],
-            resultsTopic: Self.resultsTopic)
-        engine.probeFirst = .milliseconds(50)
-        engine.probeLongest = .milliseconds(200)
-        // Every kind of failure is wanted here, not a halt because of them.
-        engine.floodGuard.sharePercent = 0
-        let settings = PublisherSettings(
-            kafka: kafka, engine: engine, connection: hub.connectionString, hub: try HubName("breaking-news"),
-            limits: SenderLimits(connections: 8), deadLetterTopic: "news.dead-letters", shards: 2)
-        publisher = try Publisher(settings: settings, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    init(token: String? = nil, runs: Bool = true, requestTimeout: Duration = .seconds(10)) async throws {
+        newsroom = try await Newsroom(partitions: 2)
+        publisher = try newsroom.publisher(
+            try newsroom.settings {
+                $0.engine.probeFirst = .milliseconds(50)
+                $0.engine.probeLongest = .milliseconds(200)
+                // Every kind of failure is wanted here, not a halt because of them.
+                $0.engine.floodGuard.sharePercent = 0
+                $0.shards = 2
+            })
+        var status = StatusServerSettings(port: 0, token: token)
+        status.requestTimeout = requestTimeout
         let log = log
         server = try await StatusServer(
-            StatusServerSettings(port: 0, token: token), publisher: publisher,
-            log: Logger(label: "status") { _ in log.handler }
+            status, publisher: publisher, log: Logger(label: "status") { _ in log.handler }
         ).start()
         running = Task { [publisher] in if runs { try await publisher.run() } }
     }
@@ -55,24 +39,7 @@ struct StatusRoom {
         publisher.drain()
         try await running.value
         await server.stop()
-        await hub.stop()
-    }
-
-    /// Puts records on the source topic, partition after partition.
-    func publish(_ values: [String]) throws {
-        let publisher = try RecordPublisher(settings: kafka)
-        for (index, value) in values.enumerated() {
-            try publisher.publish(
-                ProducedRecord(topic: Self.topic, partition: Int32(index % Self.partitions), value: Array(value.utf8)))
-        }
-        try publisher.flush()
-    }
-
-    func results() throws -> [ResultRecord] {
-        let reader = try TopicReader(settings: kafka, topic: Self.resultsTopic)
-        var results: [ResultRecord] = []
-        while !reader.isAtEnd { results += try reader.next().map { try ResultRecord(decoding: $0.record.value ?? []) } }
-        return results
+        await newsroom.close()
     }
 
     func get(_ target: String) async throws -> RawClient.Reply { try await call("GET", target) }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServing
 import HubEmulator
 import HubServer
 import Logging
@@ -28,7 +29,7 @@ struct StatusServerTests {
         let server = StatusServer(
             StatusServerSettings(port: room.server.port), publisher: room.publisher,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let problem = try #require(await #expect(throws: StatusServerProblem.self) { _ = try await server.start() })
+        let problem = try #require(await #expect(throws: ListenFailure.self) { _ = try await server.start() })
         #expect("\(problem)".hasPrefix("cannot listen on 127.0.0.1:\(room.server.port): "))
         try await room.close()
     }
@@ -41,8 +42,8 @@ struct StatusServerTests {
 
         var fault = Fault()
         fault.status = 401
-        room.hub.add(fault)
-        try room.publish([#"{"id":"a","headline":"A ferry","category":"World"}"#])
+        room.newsroom.hub.add(fault)
+        try room.newsroom.topics.publish([#"{"id":"a","headline":"A ferry","category":"World"}"#])
         let halted = try await room.status { !$0.ready }
         #expect(halted.halts.map(\.reason) == ["key-refused"])
         #expect(halted.limitedBy == ["halt"])
@@ -54,11 +55,11 @@ struct StatusServerTests {
         #expect(try await room.get("/healthz").status == 200)
         #expect(try await room.get("/metrics").text.contains(#"newswire_halted{reason="key-refused"} 1"#))
 
-        room.hub.clearFaults()
+        room.newsroom.hub.clearFaults()
         let after = try await room.status { $0.ready && $0.settled == 1 }
         #expect(after.halts.isEmpty)
         #expect(try await room.get("/readyz").status == 200)
-        #expect(room.hub.receivedCount == 1)
+        #expect(room.newsroom.hub.receivedCount == 1)
 
         room.publisher.drain()
         #expect(try await room.get("/readyz").text.contains(#""code":"shutting-down""#))
@@ -73,10 +74,10 @@ struct StatusServerTests {
         let bad = ["", "{", "[]", #"{"id":"x"}"#, #"{"id":"u","headline":"Nowhere","category":"No \"such\"\nplace"}"#]
         let late = [#"{"id":"e","headline":"Old","category":"World","expiresAt":"2020-01-01T00:00:00Z"}"#]
         let events = good + both + bad + late + Array(good.prefix(10))
-        try room.publish(events)
+        try room.newsroom.topics.publish(events)
         _ = try await room.status { $0.settled == events.count && $0.lanes.first?.lag == 0 }
 
-        let results = try room.results()
+        let results = try room.newsroom.topics.results()
         #expect(results.count == events.count)
         let samples = Samples(try await room.get("/metrics").text)
         for outcome in Outcome.allCases {
@@ -120,7 +121,7 @@ struct StatusServerTests {
         _ = try await room.status { $0.ready }
         #expect(try await room.call("POST", "/api/lanes/live/pause").text == #"{"lane":"live","paused":true}"#)
         _ = try await room.status { $0.lanes.first?.paused == true }
-        try room.publish([#"{"id":"a","headline":"A ferry","category":"World"}"#])
+        try room.newsroom.topics.publish([#"{"id":"a","headline":"A ferry","category":"World"}"#])
         let waiting = try await room.status { $0.lanes.first?.held == 1 }
         #expect(waiting.limitedBy == ["pause"])
         #expect(waiting.settled == 0)

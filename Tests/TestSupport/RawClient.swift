@@ -98,6 +98,16 @@ package enum RawClient {
         try? await channel.close()
     }
 
+    /// Sends, waits until an answer begins, and keeps the connection open while `body` runs.
+    package static func holdAnswer(_ port: Int, _ bytes: [UInt8], while body: () async throws -> Void) async throws {
+        try await connect(port).executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(bytes: bytes))
+            var answer = inbound.makeAsyncIterator()
+            _ = try await answer.next()
+            try await body()
+        }
+    }
+
     private static func connect(_ port: Int) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
         try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: "127.0.0.1", port: port) { channel in

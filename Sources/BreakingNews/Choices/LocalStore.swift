@@ -1,4 +1,5 @@
 public import Foundation
+import Synchronization
 
 /// Small values that outlive the process, by name.
 public protocol LocalStore: Sendable {
@@ -19,3 +20,36 @@ extension LocalStore {
         try save(try encoder.encode(value), named: name)
     }
 }
+
+/// Forgets everything with the process: for previews, tests and guests.
+public final class MemoryStore: LocalStore {
+    private let values = Mutex<[String: Data]>([:])
+
+    public init() {}
+
+    public func data(named name: String) -> Data? { values.withLock { $0[name] } }
+
+    public func save(_ json: Data, named name: String) throws { values.withLock { $0[name] = json } }
+}
+
+#if canImport(Darwin)
+public import Foundation
+
+/// The app's user defaults.
+public struct DefaultsStore: LocalStore {
+    /// The names of the values begin with it.
+    private static let prefix = "BreakingNews."
+    private let suite: String?
+
+    /// - Parameter suite: an app group, to share with extensions; `nil` for the app's own.
+    public init(suite: String? = nil) {
+        self.suite = suite
+    }
+
+    private var defaults: UserDefaults { suite.flatMap { UserDefaults(suiteName: $0) } ?? .standard }
+
+    public func data(named name: String) -> Data? { defaults.data(forKey: Self.prefix + name) }
+
+    public func save(_ json: Data, named name: String) throws { defaults.set(json, forKey: Self.prefix + name) }
+}
+#endif

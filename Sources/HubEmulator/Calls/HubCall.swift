@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// What a path below the hub names. Segments compare without regard to case: clients send `/Messages`,
@@ -25,10 +26,10 @@ enum HubCall: Sendable, Hashable {
         case ("messages", 0): self = .messages
         case ("messages", 1):
             guard let id = rest.first else { return nil }
-            self = id.equalsIgnoringCase("$batch") ? .batch : .message(id: id)
+            self = id.equalsIgnoringASCIICase("$batch") ? .batch : .message(id: id)
         case ("messages", 2):
             // The service's own Location of a batch can name it this way.
-            guard let mark = rest.first, mark.equalsIgnoringCase("$batch"), let id = rest.last else { return nil }
+            guard let mark = rest.first, mark.equalsIgnoringASCIICase("$batch"), let id = rest.last else { return nil }
             self = .message(id: id)
         case ("schedulednotifications", 0): self = .scheduledNotifications
         case ("registrationids", 0): self = .registrationIDs
@@ -36,7 +37,7 @@ enum HubCall: Sendable, Hashable {
         case ("feedbackcontainer", 0): self = .feedbackContainer
         case ("jobs", 0): self = .jobs
         case ("tags", 2):
-            guard let tag = rest.first, let last = rest.last, last.equalsIgnoringCase("registrations") else {
+            guard let tag = rest.first, let last = rest.last, last.equalsIgnoringASCIICase("registrations") else {
                 return nil
             }
             self = .taggedRegistrations(tag: tag)

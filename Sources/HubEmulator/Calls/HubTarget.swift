@@ -1,3 +1,5 @@
+import ByteText
+
 /// A request's path and query, taken apart.
 struct HubTarget: Sendable {
     struct Parameter: Sendable, Hashable {
@@ -21,14 +23,13 @@ struct HubTarget: Sendable {
             rawQuery = target[target.utf8.index(after: mark)...]
         }
         for segment in rawPath.utf8.split(separator: UInt8(ascii: "/")) {
-            guard let decoded = Self.percentDecoded(segment) else { return nil }
+            guard let decoded = Substring(segment).percentDecoded() else { return nil }
             segments.append(decoded)
         }
         for part in rawQuery.utf8.split(separator: UInt8(ascii: "&")) {
             let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
-            guard let name = Self.percentDecoded(part[..<equals], plusIsSpace: true),
-                let value = Self.percentDecoded(
-                    equals == part.endIndex ? part[equals...] : part[part.index(after: equals)...], plusIsSpace: true)
+            guard let name = Substring(part[..<equals]).percentDecoded(plusIsSpace: true),
+                let value = Substring(part[equals...].dropFirst()).percentDecoded(plusIsSpace: true)
             else { return nil }
             parameters.append(Parameter(name: name, value: value))
         }
@@ -36,60 +37,40 @@ struct HubTarget: Sendable {
 
     /// The first parameter of that name, names compared without regard to case.
     subscript(name: String) -> String? {
-        parameters.first { $0.name.equalsIgnoringCase(name) }?.value
+        parameters.first { $0.name.equalsIgnoringASCIICase(name) }?.value
     }
 
     /// Presence decides, the value is ignored: `&direct`, `direct=`, `direct=true`.
     func hasFlag(_ name: String) -> Bool { self[name] != nil }
+}
 
-    static func percentDecoded(_ bytes: Substring.UTF8View, plusIsSpace: Bool = false) -> String? {
-        guard bytes.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") && plusIsSpace }) else {
-            return String(Substring(bytes))
+/// A version of the hub's interface. Later ones compare greater.
+struct APIVersion: Sendable, Hashable, Comparable {
+    var name: String
+
+    static let known = [
+        "2013-04", "2013-08", "2013-10", "2014-01", "2014-09", "2015-01", "2015-04", "2015-08", "2016-07", "2017-04",
+        "2020-06",
+    ]
+
+    /// The first version to answer 429 when it throttles; older ones answer 403.
+    static let statusOfThrottling = APIVersion(known: "2020-06")
+
+    private init(known name: String) { self.name = name }
+
+    /// What the request asks for; the oldest when it does not say.
+    init(of target: HubTarget) throws(Refusal) {
+        guard let asked = target["api-version"], !asked.isEmpty else {
+            name = "2013-04"
+            return
         }
-        var out: [UInt8] = []
-        var index = bytes.startIndex
-        while index < bytes.endIndex {
-            let byte = bytes[index]
-            bytes.formIndex(after: &index)
-            if byte == UInt8(ascii: "+"), plusIsSpace {
-                out.append(32)
-            } else if byte == UInt8(ascii: "%") {
-                let digits = bytes[index...].prefix(2)
-                guard digits.count == 2, let high = digits.first.flatMap(hexDigit),
-                    let low = digits.last.flatMap(hexDigit)
-                else { return nil }
-                out.append(high << 4 | low)
-                bytes.formIndex(&index, offsetBy: 2)
-            } else {
-                out.append(byte)
-            }
+        guard Self.known.contains(asked) else {
+            throw .badRequest(
+                "The api-version '\(asked.prefix(20))' is not supported. Supported versions: "
+                    + Self.known.joined(separator: ","))
         }
-        return String(validating: out, as: UTF8.self)
+        name = asked
     }
 
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 48...57: byte - 48
-        case 65...70: byte - 55
-        case 97...102: byte - 87
-        default: nil
-        }
-    }
-
-    /// Everything but letters, digits and `-._~` as `%XX`.
-    static func percentEncoded(_ text: String) -> String {
-        let hex = StaticString("0123456789ABCDEF")
-        var out: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                out.append(byte)
-            default:
-                out.append(contentsOf: [
-                    UInt8(ascii: "%"), hex.utf8Start[Int(byte >> 4)], hex.utf8Start[Int(byte & 15)],
-                ])
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
-    }
+    static func < (lhs: APIVersion, rhs: APIVersion) -> Bool { lhs.name < rhs.name }
 }

@@ -1,3 +1,5 @@
+import ByteText
+
 /// Reads one JSON text strictly: RFC 8259, valid UTF-8, nothing after the value.
 struct JSONReader {
     /// Deeper texts are refused, so that reading cannot exhaust the stack.

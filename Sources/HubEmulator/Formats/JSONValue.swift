@@ -1,3 +1,5 @@
+import ByteText
+
 /// A JSON text as a tree that keeps the order of members and the spelling of numbers. RFC 8259.
 public enum JSONValue: Sendable, Hashable {
     case null
@@ -61,7 +63,7 @@ public enum JSONValue: Sendable, Hashable {
         case .null: out.append(contentsOf: "null".utf8)
         case .bool(let value): out.append(contentsOf: (value ? "true" : "false").utf8)
         case .number(let text): out.append(contentsOf: text.utf8)
-        case .string(let text): Self.write(text, into: &out)
+        case .string(let text): JSONEscaping.append(text, to: &out)
         case .array(let values):
             out.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
@@ -73,31 +75,11 @@ public enum JSONValue: Sendable, Hashable {
             out.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
                 if index > 0 { out.append(UInt8(ascii: ",")) }
-                Self.write(member.name, into: &out)
+                JSONEscaping.append(member.name, to: &out)
                 out.append(UInt8(ascii: ":"))
                 member.value.write(into: &out)
             }
             out.append(UInt8(ascii: "}"))
         }
-    }
-
-    private static func write(_ text: String, into out: inout [UInt8]) {
-        let hex = StaticString("0123456789abcdef")
-        out.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                out.append(UInt8(ascii: "\\"))
-                out.append(byte)
-            case 0x0A: out.append(contentsOf: "\\n".utf8)
-            case 0x0D: out.append(contentsOf: "\\r".utf8)
-            case 0x09: out.append(contentsOf: "\\t".utf8)
-            case 0..<0x20:
-                out.append(contentsOf: byte < 16 ? "\\u000".utf8 : "\\u001".utf8)
-                out.append(hex.utf8Start[Int(byte & 15)])
-            default: out.append(byte)
-            }
-        }
-        out.append(UInt8(ascii: "\""))
     }
 }

@@ -1,3 +1,5 @@
+import ByteText
+
 /// One element of an XML text.
 struct XMLElement: Sendable, Hashable {
     enum Node: Sendable, Hashable {
@@ -47,7 +49,7 @@ struct XMLElement: Sendable, Hashable {
     func write(into out: inout String) {
         out += "<" + name
         for attribute in attributes {
-            out += " " + attribute.name + "=\"" + Self.escaped(attribute.value) + "\""
+            out += " " + attribute.name + "=\"" + XMLText.escaped(attribute.value) + "\""
         }
         if children.isEmpty {
             out += "/>"
@@ -57,41 +59,9 @@ struct XMLElement: Sendable, Hashable {
         for child in children {
             switch child {
             case .element(let element): element.write(into: &out)
-            case .text(let text): out += Self.escaped(text)
+            case .text(let text): out += XMLText.escaped(text, in: .content)
             }
         }
         out += "</" + name + ">"
-    }
-
-    /// Whether a byte is escaped, or begins a character that may have to be.
-    private static func needsLook(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0..<0x20, UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), 0xEF: true
-        default: false
-        }
-    }
-
-    /// Text that may stand in element content and, unless `keepsQuotes`, between quotes. Characters that XML 1.0 cannot
-    /// carry at all become the replacement character.
-    static func escaped(_ text: String, keepsQuotes: Bool = false) -> String {
-        guard
-            text.utf8.contains(where: {
-                $0 < 0x20 || $0 == 0x26 || $0 == 0x3C || $0 == 0x3E || $0 == 0x22 || $0 == 0xEF
-            })
-        else { return text }
-        var out = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": out += "&amp;"
-            case "<": out += "&lt;"
-            case ">": out += "&gt;"
-            case "\"": out += keepsQuotes ? "\"" : "&quot;"
-            case "\r": out += "&#xD;"
-            case "\t", "\n": out.unicodeScalars.append(scalar)
-            case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": out += "\u{FFFD}"
-            default: out.unicodeScalars.append(scalar)
-            }
-        }
-        return out
     }
 }

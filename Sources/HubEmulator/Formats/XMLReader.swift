@@ -1,3 +1,5 @@
+import ByteText
+
 /// Reads a well-formed XML 1.0 text into a tree: no document type, no entities but the five and character
 /// references, bounded depth. The text is UTF-8 whatever its declaration claims, because .NET clients declare utf-16
 /// and send UTF-8.
@@ -172,19 +174,8 @@ struct XMLReader {
         guard byte == UInt8(ascii: ";") else { throw .syntax }
         let name = String(decoding: bytes[start..<position], as: UTF8.self)
         position += 1
-        switch name {
-        case "amp": return "&"
-        case "lt": return "<"
-        case "gt": return ">"
-        case "quot": return "\""
-        case "apos": return "'"
-        default:
-            guard name.hasPrefix("#") else { throw .syntax }
-            let code = name.hasPrefix("#x") ? UInt32(name.dropFirst(2), radix: 16) : UInt32(name.dropFirst())
-            guard let scalar = code.flatMap(Unicode.Scalar.init),
-                scalar.value >= 32 || [9, 10, 13].contains(scalar.value)
-            else { throw .syntax }
-            return String(scalar)
-        }
+        guard let scalar = XMLText.scalar(named: name), scalar.value >= 32 || [9, 10, 13].contains(scalar.value)
+        else { throw .syntax }
+        return String(scalar)
     }
 }

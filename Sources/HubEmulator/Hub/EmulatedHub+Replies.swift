@@ -1,4 +1,23 @@
+import ByteText
 import NotificationHub
+
+/// Why the hub does not do what it was asked.
+struct Refusal: Error, Sendable, Hashable {
+    var status: Int
+    /// The sentence that starts `<Detail>`; `nil` for an answer without a body.
+    var message: String?
+    /// Seconds for `Retry-After`.
+    var retryAfter: Int64?
+
+    static func badRequest(_ message: String) -> Refusal { Refusal(status: 400, message: message) }
+
+    /// 403 without a body and without `Retry-After`: a right is missing.
+    static let rightMissing = Refusal(status: 403)
+
+    static func forbidden(_ message: String) -> Refusal { Refusal(status: 403, message: message) }
+
+    static func notFound(_ message: String) -> Refusal { Refusal(status: 404, message: message) }
+}
 
 extension EmulatedHub {
     /// An answer of the hub with the headers that every answer has.
@@ -9,7 +28,7 @@ extension EmulatedHub {
         headers.reserveCapacity(fields.count + 3)
         headers.append("Content-Type", contentType)
         for field in fields { headers.append(field.name, field.value) }
-        let tracking = random.guid()
+        let tracking = trackingID()
         headers.append("TrackingId", tracking)
         headers.append("x-ms-correlation-request-id", tracking)
         return HubHTTPResponse(status: status, headers: headers, body: body)
@@ -25,10 +44,22 @@ extension EmulatedHub {
         return response
     }
 
+    /// A version 4 UUID in lower case.
+    private mutating func trackingID() -> String {
+        let digits =
+            (random.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000).hexDigits
+            + (random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000).hexDigits
+        var rest = digits[...]
+        return [8, 4, 4, 4, 12].map { length in
+            defer { rest = rest.dropFirst(length) }
+            return String(rest.prefix(length))
+        }.joined(separator: "-")
+    }
+
     /// `73622a22797441e4b434e8c2c14112ce-20181107001834-33331921-18`, as the service makes them. The third part is the
     /// send's number in the log, by which telemetry finds it.
     mutating func notificationID(at now: HubTime) -> String {
-        "\(random.hex32())-\(CalendarTime(now).compact)-\(received.total + 1)-\(random.next() % 32)"
+        "\(random.next().hexDigits)\(random.next().hexDigits)-\(now.compact)-\(received.total + 1)-\(random.next() % 32)"
     }
 
     /// The send with this id, while it is kept.

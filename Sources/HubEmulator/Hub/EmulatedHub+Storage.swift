@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// Something that changed and that a store should keep.
@@ -108,6 +109,6 @@ extension Submission {
         self.init(
             kind: message.kind, format: message.format, audience: audience, content: content, headers: message.headers,
             body: message.body,
-            due: headers["ServiceBusNotification-ScheduleTime"].flatMap { HubTime(clientText: $0.trimmed()) })
+            due: headers["ServiceBusNotification-ScheduleTime"].flatMap { HubTime(clientText: $0.trimmed) })
     }
 }

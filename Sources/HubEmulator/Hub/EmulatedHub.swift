@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// One notification hub as a value: requests in, answers out, time and chance as arguments and state.
@@ -93,7 +94,7 @@ public struct EmulatedHub: Sendable {
         } catch {
             throw Refusal(status: 401, message: "\(error)")
         }
-        guard let name = target.segments.first, name.equalsIgnoringCase(settings.name.text), let call else {
+        guard let name = target.segments.first, name.equalsIgnoringASCIICase(settings.name.text), let call else {
             throw .notFound("The requested resource was not found")
         }
         guard let wanted = call.rights(for: request.method) else {

@@ -1,3 +1,5 @@
+import ByteText
+
 /// A point in time for the hub's rules, in milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// The rules never read a clock; whoever calls them says what time it is.
@@ -18,7 +20,7 @@ public struct HubTime: Hashable, Comparable, Sendable {
     public static let never = HubTime(milliseconds: 253_402_300_799_999)
 
     /// Whole seconds since 1970, rounded down.
-    public var seconds: Int64 { Self.floorDivide(milliseconds, 1000).quotient }
+    public var seconds: Int64 { milliseconds.flooredQuotientAndRemainder(dividingBy: 1000).quotient }
 
     public static func < (lhs: HubTime, rhs: HubTime) -> Bool { lhs.milliseconds < rhs.milliseconds }
 
@@ -33,9 +35,95 @@ public struct HubTime: Hashable, Comparable, Sendable {
         let (difference, overflow) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
         return overflow ? (self < earlier ? .min : .max) : difference
     }
+}
 
-    static func floorDivide(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+// The hub's ways of writing and reading times, always UTC.
+
+extension HubTime: CustomStringConvertible {
+    /// `2018-11-07T00:18:37.000Z`.
+    public var description: String { iso(fractionDigits: 3) }
+
+    /// `2018-11-07T00:18:37`, then `.` and `fractionDigits` digits of the second if there are any, then `suffix`.
+    func iso(fractionDigits: Int = 0, suffix: String = "Z") -> String {
+        let (time, millisecond) = civil
+        let date = time.date
+        var text = "\(Self.padded(date.year, 4))-\(Self.padded(date.month))-\(Self.padded(date.day))T"
+        text += "\(Self.padded(time.hour)):\(Self.padded(time.minute)):\(Self.padded(time.second))"
+        if fractionDigits > 0 {
+            // "Never" is written with all its nines, whatever the number of digits.
+            let filler = self >= .never ? "9999" : "0000"
+            text += "." + (Self.padded(millisecond, 3) + filler).prefix(fractionDigits)
+        }
+        return text + suffix
+    }
+
+    /// `20181107001834`, as in notification ids.
+    var compact: String {
+        let time = civil.time
+        return Self.padded(time.date.year, 4)
+            + [time.date.month, time.date.day, time.hour, time.minute, time.second].map { Self.padded($0) }.joined()
+    }
+
+    /// Bounded to the years 1…9999, as the service writes them.
+    private var civil: (time: CivilTime, millisecond: Int) {
+        let bounded = min(max(milliseconds, -62_135_596_800_000), Self.never.milliseconds)
+        let (seconds, millisecond) = bounded.flooredQuotientAndRemainder(dividingBy: 1000)
+        return (CivilTime(secondsSince1970: seconds), Int(millisecond))
+    }
+
+    private static func padded(_ value: Int, _ width: Int = 2) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(width - digits.count, 0)) + digits
+    }
+}
+
+extension HubTime {
+    /// Reads the forms that clients send for times: ISO 8601 with or without seconds, fraction and zone
+    /// (no zone means UTC), and `MM/dd/yyyy HH:mm:ss`.
+    public init?(clientText text: some StringProtocol) {
+        // No legal form is longer; the rest of a hostile value is not looked at.
+        let bytes = text.utf8.prefix(41).filter { $0 != UInt8(ascii: "'") }
+        let isSlashed = bytes.contains(UInt8(ascii: "/"))
+        let time = bytes.withUnsafeBufferPointer { bytes in
+            var reader = DigitReader(bytes)
+            return isSlashed ? reader.slashedTime() : reader.isoTime()
+        }
+        guard let time else { return nil }
+        self = time
+    }
+
+    /// - Returns: `nil` for a time that no clock shows, and for the year 0.
+    fileprivate init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int = 0) {
+        guard year > 0, let date = CivilDate(year: year, month: month, day: day), second < 60,
+            let time = CivilTime(date, hour: hour, minute: minute, second: second)
+        else { return nil }
+        milliseconds = time.secondsSince1970 * 1000 + Int64(millisecond)
+    }
+}
+
+extension DigitReader {
+    fileprivate mutating func isoTime() -> HubTime? {
+        guard let year = number(digits: 4), skip("-"), let month = number(digits: 2), skip("-"),
+            let day = number(digits: 2), skip("T") || skip("t") || skip(" "),
+            let hour = number(digits: 2), skip(":"), let minute = number(digits: 2)
+        else { return nil }
+        var (second, nanosecond) = (0, 0)
+        if skip(":") {
+            guard let seconds = number(digits: 2), let fraction = fraction() else { return nil }
+            (second, nanosecond) = (seconds, fraction)
+        }
+        guard let offset = isAtEnd ? 0 : offset(needsColon: false), abs(offset) < 15 * 60, isAtEnd else { return nil }
+        return HubTime(
+            year: year, month: month, day: day, hour: hour, minute: minute, second: second,
+            millisecond: nanosecond / 1_000_000
+        )?.advanced(byMilliseconds: Int64(-offset) * 60_000)
+    }
+
+    fileprivate mutating func slashedTime() -> HubTime? {
+        guard let month = number(digits: 2), skip("/"), let day = number(digits: 2), skip("/"),
+            let year = number(digits: 4), skip(" "), let hour = number(digits: 2), skip(":"),
+            let minute = number(digits: 2), skip(":"), let second = number(digits: 2), isAtEnd
+        else { return nil }
+        return HubTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
     }
 }

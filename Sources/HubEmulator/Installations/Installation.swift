@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// An installation as the client describes it; the registrations follow from it.
@@ -34,7 +35,7 @@ struct Installation: Sendable, Hashable {
     ]
 
     var format: NotificationFormat? {
-        Self.platforms.first { $0.name.equalsIgnoringCase(platform) }?.format
+        Self.platforms.first { $0.name.equalsIgnoringASCIICase(platform) }?.format
     }
 }
 
@@ -129,7 +130,7 @@ extension Installation {
         members.append(.init("pushChannel", pushChannel))
         members.append(.init("pushChannelExpired", .bool(false)))
         members.append(.init("platform", .string(platform)))
-        let expiry = CalendarTime(expires ?? .never).iso(fractionDigits: 7)
+        let expiry = (expires ?? .never).iso(fractionDigits: 7)
         members.append(.init("expirationTime", .string(expiry)))
         if !tags.isEmpty { members.append(.init("tags", .array(tags.map { .string($0) }))) }
         if !variables.isEmpty {

@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// The service's dialect of JSON Patch for installations: `add`, `remove`, and `replace`, which is both.
@@ -91,7 +92,7 @@ enum InstallationPatch {
     ) throws(Refusal) {
         switch steps.first {
         case "tags" where steps.count == 1: installation.tags = []
-        case "tags" where steps.count == 2: installation.tags.removeAll { $0.equalsIgnoringCase(steps[1]) }
+        case "tags" where steps.count == 2: installation.tags.removeAll { $0.equalsIgnoringASCIICase(steps[1]) }
         case "userId" where steps.count == 1, "user" where steps.count == 1: installation.userID = nil
         case "expirationTime" where steps.count == 1: installation.expires = nil
         case "pushVariables" where steps.count == 1: installation.variables = []
@@ -108,7 +109,8 @@ enum InstallationPatch {
             case ("headers", 3): installation.templates[index].template.headers = []
             case ("expiry", 3): installation.templates[index].template.expiry = nil
             case ("tags", 3): installation.templates[index].template.tags = []
-            case ("tags", 4): installation.templates[index].template.tags.removeAll { $0.equalsIgnoringCase(steps[3]) }
+            case ("tags", 4):
+                installation.templates[index].template.tags.removeAll { $0.equalsIgnoringASCIICase(steps[3]) }
             case ("body", 3) where isReplaced: break
             default: throw unknown(path)
             }
@@ -133,7 +135,7 @@ enum InstallationPatch {
     }
 
     private static func append(_ added: [String], to tags: inout [String]) {
-        for tag in added where !tags.contains(where: { $0.equalsIgnoringCase(tag) }) { tags.append(tag) }
+        for tag in added where !tags.contains(where: { $0.equalsIgnoringASCIICase(tag) }) { tags.append(tag) }
     }
 
     private static func text(_ value: JSONValue, _ path: String) throws(Refusal) -> String {

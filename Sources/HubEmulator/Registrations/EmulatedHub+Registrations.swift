@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 extension EmulatedHub {
@@ -60,7 +61,7 @@ extension EmulatedHub {
 
     /// `*`, `"1"`, `W/"1"` and the bare number are all in use.
     private static func check(_ condition: String, against registration: Registration) throws(Refusal) {
-        let bare = condition.trimmed().filter { $0 != "\"" && $0 != "W" && $0 != "/" }
+        let bare = condition.trimmed.filter { $0 != "\"" && $0 != "W" && $0 != "/" }
         guard bare == "*" || UInt32(bare) == registration.etag else {
             throw Refusal(status: 412, message: "The ETag does not match")
         }
@@ -107,7 +108,7 @@ extension EmulatedHub {
 
     /// `ChannelUri eq '…'`, whatever the platform's own name for its handle; a doubled quote stands for one.
     private static func handle(filter: String) throws(Refusal) -> String {
-        let parts = filter.trimmed().split(separator: " ", maxSplits: 2)
+        let parts = filter.trimmed.split(separator: " ", maxSplits: 2)
         let names = [
             "channeluri", "devicetoken", "gcmregistrationid", "fcmv1registrationid", "admregistrationid",
             "baiduchannelid", "endpoint", "xiaomiregistrationid",
@@ -115,7 +116,7 @@ extension EmulatedHub {
         guard parts.count == 3, names.contains(parts[0].lowercased()), parts[1].lowercased() == "eq" else {
             throw .badRequest("The $filter must have the form ChannelUri eq 'handle'")
         }
-        let quoted = String(parts[2]).trimmed()
+        let quoted = String(parts[2]).trimmed
         guard quoted.utf8.count >= 2, quoted.hasPrefix("'"), quoted.hasSuffix("'") else {
             throw .badRequest("The handle in $filter must stand in single quotes")
         }
@@ -146,13 +147,13 @@ extension EmulatedHub {
         var fields: [HeaderField] = []
         var next: String?
         if found.count > top, let following = found.last {
-            let token = HubTarget.percentEncoded(base64(Array("\(following);n".utf8)))
+            let token = Base64.encode("\(following);n".utf8).percentEncoded
             fields.append(HeaderField("x-ms-continuationtoken", token))
             let kept = context.target.rawQuery.split(separator: "&").filter {
                 !$0.lowercased().hasPrefix("continuationtoken=")
             }
             // The service encodes the token once more in the link.
-            let twice = "continuationtoken=" + HubTarget.percentEncoded(token)
+            let twice = "continuationtoken=" + token.percentEncoded
             next = base + "?" + (kept.map(String.init) + [twice]).joined(separator: "&")
         }
         let body = RegistrationXML.feed(entries, address: base + query, next: next, at: context.now)
@@ -161,8 +162,8 @@ extension EmulatedHub {
 
     /// A token is taken as the header has it and as the link has it, where it is encoded once more.
     private static func slot(token: String) -> UInt32? {
-        guard let plain = HubTarget.percentDecoded(token[...].utf8),
-            let bytes = base64Decoded(plain), let text = String(validating: bytes, as: UTF8.self), text.hasSuffix(";n")
+        guard let plain = token.percentDecoded(),
+            let bytes = Base64.decode(plain), let text = String(validating: bytes, as: UTF8.self), text.hasSuffix(";n")
         else { return nil }
         return UInt32(text.dropLast(2))
     }

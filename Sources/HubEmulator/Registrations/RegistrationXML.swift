@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// Registrations as Atom entries: what clients send, and what the service was recorded to answer.
@@ -44,7 +45,7 @@ enum RegistrationXML {
         if isTemplate { word = word.dropLast("Template".count) }
         let platforms = NotificationFormat.allCases.filter { $0 != .template }
         guard
-            let platform = platforms.first(where: { self.word($0).equalsIgnoringCase(String(word)) })
+            let platform = platforms.first(where: { self.word($0).equalsIgnoringASCIICase(String(word)) })
                 ?? (word.lowercased() == "fcm" ? .gcm : nil)
         else { throw unknown(kind) }
         var registration = Registration(id: id, platform: platform, handle: "")
@@ -57,7 +58,7 @@ enum RegistrationXML {
 
     /// The iOS library sends the description as text of a `text/xml` content.
     private static func nested(_ content: XMLElement) -> XMLElement? {
-        try? XMLReader.read(Array(content.text.trimmed().utf8))
+        try? XMLReader.read(Array(content.text.trimmed.utf8))
     }
 
     private static func unknown(_ kind: Substring) -> Refusal {
@@ -65,12 +66,12 @@ enum RegistrationXML {
     }
 
     private static func readHandle(_ description: XMLElement, into registration: inout Registration) throws(Refusal) {
-        let text = { (name: String) in description.child(name)?.text.trimmed() ?? "" }
+        let text = { (name: String) in String(description.child(name)?.text.trimmed ?? "") }
         var extras = Registration.Extras()
         switch registration.platform {
         case .apple:
             registration.handle = text("DeviceToken")
-            let isHex = registration.handle.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit && $0 < 128 }
+            let isHex = registration.handle.utf8.allSatisfy { $0.hexDigitValue != nil }
             guard isHex, registration.handle.utf8.count.isMultiple(of: 2) else {
                 throw .badRequest("DeviceToken must be hexadecimal digits, an even number of them")
             }
@@ -99,7 +100,7 @@ enum RegistrationXML {
     private static func template(
         _ description: XMLElement, platform: NotificationFormat, _ templates: inout TemplateCache
     ) throws(Refusal) -> Template {
-        guard let body = description.child("BodyTemplate")?.text, !body.trimmed().isEmpty else {
+        guard let body = description.child("BodyTemplate")?.text, !body.trimmed.isEmpty else {
             throw .badRequest("The template registration has no BodyTemplate")
         }
         var headers: [HeaderField] = []
@@ -109,14 +110,14 @@ enum RegistrationXML {
             for header in list?.elements ?? [] {
                 guard headers.count < 50 else { throw .badRequest("The template has too many headers") }
                 headers.append(
-                    HeaderField(header.child("Header")?.text.trimmed() ?? "", header.child("Value")?.text ?? ""))
+                    HeaderField(String(header.child("Header")?.text.trimmed ?? ""), header.child("Value")?.text ?? ""))
             }
         }
         let present = { (name: String) -> String? in
             guard let element = description.child(name), element.attribute("nil") != "true" else { return nil }
             return element.text
         }
-        let name = present("TemplateName")?.trimmed()
+        let name = present("TemplateName").map { String($0.trimmed) }
         do throws(TemplateProblem) {
             return try templates.template(
                 body, name: name?.isEmpty == true ? nil : name, headers: headers,
@@ -128,7 +129,7 @@ enum RegistrationXML {
     }
 
     static func variables(_ text: String?) throws(Refusal) -> [TemplateProperty] {
-        guard let text, !text.trimmed().isEmpty else { return [] }
+        guard let text, !text.trimmed.isEmpty else { return [] }
         guard case .object(let members)? = JSONValue(parsing: Array(text.utf8)) else {
             throw .badRequest("PushVariables must be a JSON object of strings")
         }
@@ -149,8 +150,8 @@ enum RegistrationXML {
     )
         -> String
     {
-        let time = CalendarTime(now).iso()
-        let url = XMLElement.escaped(address)
+        let time = now.iso()
+        let url = XMLText.escaped(address)
         var out = "<entry a:etag=\"W/&quot;\(registration.etag)&quot;\""
         if namespaces {
             out += " xmlns=\"http://www.w3.org/2005/Atom\""
@@ -165,12 +166,12 @@ enum RegistrationXML {
     static func feed(
         _ entries: [(registration: Registration, address: String)], address: String, next: String?, at now: HubTime
     ) -> String {
-        let url = XMLElement.escaped(address)
+        let url = XMLText.escaped(address)
         var out = "<feed xmlns=\"http://www.w3.org/2005/Atom\""
         out += " xmlns:a=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\">"
         out += "<title type=\"text\">Registrations</title><id>\(url)</id>"
-        out += "<updated>\(CalendarTime(now).iso())</updated><link rel=\"self\" href=\"\(url)\"/>"
-        if let next { out += "<link rel=\"next\" href=\"\(XMLElement.escaped(next))\"/>" }
+        out += "<updated>\(now.iso())</updated><link rel=\"self\" href=\"\(url)\"/>"
+        if let next { out += "<link rel=\"next\" href=\"\(XMLText.escaped(next))\"/>" }
         for (registration, address) in entries {
             out += entry(registration, address: address, place: .read, at: now, namespaces: false)
         }
@@ -181,7 +182,7 @@ enum RegistrationXML {
         let kind = word(registration.platform) + (registration.template == nil ? "" : "Template")
         let name = kind + "RegistrationDescription"
         let never = registration.installation == nil ? 3 : 7
-        let expires = CalendarTime(registration.expires).iso(
+        let expires = registration.expires.iso(
             fractionDigits: never, suffix: place == .written ? "" : "Z")
         var out = "<\(name) xmlns=\"\(namespace)\" xmlns:i=\"\(instance)\"><ETag>\(registration.etag)</ETag>"
         out += "<ExpirationTime>\(expires)</ExpirationTime><RegistrationId>\(registration.id)</RegistrationId>"
@@ -243,6 +244,6 @@ enum RegistrationXML {
 
     private static func element(_ name: String, _ text: String?) -> String {
         guard let text else { return "<\(name) i:nil=\"true\"/>" }
-        return "<\(name)>" + XMLElement.escaped(text, keepsQuotes: true) + "</\(name)>"
+        return "<\(name)>" + XMLText.escaped(text, in: .content) + "</\(name)>"
     }
 }

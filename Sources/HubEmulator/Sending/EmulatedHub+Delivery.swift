@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 extension EmulatedHub {
@@ -104,7 +105,7 @@ extension EmulatedHub {
             headers =
                 expanded.headers
                 + headers.filter { sent in
-                    !expanded.headers.contains { $0.name.equalsIgnoringCase(sent.name) }
+                    !expanded.headers.contains { $0.name.equalsIgnoringASCIICase(sent.name) }
                 }
         }
         var outcome = deviceOutcomes[handle] ?? .success
@@ -125,10 +126,10 @@ extension EmulatedHub {
     private static func platformHeaders(_ submission: Submission, _ platform: NotificationFormat) -> [HeaderField] {
         submission.headers.filter { field in
             let isApples =
-                field.name.hasPrefixIgnoringCase("apns-") || field.name.hasPrefixIgnoringCase("X-Apns-")
-                || field.name.equalsIgnoringCase("ServiceBusNotification-Apns-Expiry")
+                field.name.hasPrefixIgnoringASCIICase("apns-") || field.name.hasPrefixIgnoringASCIICase("X-Apns-")
+                || field.name.equalsIgnoringASCIICase("ServiceBusNotification-Apns-Expiry")
             if submission.format == .template { return isApples && platform == .apple }
-            return isApples || !field.name.hasPrefixIgnoringCase("ServiceBusNotification-")
+            return isApples || !field.name.hasPrefixIgnoringASCIICase("ServiceBusNotification-")
         }
     }
 

@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// A send that waits for its time.
@@ -17,7 +18,7 @@ extension EmulatedHub {
         guard settings.tier.hasTelemetry else { throw .forbidden("Scheduled notifications need the Standard tier") }
         try throttle(context)
         guard let text = context.request.headers["ServiceBusNotification-ScheduleTime"],
-            let due = HubTime(clientText: text.trimmed())
+            let due = HubTime(clientText: text.trimmed)
         else { throw .badRequest("ServiceBusNotification-ScheduleTime must be a time such as 2026-01-31T18:00:00") }
         let ahead = due.millisecondsSince(context.now)
         guard ahead >= 5 * 60_000, ahead <= 7 * 86_400_000 else {

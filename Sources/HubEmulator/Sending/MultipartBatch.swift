@@ -1,3 +1,5 @@
+import ByteText
+
 /// The two parts of a batch send: a payload, and the handles it is for.
 struct MultipartBatch: Sendable {
     /// Handles in one call at most.
@@ -17,8 +19,8 @@ struct MultipartBatch: Sendable {
         for part in parts(body, boundary: boundary) {
             let (headers, content) = split(part)
             let disposition = headers["Content-Disposition"]?.lowercased() ?? ""
-            let name = disposition.split(separator: ";").map { String($0).trimmed() }.first { $0.hasPrefix("name") }
-            switch name?.split(separator: "=").last.map({ String($0).trimmed().filter { $0 != "\"" } }) {
+            let name = disposition.split(separator: ";").map(\.trimmed).first { $0.hasPrefix("name") }
+            switch name?.split(separator: "=").last.map({ $0.trimmed.filter { $0 != "\"" } }) {
             case "notification": (payload, payloadType) = (content, headers["Content-Type"])
             case "devices": devices = content
             default: break
@@ -31,10 +33,10 @@ struct MultipartBatch: Sendable {
 
     /// `boundary=x`, quoted or not, with blanks around the `=` or without.
     private static func boundary(_ contentType: String) -> String? {
-        guard contentType.trimmed().hasPrefixIgnoringCase("multipart/") else { return nil }
+        guard contentType.trimmed.hasPrefixIgnoringASCIICase("multipart/") else { return nil }
         for parameter in contentType.split(separator: ";").dropFirst() {
-            let sides = parameter.split(separator: "=", maxSplits: 1).map { String($0).trimmed() }
-            guard sides.count == 2, sides[0].equalsIgnoringCase("boundary") else { continue }
+            let sides = parameter.split(separator: "=", maxSplits: 1).map(\.trimmed)
+            guard sides.count == 2, sides[0].equalsIgnoringASCIICase("boundary") else { continue }
             let value = sides[1].filter { $0 != "\"" }
             return 1...200 ~= value.utf8.count ? value : nil
         }
@@ -72,11 +74,11 @@ struct MultipartBatch: Sendable {
         var headers = HubHeaders()
         var rest = part
         while let end = rest.firstIndex(of: 10) {
-            let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self).trimmed()
+            let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self).trimmed
             rest = rest[(end + 1)...]
             if line.isEmpty { return (headers, rest) }
-            let sides = line.split(separator: ":", maxSplits: 1).map { String($0).trimmed() }
-            if sides.count == 2 { headers.append(sides[0], sides[1]) }
+            let sides = line.split(separator: ":", maxSplits: 1).map(\.trimmed)
+            if sides.count == 2 { headers.append(String(sides[0]), String(sides[1])) }
         }
         return (headers, rest)
     }

@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// What the headers and the body of a send must be like for its format.
@@ -44,7 +45,7 @@ enum PayloadRules {
     /// The media type in lower case, without its parameters.
     private static func mediaType(_ contentType: String?) throws(Refusal) -> String {
         guard let contentType, !contentType.isEmpty else { throw .badRequest("The Content-Type header is missing") }
-        return String(contentType.prefix { $0 != ";" }).trimmed().lowercased()
+        return String(contentType.prefix { $0 != ";" }).trimmed.lowercased()
     }
 
     private static func mediaTypes(of format: NotificationFormat) -> [String] {

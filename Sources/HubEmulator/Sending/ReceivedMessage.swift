@@ -1,3 +1,4 @@
+import ByteText
 public import NotificationHub
 
 /// A send that the hub accepted.
@@ -40,7 +41,7 @@ public struct ReceivedMessage: Sendable {
         if let text = String(validating: body, as: UTF8.self) {
             members.append(.init("body", .string(text)))
         } else {
-            members.append(.init("bodyBase64", .string(base64(body))))
+            members.append(.init("bodyBase64", .string(Base64.encode(body))))
         }
         members.append(.init("query", .string(query)))
         members.append(.init("delivery", telemetry.json))
@@ -57,7 +58,7 @@ extension ReceivedMessage {
             let format = json["format"]?.string.flatMap({ NotificationFormat(headerValue: $0) }),
             case .object(let fields)? = json["headers"],
             let telemetry = json["delivery"].flatMap(Telemetry.init(json:)),
-            let body = json["body"]?.string.map({ Array($0.utf8) }) ?? json["bodyBase64"]?.string.flatMap(base64Decoded)
+            let body = json["body"]?.string.map({ Array($0.utf8) }) ?? json["bodyBase64"]?.string.flatMap(Base64.decode)
         else { return nil }
         (self.number, self.id, self.time, self.kind, self.format) = (number, id, time, kind, format)
         tags = json["tags"]?.string

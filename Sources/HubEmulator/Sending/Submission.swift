@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// A send that was found in order: what to deliver, and to whom.
@@ -14,19 +15,45 @@ struct Submission: Sendable {
     /// The headers that the hub acts on or forwards; the rest is the connection's business.
     static func forwarded(_ headers: HubHeaders) -> [HeaderField] {
         headers.fields.filter { field in
-            field.name.equalsIgnoringCase("Content-Type") || field.name.hasPrefixIgnoringCase("ServiceBusNotification-")
-                || field.name.hasPrefixIgnoringCase("apns-")
-                || field.name.hasPrefixIgnoringCase("X-")
-                    && !field.name.hasPrefixIgnoringCase("X-ms-")
-                || field.name.equalsIgnoringCase("P256DH") || field.name.equalsIgnoringCase("Auth")
+            field.name.equalsIgnoringASCIICase("Content-Type")
+                || field.name.hasPrefixIgnoringASCIICase("ServiceBusNotification-")
+                || field.name.hasPrefixIgnoringASCIICase("apns-")
+                || field.name.hasPrefixIgnoringASCIICase("X-")
+                    && !field.name.hasPrefixIgnoringASCIICase("X-ms-")
+                || field.name.equalsIgnoringASCIICase("P256DH") || field.name.equalsIgnoringASCIICase("Auth")
         }
     }
 
     static func format(_ headers: HubHeaders) throws(Refusal) -> NotificationFormat {
         guard let word = headers["ServiceBusNotification-Format"] else { return .template }
-        guard let format = NotificationFormat(headerValue: word.trimmed()) else {
+        guard let format = NotificationFormat(headerValue: word.trimmed) else {
             throw .badRequest("The notification format '\(word.prefix(40))' is not supported")
         }
         return format
+    }
+}
+
+/// Whom a send is for.
+enum Audience: Sendable, Hashable {
+    /// No tags header: every registration of the format.
+    case everyone
+    /// An empty tags header: the send is accepted and reaches nobody.
+    case nobody
+    case tagged(TagExpression)
+    /// A direct or batch send.
+    case handles([String])
+
+    init(tagsHeader: String?) throws(Refusal) {
+        guard let tagsHeader else {
+            self = .everyone
+            return
+        }
+        if tagsHeader.trimmed.isEmpty {
+            self = .nobody
+            return
+        }
+        do { self = .tagged(try TagExpression(parsing: tagsHeader)) } catch {
+            throw .badRequest("Invalid \(error)")
+        }
     }
 }

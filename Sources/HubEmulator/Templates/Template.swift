@@ -1,3 +1,4 @@
+import ByteText
 import NotificationHub
 
 /// What one registration wants to be shown, compiled once: its body, headers and expiry with their expressions.
@@ -54,7 +55,7 @@ final class Template: Sendable {
                 let value = TemplateExpression.isNumber(text) ? JSONValue.number(text) : .string(text)
                 value.write(into: &body)
             case .xmlText(let expression):
-                body.append(contentsOf: XMLElement.escaped(expression.text(properties)).utf8)
+                body.append(contentsOf: XMLText.escaped(expression.text(properties)).utf8)
             }
         }
         var fields = zip(headers, compiledHeaders).map { header, compiled in
@@ -97,7 +98,7 @@ final class Template: Sendable {
                 }
             }
         case .windows:
-            guard headers.contains(where: { $0.name.equalsIgnoringCase("X-WNS-Type") }) else {
+            guard headers.contains(where: { $0.name.equalsIgnoringASCIICase("X-WNS-Type") }) else {
                 throw TemplateProblem("a Windows template needs the header X-WNS-Type")
             }
         default: break
@@ -113,7 +114,7 @@ final class Template: Sendable {
             _ source: String, platform: NotificationFormat, headers: [HeaderField]
         ) throws(TemplateProblem) -> [Segment] {
             var compiler = Compiler()
-            switch source.trimmed().utf8.first {
+            switch source.trimmed.utf8.first {
             case UInt8(ascii: "{"):
                 let json: JSONValue
                 do { json = try JSONReader.read(Array(source.utf8)) } catch {
@@ -122,7 +123,7 @@ final class Template: Sendable {
                 try compiler.add(json)
             case UInt8(ascii: "<"):
                 let xml: XMLElement
-                do { xml = try XMLReader.read(Array(source.trimmed().utf8)) } catch {
+                do { xml = try XMLReader.read(Array(source.trimmed.utf8)) } catch {
                     throw TemplateProblem("the payload format is invalid: \(error.rawValue)")
                 }
                 try compiler.add(xml)
@@ -174,7 +175,7 @@ final class Template: Sendable {
             pending.append(contentsOf: ("<" + element.name).utf8)
             for attribute in element.attributes {
                 pending.append(contentsOf: (" " + attribute.name + "=\"").utf8)
-                try add(text: attribute.value)
+                try add(text: attribute.value, in: .attribute)
                 pending.append(UInt8(ascii: "\""))
             }
             guard !element.children.isEmpty else {
@@ -185,18 +186,49 @@ final class Template: Sendable {
             for child in element.children {
                 switch child {
                 case .element(let element): try add(element)
-                case .text(let text): try add(text: text)
+                case .text(let text): try add(text: text, in: .content)
                 }
             }
             pending.append(contentsOf: ("</" + element.name + ">").utf8)
         }
 
-        private mutating func add(text: String) throws(TemplateProblem) {
+        private mutating func add(text: String, in place: XMLText.Place) throws(TemplateProblem) {
             if let expression = try TemplateExpression.parse(text) {
                 add(.xmlText(expression))
             } else {
-                pending.append(contentsOf: XMLElement.escaped(text).utf8)
+                pending.append(contentsOf: XMLText.escaped(text, in: place).utf8)
             }
         }
+    }
+}
+
+/// Templates that were compiled before: an app registers the same few from all its devices.
+struct TemplateCache: Sendable {
+    /// Templates remembered at most; then it starts over.
+    private static let countMax = 1000
+
+    private struct Key: Hashable, Sendable {
+        var source: String
+        var name: String?
+        var headers: [HeaderField]
+        var expiry: String?
+        var priority: String?
+        var platform: NotificationFormat
+    }
+
+    private var templates: [Key: Template] = [:]
+
+    mutating func template(
+        _ source: String, name: String?, headers: [HeaderField], expiry: String?, priority: String? = nil,
+        platform: NotificationFormat
+    ) throws(TemplateProblem) -> Template {
+        let key = Key(
+            source: source, name: name, headers: headers, expiry: expiry, priority: priority, platform: platform)
+        if let known = templates[key] { return known }
+        let template = try Template(
+            source, name: name, headers: headers, expiry: expiry, priority: priority, platform: platform)
+        if templates.count >= Self.countMax { templates = [:] }
+        templates[key] = template
+        return template
     }
 }

@@ -1,3 +1,5 @@
+import ByteText
+
 extension TemplateExpression {
     /// Property names have at most this many characters.
     static let nameLengthMax = 120
@@ -7,17 +9,17 @@ extension TemplateExpression {
         switch value.utf8.first {
         case UInt8(ascii: "$"), UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "#"): break
         case UInt8(ascii: "{"):
-            let trimmed = value.trimmed()
+            let trimmed = value.trimmed
             guard trimmed.hasSuffix("}") else {
                 throw TemplateProblem("the expression '\(value.prefix(80))' has no '}'")
             }
-            return try read(String(trimmed.dropFirst().dropLast()).trimmed(), of: value)
+            return try read(trimmed.dropFirst().dropLast().trimmed, of: value)
         default: return nil
         }
-        return try read(value.trimmed(), of: value)
+        return try read(value.trimmed, of: value)
     }
 
-    private static func read(_ inner: String, of value: String) throws(TemplateProblem) -> TemplateExpression {
+    private static func read(_ inner: Substring, of value: String) throws(TemplateProblem) -> TemplateExpression {
         var parser = Parser(bytes: Array(inner.utf8), whole: value)
         return TemplateExpression(parts: try parser.parts())
     }
@@ -88,7 +90,7 @@ extension TemplateExpression {
             while let byte, byte != UInt8(ascii: ":"), byte != UInt8(ascii: ","), byte != UInt8(ascii: ")") {
                 position += 1
             }
-            let name = String(decoding: bytes[start..<position], as: UTF8.self).trimmed().lowercased()
+            let name = String(decoding: bytes[start..<position], as: UTF8.self).trimmed.lowercased()
             let isLegal = name.utf8.allSatisfy { 48...57 ~= $0 || 97...122 ~= $0 || $0 == UInt8(ascii: "_") }
             guard !name.isEmpty, name.utf8.count <= nameLengthMax, isLegal else {
                 throw problem("names a property that cannot be")
@@ -138,7 +140,7 @@ extension TemplateExpression {
             position += 1
             let start = position
             while let byte, byte != UInt8(ascii: ")") { position += 1 }
-            let text = String(decoding: bytes[start..<position], as: UTF8.self).trimmed()
+            let text = String(decoding: bytes[start..<position], as: UTF8.self).trimmed
             guard let number = Int(text), number >= 0, text.utf8.first != UInt8(ascii: "+") else {
                 throw problem("has a length that is no whole number")
             }

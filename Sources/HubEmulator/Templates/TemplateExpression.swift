@@ -1,3 +1,5 @@
+import ByteText
+
 /// One value of a template: literal text or an expression over the properties of a send.
 ///
 /// The whole value is either literal or an expression, and its first character alone decides which. A literal is
@@ -74,7 +76,7 @@ extension TemplateExpression.Form {
     func applied(to value: String) -> String {
         switch self {
         case .whole, .number: value
-        case .percentEncoded: HubTarget.percentEncoded(value)
+        case .percentEncoded: value.percentEncoded
         case .clipped(let length): Self.clip(value, to: length)
         case .dotted(let length):
             if value.utf16.count <= length {
@@ -112,4 +114,10 @@ struct TemplateProperties: Sendable {
 
     /// - Parameter name: in lower case.
     subscript(name: String) -> String? { values[name] }
+}
+
+/// One named text of a template send.
+struct TemplateProperty: Sendable, Hashable {
+    var name: String
+    var value: String
 }

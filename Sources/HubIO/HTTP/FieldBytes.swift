@@ -30,15 +30,6 @@ extension UInt8 {
     var digitValue: Int? {
         (0x30...0x39).contains(self) ? Int(self) - 0x30 : nil
     }
-
-    var hexDigitValue: Int? {
-        switch self {
-        case 0x30...0x39: Int(self) - 0x30
-        case 0x41...0x46: Int(self) - 0x41 + 10
-        case 0x61...0x66: Int(self) - 0x61 + 10
-        default: nil
-        }
-    }
 }
 
 extension Span<UInt8> {

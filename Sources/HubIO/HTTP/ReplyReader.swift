@@ -1,3 +1,5 @@
+import ByteText
+
 /// Reads HTTP/1.1 and 1.0 replies to POST requests from bytes in pieces of any size: one reply, then `reset()`, then the
 /// next. Strict: what RFC 9112 calls invalid, or lets a recipient repair, is refused, because a reply read wrongly
 /// would be taken for the answer to another request.
@@ -198,7 +200,7 @@ package struct ReplyReader {
                 state = .failed(.bodyTooLong)
                 return
             }
-            (size, digits) = (size << 4 | value, digits + 1)
+            (size, digits) = (size << 4 | Int(value), digits + 1)
         }
         guard digits > 0, digits == content.count || content[digits] == UInt8(ascii: ";"),
             content.isFieldContent
@@ -219,4 +221,20 @@ extension [UInt8] {
     fileprivate mutating func append(copying bytes: Span<UInt8>) {
         bytes.withUnsafeBufferPointer { append(contentsOf: $0) }
     }
+}
+
+/// Why bytes are no reply.
+package enum Malformation: String, Error, Hashable, Sendable, CaseIterable {
+    case badStatusLine = "the status line is not HTTP/1.1's"
+    case badField = "a header field is not well formed"
+    case foldedField = "a header field goes on in a second line"
+    case bareLineFeed = "a line ends without a carriage return"
+    case badLength = "Content-Length is not one number"
+    case badTransferEncoding = "Transfer-Encoding is not chunked"
+    case lengthAndTransferEncoding = "the body has two lengths: Content-Length and Transfer-Encoding"
+    case badChunk = "a chunk is not well formed"
+    case headTooLong = "the head is too long"
+    case bodyTooLong = "the body is too long"
+    case protocolSwitch = "it switches to another protocol"
+    case bytesAfterReply = "more bytes came behind the reply"
 }

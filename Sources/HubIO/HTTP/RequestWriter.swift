@@ -1,10 +1,11 @@
+import ByteText
 package import NIOCore
 package import NotificationHub
 
 /// Writes requests into one buffer that is used again and again. Everything up to the `Authorization` line is the same
 /// for every request and written as one piece.
 package struct RequestWriter {
-    private let target: HubTarget
+    private let target: SendTarget
     private let userAgent: String
     private var prefix: [UInt8] = []
     private var isPrefixSendable = false
@@ -17,7 +18,7 @@ package struct RequestWriter {
         didSet { if authorization != oldValue { writePrefix() } }
     }
 
-    package init(target: HubTarget, userAgent: String, allocator: ByteBufferAllocator = ByteBufferAllocator()) {
+    package init(target: SendTarget, userAgent: String, allocator: ByteBufferAllocator = ByteBufferAllocator()) {
         self.target = target
         self.userAgent = userAgent
         buffer = allocator.buffer(capacity: 2048)
@@ -100,13 +101,6 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension String {
-    /// Its UTF-8. Unlike `withUTF8` it needs no variable, which would be one more reference to count.
-    fileprivate func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
-        var text = self
-        return text.withUTF8(body)
-    }
-
     /// Printable ASCII, spaces and tabs.
     fileprivate var isFieldValue: Bool {
         withBytes { bytes in

@@ -1,3 +1,13 @@
+internal import NotificationHub
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// One HTTP reply as it stood on the wire, reduced to what a send needs.
 package struct WireReply: Hashable, Sendable {
     /// 200…599.
@@ -11,4 +21,19 @@ package struct WireReply: Hashable, Sendable {
     var body: [UInt8] = []
     /// Whether the connection may carry another request.
     var keepsAlive = true
+}
+
+extension HubReply {
+    /// The same rules as `init(status:fields:body:now:)`, for a head that the reader has already sorted.
+    init(_ wire: WireReply) {
+        self.init(status: wire.status)
+        trackingID = wire.trackingID
+        notificationID = wire.notificationID
+        // Only one that is a date needs the clock, in Unix seconds.
+        retryAfter = wire.retryAfter.flatMap { RetryAfter.duration(of: $0, now: Int64(time(nil))) }
+        guard status >= 300, !wire.body.isEmpty else { return }
+        let error = ErrorBody(scanning: wire.body)
+        detail = error.detail
+        trackingID = trackingID ?? error.trackingID
+    }
 }

@@ -9,79 +9,56 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// One connection to the hub: at most one request on it at a time. Lives on the pool's event loop.
+/// The socket of one connection to the hub. Reports what happens on it; the pool's `PoolState` decides. Lives on the
+/// pool's event loop.
 final class HubConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    enum State {
-        /// Name, TCP and TLS.
-        case connecting
-        case idle(since: NIODeadline)
-        case inFlight(token: UInt64, since: NIODeadline)
-        /// Nothing is expected of it any more.
-        case closing
-        case closed
-    }
-
-    private(set) var state = State.connecting
-    /// When the present state has lasted too long.
-    private(set) var deadline: NIODeadline
+    private let id: ConnectionID
     private let pool: SenderPool
     private var reader: ReplyReader
     private var context: ChannelHandlerContext?
+    /// It was to close before there was a channel.
+    private var isUnwanted = false
 
-    init(pool: SenderPool, deadline: NIODeadline) {
+    init(_ id: ConnectionID, pool: SenderPool, limits: SenderLimits) {
+        self.id = id
         self.pool = pool
-        self.deadline = deadline
-        reader = ReplyReader(headBytesMax: pool.limits.headBytesMax, bodyBytesMax: pool.limits.bodyBytesMax)
+        reader = ReplyReader(headBytesMax: limits.headBytesMax, bodyBytesMax: limits.bodyBytesMax)
     }
 
-    // MARK: What the pool asks
+    // MARK: The pool's actions
 
     /// There is a TCP connection; with TLS, a handshake comes next.
-    func connected(_ channel: any Channel, tls: NIOSSLContext?) {
-        guard case .connecting = state else {
-            channel.close(mode: .all, promise: nil)
-            abandon()
-            return
-        }
+    func connected(_ channel: any Channel) {
+        guard !isUnwanted else { return channel.close(mode: .all, promise: nil) }
+        let tls: NIOSSLClientHandler?
         do {
             let pipeline = channel.pipeline.syncOperations
-            if let tls { try pipeline.addHandler(pool.makeTLSHandler(tls)) }
+            tls = try pool.makeTLSHandler()
+            if let tls { try pipeline.addHandler(tls) }
             try pipeline.addHandler(self)
         } catch {
             channel.close(mode: .all, promise: nil)
-            connectFailed(SendFailure(connecting: error))
-            return
+            return pool.update { $0.closed(id, SendFailure(connecting: error), at: $1) }
         }
-        if !channel.isActive {
-            connectFailed(SendFailure(.closedEarly, "the connection was closed at once"))
-        } else if tls == nil {
-            ready()
+        guard channel.isActive else {
+            context = nil
+            let failure = SendFailure(.closedEarly, "the connection was closed at once")
+            return pool.update { $0.closed(id, failure, at: $1) }
+        }
+        pool.update {
+            $0.connected(id, at: $1)
+            if tls == nil { $0.ready(id, at: $1) }
         }
     }
 
-    func connectFailed(_ failure: SendFailure) {
-        guard case .connecting = state else { return abandon() }
-        state = .closed
-        pool.connectFailed(self, failure)
-    }
-
-    /// The pool was closed before there was a channel.
-    private func abandon() {
-        state = .closed
-        pool.remove(self)
-    }
-
-    /// Writes a request. The pool has taken the connection out of its idle ones.
-    func send(_ bytes: ByteBuffer, token: UInt64, at now: NIODeadline, deadline: NIODeadline) {
-        state = .inFlight(token: token, since: now)
-        self.deadline = deadline
+    func write(_ bytes: ByteBuffer) {
         context?.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
     }
 
-    /// Whether the server has ended the connection and the event loop has not been told yet.
+    /// The server has ended the connection, although the event loop has not seen it yet.
     var isEnded: Bool {
         guard let context else { return true }
         #if os(Linux)
@@ -100,23 +77,15 @@ final class HubConnection: ChannelInboundHandler {
     /// `TCP_ESTABLISHED` of Linux.
     private static let tcpEstablished: UInt8 = 1
 
-    /// Closes politely, as the servers' logs like it.
-    func close(at now: NIODeadline) {
-        switch state {
-        case .connecting where context == nil: state = .closing
-        case .closing, .closed: break
-        default:
-            state = .closing
-            deadline = now + Self.closeTimeout
-            context?.close(promise: nil)
-        }
-    }
+    /// Closes with a TLS close_notify, as servers expect.
+    func close() { context?.close(promise: nil) }
 
-    /// Closes now. With TLS it goes around the farewell, for which a dead server would make us wait.
+    /// Closes at once: skips TLS close_notify, which would wait for a dead peer.
     func abort() {
-        guard let context else { return abandon() }
-        if case .closed = state { return }
-        state = .closing
+        guard let context else {
+            isUnwanted = true
+            return
+        }
         if let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
             tls.close(promise: nil)
         } else {
@@ -124,37 +93,7 @@ final class HubConnection: ChannelInboundHandler {
         }
     }
 
-    /// Its deadline has passed.
-    func expire(at now: NIODeadline) {
-        switch state {
-        case .connecting:
-            // Without a channel the bootstrap's own timeout ends it.
-            guard context != nil else { return }
-            fail(SendFailure(.connectTimeout, "no TLS handshake in time"))
-        case .idle:
-            pool.retire(self)
-            close(at: now)
-        case .inFlight: fail(SendFailure(.requestTimeout, "no complete reply in time"))
-        case .closing: abort()
-        case .closed: break
-        }
-    }
-
-    /// Ends the connection, and with it what waits for it.
-    func fail(_ failure: SendFailure) {
-        let former = state
-        abort()
-        switch former {
-        case .connecting: pool.connectFailed(self, failure)
-        case .inFlight(let token, _): pool.settle(token, .unknown(failure))
-        case .idle: pool.retire(self)
-        case .closing, .closed: break
-        }
-    }
-
-    private static let closeTimeout = TimeAmount.seconds(2)
-
-    // MARK: What the channel says
+    // MARK: The channel's events
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -165,74 +104,49 @@ final class HubConnection: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted? = event as? TLSUserEvent { ready() }
+        if case .handshakeCompleted? = event as? TLSUserEvent { pool.update { $0.ready(id, at: $1) } }
         context.fireUserInboundEventTriggered(event)
     }
 
-    private func ready() {
-        guard case .connecting = state else { return }
-        let now = NIODeadline.now()
-        becomeIdle(at: now)
-        pool.connectionReady(self)
-    }
-
-    private func becomeIdle(at now: NIODeadline) {
-        state = .idle(since: now)
-        deadline = now + pool.idleTimeout
-    }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .inFlight = state else {
+        guard pool.awaitsReply(id) else {
             // A server that talks unasked would answer the next request with it.
-            if case .idle = state { fail(SendFailure(.malformedReply, "bytes came unasked")) }
-            return
+            return fail(SendFailure(.malformedReply, "bytes came before any request"))
         }
         let bytes = unwrapInboundIn(data)
         handle(reader.read(bytes.readableBytesUInt8Span))
     }
 
     private func handle(_ step: ReplyReader.Step) {
-        guard case .inFlight(let token, let since) = state else { return }
         switch step {
         case .needsMore: break
-        case .malformed(let malformation):
-            fail(SendFailure(.malformedReply, malformation.rawValue))
-        case .reply(let reply):
-            let now = NIODeadline.now()
+        case .malformed(let malformation): fail(SendFailure(.malformedReply, malformation.rawValue))
+        case .reply(let wire):
             reader.reset()
-            if reply.keepsAlive, pool.keepsConnections {
-                becomeIdle(at: now)
-                pool.becameIdle(self)
-            } else {
-                abort()
-            }
-            let roundTrip = Duration.nanoseconds((now - since).nanoseconds)
-            pool.settle(token, .replied(HubReply(reply, now: wallClockSeconds()), after: roundTrip))
+            let reply = HubReply(wire)
+            pool.update { $0.replied(id, reply, keepsAlive: wire.keepsAlive, at: $1) }
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if case .connecting = state {
-            fail(SendFailure(connecting: error))
-        } else {
-            // Also for a body that ends with the connection: only a clean end is one.
-            fail(SendFailure(replying: error))
-        }
+        // Also for a body that ends with the connection: only a clean end is one.
+        fail(pool.isConnecting(id) ? SendFailure(connecting: error) : SendFailure(replying: error))
+    }
+
+    private func fail(_ failure: SendFailure) {
+        pool.update { $0.fail(id, failure, at: $1) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        switch state {
-        case .connecting: pool.connectFailed(self, SendFailure(.closedEarly, "closed while connecting"))
-        case .idle: pool.retire(self)
-        case .inFlight(let token, _):
+        self.context = nil
+        let reason: String
+        if pool.awaitsReply(id) {
+            reason = reader.hasBegun ? "closed in the middle of the reply" : "closed without a reply"
             handle(reader.end())
-            guard case .inFlight = state else { break }
-            let reason = reader.hasBegun ? "closed in the middle of the reply" : "closed without a reply"
-            pool.settle(token, .unknown(SendFailure(.closedEarly, reason)))
-        case .closing, .closed: break
+        } else {
+            reason = "closed while connecting"
         }
-        state = .closed
-        pool.remove(self)
+        pool.update { $0.closed(id, SendFailure(.closedEarly, reason), at: $1) }
         context.fireChannelInactive()
     }
 }

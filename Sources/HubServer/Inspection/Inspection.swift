@@ -1,4 +1,6 @@
+import ByteText
 import Foundation
+import HTTPServing
 import HubEmulator
 import NotificationHub
 
@@ -15,14 +17,10 @@ struct Inspection: Sendable {
     static func isInspection(_ target: String) -> Bool { target.hasPrefix("/_emulator/") }
 
     /// Whether the caller may see and do these things.
-    func admits(_ request: HubHTTPRequest, isLocal: Bool) -> Bool {
-        allowsRemote || isLocal && Self.isLocalName(request)
-    }
+    func admits(_ caller: Caller) -> Bool { allowsRemote || caller.isLocal }
 
-    func reply(to request: HubHTTPRequest, isLocal: Bool) async -> HubHTTPResponse {
-        guard admits(request, isLocal: isLocal) else {
-            return Self.problem(403, "The emulator's own pages are for this machine alone.")
-        }
+    /// - Precondition: the caller is admitted.
+    func reply(to request: HubHTTPRequest) async -> HubHTTPResponse {
         let (path, query) = Self.split(request.target)
         let name = path.dropFirst("/_emulator/".count)
         switch (request.method, name) {
@@ -38,7 +36,7 @@ struct Inspection: Sendable {
         case ("GET", "phone"): return phone(request)
         case ("POST", "stories"): return await compose(request)
         default:
-            guard name.hasPrefix("devices/"), let handle = name.dropFirst(8).removingPercentEncoding, !handle.isEmpty
+            guard name.hasPrefix("devices/"), let handle = name.dropFirst(8).percentDecoded(), !handle.isEmpty
             else {
                 return Self.problem(404, "There is nothing here.")
             }
@@ -160,18 +158,6 @@ struct Inspection: Sendable {
 
     static func problem(_ status: Int, _ message: String) -> HubHTTPResponse {
         json(.object([.init("error", .string(message))]), status: status)
-    }
-
-    /// A page of another site must not reach these through a name that it made point here.
-    private static func isLocalName(_ request: HubHTTPRequest) -> Bool {
-        let host = request.headers["Host"] ?? ""
-        let isLocal = { (authority: Substring) in
-            let name = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
-            return name == "localhost" || name == "[::1]" || name.hasPrefix("127.")
-        }
-        guard isLocal(host[...]) else { return false }
-        guard let origin = request.headers["Origin"] else { return true }
-        return origin == "http://\(host)" || origin == "https://\(host)"
     }
 
     static func split(_ target: String) -> (path: Substring, query: [Substring: Substring]) {

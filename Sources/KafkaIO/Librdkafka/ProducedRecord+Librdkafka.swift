@@ -1,3 +1,4 @@
+import ByteText
 import CRdkafka
 import KafkaModel
 import NewsModel

@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 
 /// 64 bits that tell texts apart (multiply and fold): a news item meets one of 4,096 others by chance once in 10¹⁵ times.

@@ -1,3 +1,5 @@
+import ByteText
+
 /// Turns records into events: our `news-event`, IPTC ninjs 1.x to 3.x, and either inside a CloudEvent
 /// (structured or binary). `EventLimits` holds the bounds; unknown members are ignored; null means absent.
 ///

@@ -1,3 +1,5 @@
+import ByteText
+
 /// Writes one JSON value into bytes that the caller owns.
 ///
 /// ```swift
@@ -49,7 +51,7 @@ extension JSONWriter {
     public mutating func value(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        text.withBytes { escape($0) }
+        text.withBytes { JSONEscaping.escape($0) { bytes.append($0) } }
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -229,41 +231,5 @@ extension JSONWriter {
 
     private mutating func text(_ text: String) {
         text.withBytes { bytes.append($0) }
-    }
-
-    /// Copies runs of bytes that need no escape whole. Swift strings are valid UTF-8, so only ASCII is looked at.
-    private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
-        // Without a branch per byte, so that the compiler can take many bytes at once.
-        var escapes: UInt8 = 0
-        for byte in text { escapes |= Self.isEscaped(byte) ? 1 : 0 }
-        guard escapes != 0 else { return bytes.append(text) }
-        var start = 0
-        for (index, byte) in text.enumerated() where Self.isEscaped(byte) {
-            bytes.append(UnsafeBufferPointer(rebasing: text[start..<index]))
-            start = index + 1
-            bytes.append(UInt8(ascii: "\\"))
-            switch byte {
-            case 0x08: bytes.append(UInt8(ascii: "b"))
-            case 0x09: bytes.append(UInt8(ascii: "t"))
-            case 0x0A: bytes.append(UInt8(ascii: "n"))
-            case 0x0C: bytes.append(UInt8(ascii: "f"))
-            case 0x0D: bytes.append(UInt8(ascii: "r"))
-            case 0x22, 0x5C: bytes.append(byte)
-            default:
-                bytes.append("u00")
-                bytes.append(Self.hexDigit(byte >> 4))
-                bytes.append(Self.hexDigit(byte & 0x0F))
-            }
-        }
-        bytes.append(UnsafeBufferPointer(rebasing: text[start...]))
-    }
-
-    @inline(__always)
-    private static func isEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-    }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }

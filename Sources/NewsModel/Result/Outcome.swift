@@ -31,3 +31,10 @@ public enum Outcome: String, CaseIterable, Codable, Sendable, Hashable {
         }
     }
 }
+
+/// What a delivery is made for. The raw value is the hub's `ServiceBusNotification-Format`.
+public enum Platform: String, CaseIterable, Codable, Sendable, Hashable {
+    /// One payload that the hub expands through each device's own template.
+    case template
+    case apple, fcmv1, gcm, windows, windowsphone, adm, baidu, browser, xiaomi
+}

@@ -1,3 +1,5 @@
+import ByteText
+
 // The result record as JSON: `schemas/news-result.schema.json`.
 
 extension ResultRecord {

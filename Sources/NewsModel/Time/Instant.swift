@@ -1,3 +1,5 @@
+import ByteText
+
 /// A point in time, in nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 ///
 /// Every decision takes its time as an `Instant` argument; nothing in this module reads a clock.
@@ -19,8 +21,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// Whole milliseconds since 1970, rounded down.
     public var milliseconds: Int64 {
-        let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
-        return remainder < 0 ? quotient - 1 : quotient
+        nanoseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000).quotient
     }
 
     public static func < (lhs: Instant, rhs: Instant) -> Bool { lhs.nanoseconds < rhs.nanoseconds }
@@ -53,5 +54,18 @@ extension Duration {
         if overflow { return seconds < 0 ? .min : .max }
         let (sum, overflowed) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
         return overflowed ? (seconds < 0 ? .min : .max) : sum
+    }
+}
+
+/// What time it is, by two clocks.
+public struct Moment: Sendable, Hashable {
+    /// The monotonic clock: for pace, backoff and time limits. It never steps; its zero means nothing.
+    public var steady: Instant
+    /// The clock on the wall: for ages, expiry and embargoes, and for what people read. It may be wrong, and may be set.
+    public var wall: Instant
+
+    public init(steady: Instant, wall: Instant) {
+        self.steady = steady
+        self.wall = wall
     }
 }

@@ -1,3 +1,5 @@
+import ByteText
+
 // Times as text. RFC 3339; no calendar library, so it is the same on every platform and cheap per event.
 
 extension Instant: CustomStringConvertible {
@@ -14,20 +16,19 @@ extension Instant: CustomStringConvertible {
     }
 
     init?(rfc3339 bytes: UnsafeBufferPointer<UInt8>) {
-        var reader = DigitReader(bytes: bytes)
-        guard let year = reader.number(digits: 4), reader.skip("-"),
-            let month = reader.number(digits: 2), (1...12).contains(month), reader.skip("-"),
-            let day = reader.number(digits: 2), (1...Self.days(inMonth: month, of: year)).contains(day),
+        var reader = DigitReader(bytes)
+        guard let year = reader.number(digits: 4), reader.skip("-"), let month = reader.number(digits: 2),
+            reader.skip("-"), let day = reader.number(digits: 2),
+            let date = CivilDate(year: year, month: month, day: day),
             reader.skip("T") || reader.skip("t") || reader.skip(" "),
-            let hour = reader.number(digits: 2), hour <= 23, reader.skip(":"),
-            let minute = reader.number(digits: 2), minute <= 59, reader.skip(":"),
-            let second = reader.number(digits: 2), second <= 60,
+            let hour = reader.number(digits: 2), reader.skip(":"), let minute = reader.number(digits: 2),
+            reader.skip(":"), let second = reader.number(digits: 2),
+            let time = CivilTime(date, hour: hour, minute: minute, second: second),
             let fraction = reader.fraction(), let offset = reader.offset(), reader.isAtEnd
         else { return nil }
-        let days = Self.daysSince1970(year: year, month: month, day: day)
-        let minutes = (days * 24 + hour) * 60 + minute - offset
-        if second == 60, (minutes % 1_440 + 1_440) % 1_440 != 1_439 { return nil }
-        self.init(seconds: Int64(minutes * 60 + second), nanoseconds: Int64(fraction))
+        let seconds = time.secondsSince1970 - Int64(offset) * 60
+        if second == 60, seconds % 86_400 != 0 { return nil }
+        self.init(seconds: seconds, nanoseconds: Int64(fraction))
     }
 
     private init(seconds: Int64, nanoseconds fraction: Int64) {
@@ -50,11 +51,8 @@ extension Instant: CustomStringConvertible {
     /// Writes `description`, at most `textLengthMax` bytes.
     /// - Returns: how many.
     func write(to bytes: UnsafeMutablePointer<UInt8>) -> Int {
-        let second: Int64 = 1_000_000_000
-        let fraction = Int((nanoseconds % second + second) % second)
-        let seconds = nanoseconds / second - (nanoseconds % second < 0 ? 1 : 0)
-        let secondOfDay = Int((seconds % 86_400 + 86_400) % 86_400)
-        let (year, month, day) = Self.date(daysSince1970: (Int(seconds) - secondOfDay) / 86_400)
+        let (seconds, fraction) = nanoseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000_000)
+        let time = CivilTime(secondsSince1970: seconds)
         var length = 0
         func put(_ number: Int, digits: Int, _ end: StaticString = "") {
             var rest = number
@@ -67,105 +65,17 @@ extension Instant: CustomStringConvertible {
             bytes[length] = end.utf8Start[0]
             length += 1
         }
-        put(year, digits: 4, "-")
-        put(month, digits: 2, "-")
-        put(day, digits: 2, "T")
-        put(secondOfDay / 3_600, digits: 2, ":")
-        put(secondOfDay / 60 % 60, digits: 2, ":")
-        put(secondOfDay % 60, digits: 2, ".")
+        put(time.date.year, digits: 4, "-")
+        put(time.date.month, digits: 2, "-")
+        put(time.date.day, digits: 2, "T")
+        put(time.hour, digits: 2, ":")
+        put(time.minute, digits: 2, ":")
+        put(time.second, digits: 2, ".")
         if fraction % 1_000_000 == 0 {
-            put(fraction / 1_000_000, digits: 3, "Z")
+            put(Int(fraction / 1_000_000), digits: 3, "Z")
         } else {
-            put(fraction, digits: 9, "Z")
+            put(Int(fraction), digits: 9, "Z")
         }
         return length
-    }
-}
-
-// MARK: - The Gregorian calendar in 400-year eras that begin on 1 March (Howard Hinnant's chrono algorithms)
-
-extension Instant {
-    private static func days(inMonth month: Int, of year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
-        let year = month <= 2 ? year - 1 : year
-        let era = (year >= 0 ? year : year - 399) / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    private static func date(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
-        let days = days + 719_468
-        let era = (days >= 0 ? days : days - 146_096) / 146_097
-        let dayOfEra = days - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shifted = (5 * dayOfYear + 2) / 153
-        let month = shifted < 10 ? shifted + 3 : shifted - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
-    }
-}
-
-/// Reads fixed-width numbers from bytes that need not be there.
-private struct DigitReader {
-    let bytes: UnsafeBufferPointer<UInt8>
-    var position = 0
-
-    init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-
-    var isAtEnd: Bool { position == bytes.count }
-
-    mutating func digit() -> Int? {
-        guard position < bytes.count, case let value = bytes[position] &- UInt8(ascii: "0"), value <= 9 else {
-            return nil
-        }
-        position += 1
-        return Int(value)
-    }
-
-    mutating func number(digits: Int) -> Int? {
-        var number = 0
-        for _ in 0..<digits {
-            guard let digit = digit() else { return nil }
-            number = number * 10 + digit
-        }
-        return number
-    }
-
-    mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
-        position += 1
-        return true
-    }
-
-    /// Nanoseconds; 0 without a fraction, `nil` for a point without digits.
-    mutating func fraction() -> Int? {
-        guard skip(".") else { return 0 }
-        var nanoseconds = 0
-        var unit = 100_000_000
-        guard let first = digit() else { return nil }
-        nanoseconds = first * unit
-        while let digit = digit() {
-            unit /= 10
-            nanoseconds += digit * unit
-        }
-        return nanoseconds
-    }
-
-    /// Minutes east of UTC.
-    mutating func offset() -> Int? {
-        if skip("Z") || skip("z") { return 0 }
-        let isEast = skip("+")
-        guard isEast || skip("-"), let hours = number(digits: 2), hours <= 23, skip(":"),
-            let minutes = number(digits: 2), minutes <= 59
-        else { return nil }
-        return (isEast ? 1 : -1) * (hours * 60 + minutes)
     }
 }

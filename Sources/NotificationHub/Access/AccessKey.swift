@@ -1,3 +1,4 @@
+import ByteText
 import Crypto
 
 /// The secret of an access rule. It looks like base64 but is used as text: its UTF-8 bytes are the HMAC key.
@@ -17,7 +18,7 @@ public struct AccessKey: Sendable {
     /// The base64 of the HMAC-SHA256 of `text`.
     func signature(of text: String) -> String {
         let key = SymmetricKey(data: Array(revealed.utf8))
-        return base64(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
+        return Base64.encode(Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)))
     }
 }
 
@@ -42,21 +43,32 @@ extension String {
     }
 }
 
-/// RFC 4648 §4, with padding.
-private func base64(_ bytes: some Sequence<UInt8>) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text: [UInt8] = []
-    var pending: UInt32 = 0
-    var bits = 0
-    for byte in bytes {
-        pending = (pending & 0xFF) << 8 | UInt32(byte)
-        bits += 8
-        while bits >= 6 {
-            bits -= 6
-            text.append(alphabet[Int(pending >> UInt32(bits) & 0x3F)])
-        }
+/// A rule of a hub or a namespace: a name, one or two keys, and what they open.
+public struct AccessRule: Sendable, Hashable {
+    public var name: String
+    public var primaryKey: AccessKey
+    /// The second key lets the first be replaced without a pause.
+    public var secondaryKey: AccessKey?
+    public var rights: Rights
+
+    public init(name: String, primaryKey: AccessKey, secondaryKey: AccessKey? = nil, rights: Rights) {
+        self.name = name
+        self.primaryKey = primaryKey
+        self.secondaryKey = secondaryKey
+        self.rights = rights
     }
-    if bits > 0 { text.append(alphabet[Int(pending << UInt32(6 - bits) & 0x3F)]) }
-    while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
-    return String(decoding: text, as: UTF8.self)
+
+    public struct Rights: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt8
+
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// Register devices.
+        public static let listen = Rights(rawValue: 1)
+        public static let send = Rights(rawValue: 2)
+        /// Read and change what others registered.
+        public static let manage = Rights(rawValue: 4)
+    }
 }

@@ -1,3 +1,5 @@
+import ByteText
+
 extension SharedAccessSignature {
     /// Whether a request's token opens a path. The order of the checks decides which refusal a caller sees.
     /// - Parameters:
@@ -32,7 +34,7 @@ extension SharedAccessSignature {
     /// Whether the audience is the same host and a prefix of the path, whole segments compared: `/hub1` does not open
     /// `/hub10`. Scheme, port, query and a slash at the end do not matter, as clients differ in all of them.
     package func opens(host: String?, path: String) -> Bool {
-        guard let uri = percentDecoded(encodedAudience), let separator = uri.firstRange(of: "://"),
+        guard let uri = encodedAudience.percentDecoded(), let separator = uri.firstRange(of: "://"),
             ["http", "https", "sb"].contains(uri[..<separator.lowerBound].asciiLowercased)
         else { return false }
         let rest = uri[separator.upperBound...]
@@ -55,9 +57,26 @@ extension SharedAccessSignature {
     private static func segments(of path: Substring) -> [String]? {
         var segments: [String] = []
         for segment in path.prefix(while: { $0 != "?" && $0 != "#" }).split(separator: "/") {
-            guard let decoded = percentDecoded(segment), decoded != ".", decoded != ".." else { return nil }
+            guard let decoded = segment.percentDecoded(), decoded != ".", decoded != ".." else { return nil }
             segments.append(decoded.asciiLowercased)
         }
         return segments
+    }
+}
+
+/// Why a hub does not believe a token; all of them are answered with 401.
+public enum TokenRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    case missingToken, malformedToken, invalidSignature, expiredToken, invalidAudience
+
+    /// The message of the error body; its first word is the service's name for the case. Only the wording of
+    /// `invalidSignature` was seen in recordings of the service.
+    public var description: String {
+        switch self {
+        case .missingToken: "MissingToken: The authorization header was not found."
+        case .malformedToken: "MalformedToken: The token is malformed; sr, sig, se and skn are needed."
+        case .invalidSignature: "InvalidSignature: The token has an invalid signature."
+        case .expiredToken: "ExpiredToken: The token is expired."
+        case .invalidAudience: "InvalidAudience: The token is for another resource."
+        }
     }
 }

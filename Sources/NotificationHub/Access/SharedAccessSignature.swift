@@ -1,3 +1,5 @@
+import ByteText
+
 /// The value of an `Authorization` header: `SharedAccessSignature sr={S}&sig={E}&se={T}&skn={N}`.
 ///
 /// A parsed one is still only a claim; see `verified(…)`. Descriptions and mirrors hide the signature.
@@ -21,9 +23,9 @@ public struct SharedAccessSignature: Sendable, Hashable {
     ///   - resource: the URI the token opens, not encoded; it is lower-cased. See `HubEndpoint.audience`.
     ///   - expiresAt: Unix seconds.
     public static func token(resource: String, keyName: String, key: AccessKey, expiresAt: Int64) -> String {
-        let audience = percentEncoded(resource.asciiLowercased)
-        let signature = percentEncoded(key.signature(of: "\(audience)\n\(expiresAt)"))
-        return "SharedAccessSignature sr=\(audience)&sig=\(signature)&se=\(expiresAt)&skn=\(percentEncoded(keyName))"
+        let audience = resource.asciiLowercased.percentEncoded
+        let signature = key.signature(of: "\(audience)\n\(expiresAt)").percentEncoded
+        return "SharedAccessSignature sr=\(audience)&sig=\(signature)&se=\(expiresAt)&skn=\(keyName.percentEncoded)"
     }
 
     /// Reads a header's value: fields in any order, each split at its first `=`, as `sig` may hold raw `/` and `=`.
@@ -43,7 +45,7 @@ public struct SharedAccessSignature: Sendable, Hashable {
             guard values.updateValue(value, forKey: name) == nil else { throw .malformedToken }
         }
         guard let sr = values["sr"], let sig = values["sig"], let se = values["se"], let skn = values["skn"],
-            let signature = percentDecoded(sig), let keyName = percentDecoded(skn), let expiry = Int64(se),
+            let signature = sig.percentDecoded(), let keyName = skn.percentDecoded(), let expiry = Int64(se),
             se.utf8.allSatisfy(\.isASCIIDigit), !sr.isEmpty
         else { throw .malformedToken }
         encodedAudience = String(sr)

@@ -1,3 +1,5 @@
+import ByteText
+
 /// A parsed `Endpoint=sb://…/;SharedAccessKeyName=…;SharedAccessKey=…`.
 ///
 /// Descriptions and mirrors hide the key; `revealed` is the one way to print all of it.
@@ -33,4 +35,117 @@ public struct ConnectionString: Sendable, Hashable {
 extension ConnectionString: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String { text(key: key.description) }
     public var debugDescription: String { description }
+}
+
+extension ConnectionString {
+    /// The parts that are read, by the names they are written with.
+    public enum Part: String, CaseIterable, Sendable, Hashable {
+        case endpoint = "Endpoint"
+        case keyName = "SharedAccessKeyName"
+        case key = "SharedAccessKey"
+        case entityPath = "EntityPath"
+    }
+
+    /// Reads parts in any order, names without regard to case, and splits each at its first `=`, as keys end in `=`.
+    /// Empty parts and unknown names are passed over.
+    public init(parsing text: String) throws(ConnectionStringProblem) {
+        guard text.utf8.count <= Self.lengthMax else { throw .tooLong }
+        guard let first = text.trimmed.first else { throw .empty }
+        guard first != "\"", first != "'" else { throw .quoted }
+        var values: [Part: Substring] = [:]
+        var number = 0
+        for piece in text.split(separator: ";") {
+            let piece = piece.trimmed
+            guard !piece.isEmpty else { continue }
+            number += 1
+            guard let equals = piece.firstIndex(of: "=") else { throw .partWithoutValue(number: number) }
+            let name = piece[..<equals].trimmed
+            guard let part = Part.allCases.first(where: { $0.rawValue.equalsIgnoringASCIICase(name) }) else {
+                if Self.isOtherCredential(name) { throw .otherCredential }
+                continue
+            }
+            guard values[part] == nil else { throw .duplicate(part) }
+            values[part] = piece[equals...].dropFirst().trimmed
+        }
+        guard number > 0 else { throw .empty }
+        self.init(
+            endpoint: try Self.endpoint(try Self.value(.endpoint, in: values)),
+            keyName: String(try Self.value(.keyName, in: values)),
+            key: AccessKey(String(try Self.value(.key, in: values))),
+            entityPath: values[.entityPath] == nil ? nil : try Self.hubName(try Self.value(.entityPath, in: values)))
+    }
+
+    private static func value(
+        _ part: Part, in values: [Part: Substring]
+    ) throws(ConnectionStringProblem) -> Substring {
+        guard let value = values[part] else { throw .missing(part) }
+        guard !value.isEmpty else { throw .emptyValue(part) }
+        let lengthMax =
+            switch part {
+            case .endpoint, .entityPath: ConnectionString.lengthMax
+            case .keyName: keyNameLengthMax
+            case .key: AccessKey.lengthMax
+            }
+        guard value.utf8.count <= lengthMax else { throw .valueTooLong(part) }
+        // A line break in the middle is a string that was pasted in two pieces.
+        guard value.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else { throw .blank(part) }
+        return value
+    }
+
+    private static func endpoint(_ text: Substring) throws(ConnectionStringProblem) -> HubEndpoint {
+        do { return try HubEndpoint(parsing: text) } catch { throw .endpoint(error) }
+    }
+
+    private static func hubName(_ text: Substring) throws(ConnectionStringProblem) -> HubName {
+        do { return try HubName(text) } catch { throw .entityPath(error) }
+    }
+
+    /// A ready-made token would expire within the run; the others belong to a service that is gone.
+    private static func isOtherCredential(_ name: Substring) -> Bool {
+        ["SharedAccessSignature", "SharedSecretIssuer", "SharedSecretValue", "StsEndpoint"]
+            .contains { $0.equalsIgnoringASCIICase(name) }
+    }
+}
+
+/// Why a text is no connection string. No message repeats any of the text.
+public enum ConnectionStringProblem: Error, Sendable, Hashable {
+    case empty
+    case tooLong
+    case quoted
+    /// The part with this number, counted from 1 without empty ones, has no `=`.
+    case partWithoutValue(number: Int)
+    case duplicate(ConnectionString.Part)
+    case missing(ConnectionString.Part)
+    case emptyValue(ConnectionString.Part)
+    case valueTooLong(ConnectionString.Part)
+    case blank(ConnectionString.Part)
+    case otherCredential
+    case endpoint(HubEndpointProblem)
+    case entityPath(HubNameProblem)
+}
+
+extension ConnectionStringProblem: CustomStringConvertible {
+    private static let example =
+        "Endpoint=sb://NAMESPACE.servicebus.windows.net/;SharedAccessKeyName=RULE;SharedAccessKey=KEY"
+
+    public var description: String {
+        switch self {
+        case .empty: "the connection string is empty; copy it from the hub's access policies: \(Self.example)"
+        case .tooLong:
+            "the connection string is longer than \(ConnectionString.lengthMax) bytes; it should be \(Self.example)"
+        case .quoted: "the connection string has quotation marks around it; remove them"
+        case .partWithoutValue(let number):
+            "part \(number) of the connection string has no '='; write NAME=VALUE parts and ';': \(Self.example)"
+        case .duplicate(let part): "the connection string has \(part.rawValue) twice; keep one"
+        case .missing(let part): "the connection string has no \(part.rawValue); it should be \(Self.example)"
+        case .emptyValue(let part): "\(part.rawValue) of the connection string is empty; write its value after the '='"
+        case .valueTooLong(let part): "\(part.rawValue) of the connection string is too long; copy it again"
+        case .blank(let part):
+            "\(part.rawValue) of the connection string has a space or a line break in it; write it in one piece"
+        case .otherCredential:
+            "the connection string carries a token or a shared secret; use one with a SharedAccessKey"
+        case .endpoint(let problem): "Endpoint of the connection string: \(problem)"
+        case .entityPath(let problem): "EntityPath of the connection string: \(problem)"
+        }
+    }
 }

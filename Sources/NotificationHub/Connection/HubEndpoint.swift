@@ -1,3 +1,5 @@
+import ByteText
+
 /// Where a namespace of hubs answers: scheme, host, port and, behind a gateway, a path before the hub's name.
 public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
     public enum Scheme: String, Sendable, Hashable {
@@ -38,4 +40,97 @@ public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
     /// hub as well as of the namespace, whatever the letter case of the hub's name, so that one token serves a whole
     /// process; a key of one hub still opens that hub only.
     public var audience: String { "\(scheme.rawValue)://\(authority)/".asciiLowercased }
+}
+
+extension HubEndpoint {
+    /// Reads `sb://host/`, `https://host:port/path` or `http://…`; `sb` means https, as in every official client.
+    public init(parsing text: some StringProtocol) throws(HubEndpointProblem) {
+        let text = String(text)
+        guard let separator = text.firstRange(of: "://") else { throw .scheme }
+        guard let scheme = Self.schemes[text[..<separator.lowerBound].asciiLowercased] else { throw .scheme }
+        let rest = text[separator.upperBound...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let (host, port) = try Self.hostAndPort(authority)
+        self.init(
+            scheme: scheme, host: host, port: port, basePath: try Self.basePath(rest[authority.endIndex...]))
+    }
+
+    private static let schemes: [String: Scheme] = ["sb": .https, "https": .https, "http": .http]
+
+    static func hostAndPort(_ authority: Substring) throws(HubEndpointProblem) -> (host: String, port: Int?) {
+        let host: Substring
+        let tail: Substring
+        if authority.first == "[" {
+            guard let close = authority.firstIndex(of: "]") else { throw .host }
+            host = authority[..<close].dropFirst()
+            tail = authority[close...].dropFirst()
+            guard isIPv6Shaped(host) else { throw .host }
+        } else {
+            host = authority.prefix { $0 != ":" }
+            tail = authority[host.endIndex...]
+            guard isNameShaped(host) else { throw .host }
+        }
+        guard !tail.isEmpty else { return (host.asciiLowercased, nil) }
+        guard tail.first == ":" else { throw .host }
+        let digits = tail.dropFirst()
+        guard digits.utf8.count <= 5, digits.utf8.allSatisfy(\.isASCIIDigit), let port = Int(digits),
+            (1...65_535).contains(port)
+        else { throw .port }
+        return (host.asciiLowercased, port)
+    }
+
+    /// A DNS name or an IPv4 address; `_` because container networks use it.
+    private static func isNameShaped(_ host: Substring) -> Bool {
+        guard (1...hostLengthMax).contains(host.utf8.count) else { return false }
+        let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        // One dot at the end is the DNS root.
+        let named = labels.last?.isEmpty == true ? labels.dropLast() : labels[...]
+        return !named.isEmpty
+            && named.allSatisfy { label in
+                (1...63).contains(label.count)
+                    && label.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_".utf8.contains($0) }
+            }
+    }
+
+    /// Only the letters are checked: whether the address means something is for the resolver to say.
+    private static func isIPv6Shaped(_ host: Substring) -> Bool {
+        (2...45).contains(host.utf8.count) && host.contains(":")
+            && host.utf8.allSatisfy { $0.hexDigitValue != nil || ":.".utf8.contains($0) }
+    }
+
+    /// Commas and equals signs are legal in a URI's path but refused: they are what a connection string with a wrong
+    /// separator leaves here, and behind them comes the key.
+    private static func basePath(_ path: Substring) throws(HubEndpointProblem) -> String {
+        let accepts = { (byte: UInt8) in
+            byte.isASCIILetter || byte.isASCIIDigit || "/-._~%".utf8.contains(byte)
+        }
+        guard path.utf8.count <= 1024, path.utf8.allSatisfy(accepts), path.percentDecoded() != nil
+        else { throw .path }
+        let segments = path.split(separator: "/")
+        guard segments.allSatisfy({ $0 != "." && $0 != ".." }) else { throw .path }
+        return segments.map { "/\($0)" }.joined()
+    }
+}
+
+/// Why a text is no endpoint. The text is never repeated: with a wrong separator it would hold the key.
+public enum HubEndpointProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    case scheme, host, port, path
+
+    public var description: String {
+        switch self {
+        case .scheme:
+            "the endpoint must start with sb://, https:// or http://, as in sb://NAMESPACE.servicebus.windows.net/"
+        case .host:
+            """
+            the endpoint has no usable host; write a DNS name, an IPv4 address or an IPv6 address in [brackets], \
+            without user name or password
+            """
+        case .port: "the endpoint's port must be a number from 1 to 65535"
+        case .path:
+            """
+            the endpoint's path may only hold letters, digits, '-', '.', '_', '~', '%XX' and '/', and no query; \
+            separate the parts of a connection string with ';'
+            """
+        }
+    }
 }

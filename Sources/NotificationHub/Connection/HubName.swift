@@ -1,3 +1,5 @@
+import ByteText
+
 /// The name of a notification hub: ASCII letters, digits, `.`, `-` and `_`, 1…260 characters, the rule of the
 /// official clients. It needs no escaping in a URI.
 public struct HubName: Sendable, Hashable, CustomStringConvertible {

@@ -1,3 +1,5 @@
+import ByteText
+
 /// The body of an installation: one device, its tags and its templates in one JSON object. The hub makes a native
 /// registration of it and one more for each template.
 public struct InstallationBody: Sendable, Hashable {
@@ -60,19 +62,9 @@ public struct InstallationBody: Sendable, Hashable {
         bytes += "}".utf8
     }
 
-    /// A JSON string with what stands before it. RFC 8259 §7.
+    /// A JSON string with what stands before it.
     private static func write(_ before: String, _ text: String, into bytes: inout [UInt8]) {
-        bytes += "\(before)\"".utf8
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0..<0x20:
-                let digits = Array("0123456789abcdef".utf8)
-                bytes += "\\u00".utf8
-                bytes += [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
+        bytes += before.utf8
+        JSONEscaping.append(text, to: &bytes)
     }
 }

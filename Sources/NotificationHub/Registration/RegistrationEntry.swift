@@ -1,3 +1,5 @@
+import ByteText
+
 /// The body of a registration: an Atom entry that says which device it is, its tags, and, for a template registration,
 /// what to make of a template send.
 public struct RegistrationEntry: Sendable, Hashable {
@@ -76,18 +78,7 @@ public struct RegistrationEntry: Sendable, Hashable {
 
     private static func write(_ name: String, _ text: String, into bytes: inout [UInt8]) {
         bytes += "<\(name)>".utf8
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": bytes += "&amp;".utf8
-            case "<": bytes += "&lt;".utf8
-            case ">": bytes += "&gt;".utf8
-            // A reader makes a bare one a line feed.
-            case "\r": bytes += "&#13;".utf8
-            case "\t", "\n", "\u{20}"..."\u{D7FF}", "\u{E000}"..."\u{FFFD}", "\u{10000}"..."\u{10FFFF}":
-                bytes += String(scalar).utf8
-            default: bytes += "\u{FFFD}".utf8
-            }
-        }
+        XMLText.append(text, in: .content, to: &bytes)
         bytes += "</\(name)>".utf8
     }
 }

@@ -1,3 +1,5 @@
+import ByteText
+
 /// What a hub has registered for one channel, as far as a client needs it to take a registration over.
 public struct RegistrationFeed: Sendable, Hashable {
     /// Bytes of a feed that are looked at.
@@ -67,7 +69,7 @@ public struct RegistrationFeed: Sendable, Hashable {
                 guard first == UInt8(ascii: "<") else {
                     let text = rest.prefix { $0 != UInt8(ascii: "<") }
                     rest = rest[text.endIndex...]
-                    return .text(ErrorBody.replacingEntities(String(decoding: text, as: UTF8.self)))
+                    return .text(XMLText.replacingReferences(String(decoding: text, as: UTF8.self)))
                 }
                 if let data = skip("<![CDATA[", to: "]]>") { return .text(String(decoding: data, as: UTF8.self)) }
                 if skip("<!--", to: "-->") != nil || skip("<?", to: "?>") != nil { continue }

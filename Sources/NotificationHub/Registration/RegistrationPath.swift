@@ -1,3 +1,5 @@
+import ByteText
+
 /// The request targets that a device uses, below the endpoint's own path.
 public enum RegistrationPath {
     /// Of a registration's or an installation's id, in bytes.
@@ -10,26 +12,26 @@ public enum RegistrationPath {
 
     /// `PUT` a `RegistrationEntry`, or `DELETE` with `If-Match`.
     public static func registration(_ id: String, endpoint: HubEndpoint, hub: HubName) -> String {
-        target(endpoint, hub, "registrations/\(percentEncoded(id))")
+        target(endpoint, hub, "registrations/\(id.percentEncoded)")
     }
 
     /// `GET` what one device has registered, as a `RegistrationFeed`. `ChannelUri` stands for the handle of every
     /// platform, as in the .NET client.
     public static func registrations(of channel: PushChannel, endpoint: HubEndpoint, hub: HubName) -> String {
         let quoted = channel.handle.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
-        let filter = "$filter=\(percentEncoded("ChannelUri eq '\(quoted)'"))"
+        let filter = "$filter=\("ChannelUri eq '\(quoted)'".percentEncoded)"
         return target(endpoint, hub, "registrations", query: filter + "&")
     }
 
     /// `PUT` an `InstallationBody`, or `DELETE`.
     public static func installation(_ id: String, endpoint: HubEndpoint, hub: HubName) -> String {
-        target(endpoint, hub, "installations/\(percentEncoded(id))")
+        target(endpoint, hub, "installations/\(id.percentEncoded)")
     }
 
     /// The id at the end of a `Location`; `nil` when it is none that a hub gives.
     public static func id(inLocation location: String) -> String? {
         let path = location.prefix { $0 != "?" && $0 != "#" }
-        guard let last = path.split(separator: "/").last.flatMap(percentDecoded) else { return nil }
+        guard let last = path.split(separator: "/").last?.percentDecoded() else { return nil }
         return accepts(id: last) ? last : nil
     }
 

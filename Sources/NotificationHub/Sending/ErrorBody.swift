@@ -1,3 +1,5 @@
+import ByteText
+
 /// The body of a hub's error: `<Error><Code>404</Code><Detail>…</Detail></Error>`, where the detail is
 /// `{message}.TrackingId:{id},TimeStamp:{M/d/yyyy h:mm:ss AM|PM}`.
 ///
@@ -48,39 +50,62 @@ public struct ErrorBody: Sendable, Hashable {
         bytes += "<Error><Code>".utf8
         bytes += (code.map { "\($0)" } ?? "").utf8
         bytes += "</Code><Detail>".utf8
-        for scalar in (detail ?? "").unicodeScalars {
-            switch scalar {
-            case "&": bytes += "&amp;".utf8
-            case "<": bytes += "&lt;".utf8
-            case ">": bytes += "&gt;".utf8
-            default: bytes += String(scalar.isAllowedInXML ? scalar : "\u{FFFD}").utf8
-            }
-        }
+        XMLText.append(detail ?? "", in: .content, to: &bytes)
         bytes += "</Detail></Error>".utf8
     }
 
     /// `M/d/yyyy h:mm:ss AM|PM`, UTC.
     private static func timeStamp(_ now: Int64) -> String {
-        let secondOfDay = (now % 86_400 + 86_400) % 86_400
-        let date = CivilDate(daysSince1970: now / 86_400 - (now % 86_400 < 0 ? 1 : 0))
-        let (hour, rest) = secondOfDay.quotientAndRemainder(dividingBy: 3600)
-        let (minute, second) = rest.quotientAndRemainder(dividingBy: 60)
-        let twelve = hour % 12 == 0 ? 12 : hour % 12
-        return "\(date.month)/\(date.day)/\(date.year) \(twelve):\(twoDigits(minute)):\(twoDigits(second)) "
-            + (hour < 12 ? "AM" : "PM")
+        let time = CivilTime(secondsSince1970: now)
+        let twelve = time.hour % 12 == 0 ? 12 : time.hour % 12
+        return "\(time.date.month)/\(time.date.day)/\(time.date.year) "
+            + "\(twelve):\(twoDigits(time.minute)):\(twoDigits(time.second)) \(time.hour < 12 ? "AM" : "PM")"
     }
 
-    private static func twoDigits(_ number: Int64) -> String {
+    private static func twoDigits(_ number: Int) -> String {
         number < 10 ? "0\(number)" : "\(number)"
     }
 }
 
-extension Unicode.Scalar {
-    /// XML 1.0 §2.2.
-    fileprivate var isAllowedInXML: Bool {
-        switch value {
-        case 0x09, 0x0A, 0x0D, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
-        default: false
+extension ErrorBody {
+    /// Looks for the two elements in bytes that may be anything. No XML is parsed: a body cut short or a wrong
+    /// namespace must not cost the reader the one sentence that says what is wrong.
+    public init(scanning body: some Collection<UInt8>) {
+        let bytes = Array(body.prefix(Self.scannedMax))
+        let code = Self.content(of: "Code", in: bytes).flatMap { Self.line($0, lengthMax: 32) }
+        let detail = Self.content(of: "Detail", in: bytes).flatMap { Self.line($0, lengthMax: Self.detailLengthMax) }
+        self.init(code: code.flatMap { Int($0) }, detail: detail)
+    }
+
+    /// The bytes between `<name …>` and `</name>`, or to the end of a body that stops before it.
+    private static func content(of name: String, in bytes: [UInt8]) -> ArraySlice<UInt8>? {
+        guard let opening = bytes[...].firstRange(of: Array("<\(name)".utf8)) else { return nil }
+        let rest = bytes[opening.upperBound...]
+        guard let mark = rest.firstIndex(of: UInt8(ascii: ">")), rest[..<mark].last != UInt8(ascii: "/"),
+            mark == rest.startIndex || bytes[rest.startIndex] <= 0x20
+        else { return nil }
+        let content = rest[mark...].dropFirst()
+        let closing = content.firstRange(of: Array("</\(name)".utf8))
+        return content[..<(closing?.lowerBound ?? content.endIndex)]
+    }
+
+    /// Text on one line: entities replaced, control characters made spaces, trimmed and cut between characters.
+    private static func line(_ content: ArraySlice<UInt8>, lengthMax: Int) -> String? {
+        var line = ""
+        var length = 0
+        for character in XMLText.replacingReferences(String(decoding: content, as: UTF8.self)).trimmed {
+            let shown: Character = character.isWhitespace || character.isControl ? " " : character
+            length += shown.utf8.count
+            guard length <= lengthMax else { break }
+            line.append(shown)
         }
+        let trimmed = line.trimmed
+        return trimmed.isEmpty ? nil : String(trimmed)
+    }
+}
+
+extension Character {
+    fileprivate var isControl: Bool {
+        unicodeScalars.allSatisfy { $0.properties.generalCategory == .control }
     }
 }

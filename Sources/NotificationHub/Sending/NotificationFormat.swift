@@ -1,3 +1,5 @@
+import ByteText
+
 /// What kind of body a send carries: the value of `ServiceBusNotification-Format`.
 public enum NotificationFormat: String, CaseIterable, Sendable, Hashable {
     /// A flat object of strings that the hub expands through each device's own template.

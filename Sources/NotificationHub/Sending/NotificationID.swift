@@ -1,3 +1,5 @@
+import ByteText
+
 /// The id that a hub gives a send: the last segment of the reply's `Location`. Opaque; its forms have changed.
 public enum NotificationID {
     public static let lengthMax = 256
@@ -11,7 +13,7 @@ public enum NotificationID {
         guard let last = path.lastIndex(where: { $0 != UInt8(ascii: "/") }) else { return nil }
         let trimmed = path[...last]
         let start = trimmed.lastIndex(of: UInt8(ascii: "/")).map { trimmed.index(after: $0) } ?? trimmed.startIndex
-        guard let id = percentDecoded(Substring(trimmed[start...])),
+        guard let id = Substring(trimmed[start...]).percentDecoded(),
             (1...lengthMax).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             !id.equalsIgnoringASCIICase("messages"), !id.equalsIgnoringASCIICase("$batch")
         else { return nil }
@@ -23,6 +25,6 @@ public enum NotificationID {
         of id: String, endpoint: HubEndpoint, hub: HubName, apiVersion: String = SendPath.apiVersion
     ) -> String {
         let base = "\(endpoint.scheme.rawValue)://\(endpoint.authority)\(endpoint.basePath)/\(hub.text)"
-        return "\(base)/messages/\(percentEncoded(id))?api-version=\(percentEncoded(apiVersion))"
+        return "\(base)/messages/\(id.percentEncoded)?api-version=\(apiVersion.percentEncoded)"
     }
 }

@@ -1,3 +1,5 @@
+import ByteText
+
 /// What a hub routes by: a word that devices register and sends name.
 ///
 /// Two tags are equal when they differ only in ASCII letter case, as in the client libraries' own sets; the text keeps
@@ -112,5 +114,20 @@ extension TagProblem.Kind {
         case .reserved: "tags that start with '$' are the hub's own: only $InstallationId:{…} and $UserId:{…} exist"
         case .unclosedBrace: "the reserved tag has no '}' at its end; write $InstallationId:{…} or $UserId:{…}"
         }
+    }
+}
+
+extension Tag: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do throws(TagProblem) { try self.init(text) } catch {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(error)")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
     }
 }

@@ -1,3 +1,4 @@
+import ByteText
 import HeapModule
 import KafkaModel
 public import NewsModel

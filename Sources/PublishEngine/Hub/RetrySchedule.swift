@@ -39,20 +39,3 @@ public struct RetrySchedule: Sendable, Hashable {
         return .nanoseconds(full / 2 + Int64.random(in: 0...max(full / 2, 1), using: &random))
     }
 }
-
-/// SplitMix64: small, fast and the same everywhere, for chance that must be replayable from a seed.
-public struct SeededRandom: RandomNumberGenerator, Sendable, Hashable {
-    private var state: UInt64
-
-    public init(seed: UInt64) {
-        state = seed
-    }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}

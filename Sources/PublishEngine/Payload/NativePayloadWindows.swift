@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 
 extension PayloadContent {
@@ -7,17 +8,17 @@ extension PayloadContent {
         var body: [UInt8] = []
         body.reserveCapacity(capacity)
         XMLText.append(markup: "<toast launch=\"", to: &body)
-        XMLText.append(String(decoding: JSONWriter.object(fields), as: UTF8.self), to: &body)
+        XMLText.append(String(decoding: JSONWriter.object(fields), as: UTF8.self), unwritable: .leftOut, to: &body)
         XMLText.append(markup: "\"><visual><binding template=\"", to: &body)
         if let image {
             XMLText.append(markup: "ToastImageAndText01\"><image id=\"1\" src=\"", to: &body)
-            XMLText.append(image, to: &body)
+            XMLText.append(image, unwritable: .leftOut, to: &body)
             XMLText.append(markup: "\"/>", to: &body)
         } else {
             XMLText.append(markup: "ToastText01\">", to: &body)
         }
         XMLText.append(markup: "<text id=\"1\">", to: &body)
-        XMLText.append(message, to: &body)
+        XMLText.append(message, unwritable: .leftOut, to: &body)
         XMLText.append(markup: "</text></binding></visual></toast>", to: &body)
         return body
     }
@@ -29,9 +30,9 @@ extension PayloadContent {
         body.reserveCapacity(capacity)
         XMLText.append(markup: "<?xml version=\"1.0\" encoding=\"utf-8\"?>", to: &body)
         XMLText.append(markup: "<wp:Notification xmlns:wp=\"WPNotification\"><wp:Toast><wp:Text1>", to: &body)
-        XMLText.append(category, to: &body)
+        XMLText.append(category, unwritable: .leftOut, to: &body)
         XMLText.append(markup: "</wp:Text1><wp:Text2>", to: &body)
-        XMLText.append(message, to: &body)
+        XMLText.append(message, unwritable: .leftOut, to: &body)
         XMLText.append(markup: "</wp:Text2></wp:Toast></wp:Notification>", to: &body)
         return body
     }

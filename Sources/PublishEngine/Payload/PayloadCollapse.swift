@@ -1,3 +1,4 @@
+import ByteText
 import Crypto
 
 /// What a notification replaces on the phone: short names for a story, the same for every repeat and every update.
@@ -21,7 +22,7 @@ enum PayloadCollapse {
         let utf8 = story.utf8
         let isPlain =
             (1...15).contains(utf8.count)
-            && utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
+            && utf8.allSatisfy { $0.isASCIIDigit || $0.isASCIILetter }
         return isPlain ? story : hash(of: story, length: 16, alphabet: base32, bits: 5)
     }
 

@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 
 extension Platform {
@@ -21,16 +22,7 @@ extension Platform {
     func cost(_ scalar: Unicode.Scalar) -> Int {
         switch self {
         case .windows, .windowsphone: XMLText.cost(scalar)
-        default: Self.jsonCost(scalar)
-        }
-    }
-
-    /// The bytes `JSONWriter` writes for one scalar of a text.
-    static func jsonCost(_ scalar: Unicode.Scalar) -> Int {
-        switch scalar {
-        case "\"", "\\", "\n", "\r", "\t", "\u{8}", "\u{C}": 2
-        case "\u{0}"..<" ": 6
-        default: UTF8.width(scalar)
+        default: JSONEscaping.cost(scalar)
         }
     }
 }

@@ -5,7 +5,7 @@ extension Reply {
     /// What the pool found out, in the engine's words.
     init(_ result: SendResult) {
         switch result {
-        case .replied(let reply, _): self = .replied(reply)
+        case .replied(let reply): self = .replied(reply)
         case .unknown(let failure): self = .unanswered(detail: failure.description)
         case .notSent(let failure):
             let obstacle: Obstacle =

@@ -30,14 +30,10 @@ final class Shard {
     private var accessToken: AccessToken
     private var tokenCheckedAt = Instant.distantPast
 
-    /// Inputs that came while another was carried out.
-    private var inbox: Deque<Input> = []
-    private var isCarryingOut = false
+    private var inputs = ReentrancyQueue<Input>()
     private var actions: [Action] = []
-    /// Replies that came since the event loop last looked at its sockets.
+    /// Empty; the next replies use its memory.
     private var arrivals: [Arrival] = []
-    /// An empty list whose memory the next replies use.
-    private var spareArrivals: [Arrival] = []
     private var resultBuffer: [UInt8] = []
     /// Records the producer had no room for; bounded by the window, whose records they belong to.
     private var unproduced: Deque<Unproduced> = []
@@ -95,12 +91,10 @@ final class Shard {
         limits.connections = ours.connections
         limits.waitingMax = ours.connections
         pool = SenderPool(
-            eventLoop: eventLoop, target: HubTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
+            eventLoop: eventLoop, target: SendTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
             limits: limits, tls: tls,
             // A request may be answered after the shard has gone: the hub decides when.
-            onResult: { [weak self] request, result in
-                self?.arrived(RequestID(rawValue: request), Reply(result))
-            })
+            onResults: { [weak self] results in self?.take(results) })
         reportRegularly()
     }
 
@@ -152,16 +146,14 @@ final class Shard {
         }
     }
 
-    /// Replies are taken together once all sockets that were readable are read: the engine looks at its queues once
-    /// for all of them, and requests that leave in a row find a hub that is awake.
-    private func arrived(_ request: RequestID, _ reply: Reply) {
-        arrivals.append(Arrival(request: request, reply: reply))
-        guard arrivals.count == 1 else { return }
-        eventLoop.assumeIsolated().execute { [self] in
-            swap(&arrivals, &spareArrivals)
-            take(.replies(spareArrivals))
-            spareArrivals.removeAll(keepingCapacity: true)
+    /// All replies that came at once are one input: the engine looks at its queues once for all of them, and requests that
+    /// leave in a row find a hub that is awake.
+    private func take(_ results: [SettledRequest]) {
+        for settled in results {
+            arrivals.append(Arrival(request: RequestID(rawValue: settled.id), reply: Reply(settled.result)))
         }
+        take(.replies(arrivals))
+        arrivals.removeAll(keepingCapacity: true)
     }
 
     private func name(_ lane: LaneID) -> String { settings.engine.lanes[lane.index].name }
@@ -169,10 +161,9 @@ final class Shard {
     /// Takes an input; one that comes from within another's actions waits its turn.
     func take(_ input: Input) {
         eventLoop.assertInEventLoop()
-        inbox.append(input)
-        guard !isCarryingOut else { return }
-        isCarryingOut = true
-        while let next = inbox.popFirst() {
+        inputs.append(input)
+        guard inputs.startDraining() else { return }
+        while let next = inputs.next() {
             actions.removeAll(keepingCapacity: true)
             let now = clock.now
             if next.isProgress { meter.progressAt = now.steady }
@@ -180,7 +171,6 @@ final class Shard {
             engine.handle(next, at: now, into: &actions)
             for action in actions { carryOut(action) }
         }
-        isCarryingOut = false
         armAlarm()
     }
 
@@ -227,7 +217,7 @@ final class Shard {
             authorize()
             meter.tally.requests += 1
             if let traces, let request = engine.inFlightRequest(id) { traces.departed(id, request, at: clock.now.wall) }
-            pool?.send(request, token: id.rawValue)
+            pool?.send(request, id: id.rawValue)
         case .renewToken:
             accessToken.discard()
             tokenCheckedAt = .distantPast

@@ -1,3 +1,4 @@
+import ByteText
 import KafkaModel
 public import NewsModel
 public import PublishEngine

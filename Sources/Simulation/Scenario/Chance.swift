@@ -1,3 +1,4 @@
+import ByteText
 import PublishEngine
 
 /// Draws from a seeded source.

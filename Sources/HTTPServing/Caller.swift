@@ -1,0 +1,83 @@
+import Foundation
+package import HTTPTypes
+package import NIOCore
+
+/// Who sends a request, as far as its connection and its head can tell.
+package struct Caller: Sendable, Hashable {
+    /// The address at the other end of the connection.
+    package var address: String
+    /// The host and port that the request was sent to (`Host`, or the target's authority).
+    package var authority: String?
+    /// The site whose page sent the request; browsers add it.
+    package var origin: String?
+    /// The request came through a proxy, whose address says nothing about its sender's.
+    package var isForwarded: Bool
+
+    package init(address: String, authority: String?, origin: String? = nil, isForwarded: Bool = false) {
+        self.address = address
+        self.authority = authority
+        self.origin = origin
+        self.isForwarded = isForwarded
+    }
+
+    /// - Parameter connection: the one that the request came on.
+    package init(connection: any Channel, head: HTTPRequest) {
+        self.init(
+            address: connection.remoteAddress?.ipAddress ?? "unknown", authority: head.authority,
+            origin: head.headerFields[.origin],
+            isForwarded: Self.forwardingFields.contains { head.headerFields.contains($0) })
+    }
+
+    /// Proxies add one of these.
+    private static let forwardingFields = ["Forwarded", "X-Forwarded-For", "X-Real-IP"].compactMap {
+        HTTPField.Name($0)
+    }
+
+    /// A program on this machine that means this machine, or a page that this machine served.
+    ///
+    /// The connection's address alone does not prove it: a page of another site can make a browser on this machine
+    /// connect here under a name that resolves to 127.0.0.1 (DNS rebinding), but it cannot make the browser send
+    /// another host than that name.
+    package var isLocal: Bool {
+        !isForwarded && Self.isLoopback(address) && Self.namesLoopback(authority ?? "") && isSameSite
+    }
+
+    /// Whether no page sent the request, or one that came from the host it asks.
+    package var isSameSite: Bool {
+        guard let origin else { return true }
+        return origin == "http://\(authority ?? "")" || origin == "https://\(authority ?? "")"
+    }
+
+    /// Whether a host, with or without a port, is `localhost` or a literal address of the loopback interface.
+    package static func namesLoopback(_ authority: String) -> Bool {
+        var host = authority[...]
+        if host.hasPrefix("[") {
+            guard let end = host.firstIndex(of: "]") else { return false }
+            guard isPort(host[host.index(after: end)...]) else { return false }
+            host = host[..<end].dropFirst()
+            return host.contains(":") && isLoopback(String(host))
+        }
+        if let colon = host.firstIndex(of: ":") {
+            guard isPort(host[colon...]) else { return false }
+            host = host[..<colon]
+        }
+        return host.lowercased() == "localhost" || isLoopback(String(host))
+    }
+
+    /// Whether a literal address belongs to the loopback interface: 127.0.0.0/8, `::1`, or the former inside the latter.
+    package static func isLoopback(_ address: String) -> Bool {
+        switch try? SocketAddress(ipAddress: address, port: 0) {
+        case .v4(let v4): UInt32(bigEndian: v4.address.sin_addr.s_addr) >> 24 == 127
+        case .v6(let v6):
+            withUnsafeBytes(of: v6.address.sin6_addr) { bytes in
+                bytes.elementsEqual([UInt8](repeating: 0, count: 15) + [1])
+                    || bytes.prefix(13).elementsEqual([UInt8](repeating: 0, count: 10) + [0xff, 0xff, 127])
+            }
+        default: false
+        }
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        text.isEmpty || text.first == ":" && text.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}

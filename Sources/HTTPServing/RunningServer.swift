@@ -1,0 +1,97 @@
+package import Hummingbird
+package import HummingbirdCore
+import Logging
+import NIOCore
+package import ServiceLifecycle
+
+/// An HTTP server of this process, listening.
+public final class RunningServer: Sendable {
+    /// Time for requests under way to end before their connections are closed under them.
+    private static let grace = Duration.seconds(2)
+
+    public let port: Int
+    private let connections: NIOLoopBound<AcceptedConnections>
+    private let loop: any EventLoop
+    private let group: ServiceGroup
+    private let serving: Task<Void, any Error>
+
+    private init(_ listener: Listener, group: ServiceGroup, serving: Task<Void, any Error>) {
+        port = listener.port
+        connections = listener.connections
+        loop = listener.loop
+        self.group = group
+        self.serving = serving
+    }
+
+    /// Starts a server.
+    /// - Parameters:
+    ///   - port: 0 lets the system choose.
+    ///   - connectionsMax: further callers wait in the system's queue; `nil` for no limit.
+    ///   - services: run beside the server and end with it.
+    /// - Returns: once the port is open.
+    package static func start<Responder: HTTPResponder>(
+        _ responder: Responder, host: String, port: Int, name: String? = nil, server: HTTPServerBuilder = .http1(),
+        connectionsMax: Int? = nil, services: [any Service] = []
+    ) async throws(ListenFailure) -> RunningServer
+    where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+        // Failures of single connections are their callers' business.
+        var logger = Logger(label: "newswire.http")
+        logger.logLevel = .critical
+        let (listeners, opened) = AsyncStream<Listener>.makeStream()
+        let application = Application(
+            responder: responder, server: server,
+            configuration: ApplicationConfiguration(
+                address: .hostname(host, port: port), serverName: name,
+                availableConnectionsDelegate: connectionsMax.map { .maximum($0, logger: logger) }),
+            services: services,
+            onServerRunning: { channel in
+                if let listener = try? await Listener(channel) { opened.yield(listener) }
+            }, logger: logger)
+        // Only ever ended by a graceful shutdown: cancellation would drop connections that are just being made, which
+        // traps (see `AcceptedConnections`).
+        let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+        let serving = Task {
+            defer { opened.finish() }
+            try await group.run()
+        }
+        for await listener in listeners { return RunningServer(listener, group: group, serving: serving) }
+        var reason = "it closed at once"
+        do { try await serving.value } catch { reason = "\(error)" }
+        throw ListenFailure(host: host, port: port, reason: reason)
+    }
+
+    /// Closes the port, then the connections as their requests end, and after two seconds those that are left.
+    /// - Returns: when all are closed.
+    public func stop() async {
+        await group.triggerGracefulShutdown()
+        let closing = loop.scheduleTask(in: TimeAmount(Self.grace)) { [connections] in connections.value.closeAll() }
+        _ = await serving.result
+        closing.cancel()
+    }
+}
+
+/// A server's open port.
+private struct Listener {
+    let port: Int
+    let loop: any EventLoop
+    let connections: NIOLoopBound<AcceptedConnections>
+
+    init(_ channel: any Channel) async throws {
+        loop = channel.eventLoop
+        port = channel.localAddress?.port ?? 0
+        connections = try await loop.submit {
+            let connections = AcceptedConnections()
+            try channel.pipeline.syncOperations.addHandler(connections, position: .first)
+            return NIOLoopBound(connections, eventLoop: channel.eventLoop)
+        }.get()
+    }
+}
+
+/// Why a port could not be opened.
+public struct ListenFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    public let host: String
+    public let port: Int
+    public let reason: String
+
+    public var description: String { "cannot listen on \(host):\(port): \(reason)" }
+}

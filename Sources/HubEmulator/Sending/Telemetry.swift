@@ -1,0 +1,121 @@
+import ByteText
+public import NotificationHub
+
+/// What became of one send, as `GET /messages/{id}` tells it.
+public struct Telemetry: Sendable, Hashable {
+    public enum State: String, Sendable, Hashable {
+        case enqueued = "Enqueued"
+        case processing = "Processing"
+        case completed = "Completed"
+        case scheduled = "Scheduled"
+        case canceled = "Canceled"
+        case abandoned = "Abandoned"
+        case noTargetFound = "NoTargetFound"
+        case unknown = "Unknown"
+    }
+
+    public struct Count: Sendable, Hashable {
+        public var platform: NotificationFormat
+        public var isTemplate: Bool
+        public var outcome: PushOutcome
+        public var count: Int
+    }
+
+    public internal(set) var state = State.enqueued
+    public internal(set) var start: HubTime?
+    public internal(set) var end: HubTime?
+    /// In the order the combinations first came up.
+    public internal(set) var counts: [Count] = []
+
+    mutating func add(_ outcome: PushOutcome, platform: NotificationFormat, isTemplate: Bool) {
+        if let index = counts.firstIndex(where: {
+            $0.platform == platform && $0.isTemplate == isTemplate && $0.outcome == outcome
+        }) {
+            counts[index].count += 1
+        } else {
+            counts.append(Count(platform: platform, isTemplate: isTemplate, outcome: outcome, count: 1))
+        }
+    }
+
+    init() {}
+
+    /// Reads back what `json` wrote; `nil` for anything else.
+    init?(json: JSONValue) {
+        guard let state = json["state"]?.string.flatMap(State.init(rawValue:)),
+            case .array(let values)? = json["outcomes"]
+        else { return nil }
+        self.state = state
+        start = json["start"]?.string.flatMap(HubTime.init(clientText:))
+        end = json["end"]?.string.flatMap(HubTime.init(clientText:))
+        for value in values {
+            guard let platform = value["platform"]?.string.flatMap({ NotificationFormat(headerValue: $0) }),
+                let outcome = value["outcome"]?.string.flatMap(PushOutcome.init(rawValue:)),
+                let count = value["count"]?.integer
+            else { return nil }
+            let isTemplate = value["template"] == .bool(true)
+            counts.append(Count(platform: platform, isTemplate: isTemplate, outcome: outcome, count: count))
+        }
+    }
+
+    var json: JSONValue {
+        .object([
+            .init("state", .string(state.rawValue)), .init("start", .text(start?.description)),
+            .init("end", .text(end?.description)),
+            .init(
+                "outcomes",
+                .array(
+                    counts.map { count in
+                        .object([
+                            .init("platform", .string(count.platform.rawValue)),
+                            .init("template", .bool(count.isTemplate)),
+                            .init("outcome", .string(count.outcome.rawValue)), .init("count", .integer(count.count)),
+                        ])
+                    })),
+        ])
+    }
+
+    /// The elements of `NotificationDetails` that count outcomes, in the service's order.
+    private static let elements: [(name: String, platform: NotificationFormat)] = [
+        ("ApnsOutcomeCounts", .apple), ("MpnsOutcomeCounts", .windowsphone), ("WnsOutcomeCounts", .windows),
+        ("GcmOutcomeCounts", .gcm), ("FcmV1OutcomeCounts", .fcmv1), ("AdmOutcomeCounts", .adm),
+        ("BaiduOutcomeCounts", .baidu), ("BrowserOutcomeCounts", .browser), ("XiaomiOutcomeCounts", .xiaomi),
+    ]
+
+    /// `NotificationDetails` for a send.
+    static func xml(_ message: ReceivedMessage, location: String) -> String {
+        let telemetry = message.telemetry
+        let time = { (time: HubTime) in time.iso(fractionDigits: 3) }
+        var out = "<NotificationDetails xmlns=\"\(RegistrationXML.namespace)\" xmlns:i=\"\(RegistrationXML.instance)\">"
+        out += "<NotificationId>\(XMLText.escaped(message.id))</NotificationId>"
+        out += "<Location>\(XMLText.escaped(location))</Location><State>\(telemetry.state.rawValue)</State>"
+        out += "<EnqueueTime>\(time(message.time))</EnqueueTime>"
+        if let start = telemetry.start { out += "<StartTime>\(time(start))</StartTime>" }
+        if let end = telemetry.end { out += "<EndTime>\(time(end))</EndTime>" }
+        let body = String(validating: message.body, as: UTF8.self) ?? Base64.encode(message.body)
+        out += "<NotificationBody>\(XMLText.escaped(body))</NotificationBody>"
+        if let tags = message.tags { out += "<Tags>\(XMLText.escaped(tags))</Tags>" }
+        out += "<TargetPlatforms>\(telemetry.targets(message.format))</TargetPlatforms>"
+        for (name, platform) in elements {
+            let counts = telemetry.counts.filter { $0.platform == platform }
+            guard !counts.isEmpty else { continue }
+            out += "<\(name)>"
+            for outcome in PushOutcome.allCases {
+                let total = counts.reduce(0) { $1.outcome == outcome ? $0 + $1.count : $0 }
+                guard total > 0 else { continue }
+                out += "<Outcome><Name>\(outcome.rawValue)</Name><Count>\(total)</Count></Outcome>"
+            }
+            out += "</\(name)>"
+        }
+        return out + "</NotificationDetails>"
+    }
+
+    /// The platforms told, native and by template, or what was addressed when nobody was.
+    private func targets(_ format: NotificationFormat) -> String {
+        var names: [String] = []
+        for count in counts {
+            let name = count.platform.rawValue + (count.isTemplate ? "template" : "")
+            if !names.contains(name) { names.append(name) }
+        }
+        return names.isEmpty ? format.rawValue : names.joined(separator: ",")
+    }
+}

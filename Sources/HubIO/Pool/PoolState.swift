@@ -1,0 +1,304 @@
+internal import DequeModule
+package import NewsModel
+package import NotificationHub
+
+/// The decisions of a sender pool: which connection takes a request, when connections open and close, and how a request
+/// without a reply ends. Each event is a method that takes its time as an argument; what is to be done about it stands in
+/// `actions` afterwards. `SenderPool` carries them out on sockets.
+///
+/// A connection opens when a request needs one and none is free, the one used last is used first, and one that closes is
+/// replaced when it is needed. No request is tried twice.
+package struct PoolState {
+    package enum Action: Sendable {
+        /// Connect. Answer with `connected` and `ready`, or `closed`.
+        case open(ConnectionID)
+        /// Write the request. Answer with `replied`; with `unwritable` or `endedBeforeWriting` if nothing was written.
+        ///
+        /// `checked`: first ask the kernel whether the server has ended the connection, which has been idle for a while.
+        case write(SendRequest, ConnectionID, checked: Bool)
+        /// Close with a TLS farewell. Answer with `closed`, as for every connection.
+        case close(ConnectionID)
+        /// Close at once.
+        case abort(ConnectionID)
+        /// Call `wake` then. Calls too many do no harm.
+        case wake(at: Instant)
+        /// Hand over the results in a later turn of the event loop: `takeResults`, then `handedOver`.
+        case handOver
+        /// Everything has ended; nothing follows.
+        case finish
+    }
+
+    package private(set) var connections: PoolConnections
+    package var actions = ReentrancyQueue<Action>()
+
+    private var waiting: Deque<(id: UInt64, request: SendRequest)> = []
+    private var results = PoolResults()
+    private var phase = Phase.open
+    /// The earliest `wake` that was asked for.
+    private var alarm: Instant?
+    private let waitingMax: Int
+    // In nanoseconds: to add a `Duration` divides 128 bits, and every request adds one.
+    private let connectTimeout: Int64
+    private let requestTimeout: Int64
+    private let idleTimeout: Int64
+
+    private enum Phase {
+        /// Next is `closing`.
+        case open
+        /// Replies under way are awaited; nothing new is sent. Next is `closed`.
+        case closing(until: Instant)
+        case closed
+    }
+
+    package init(_ limits: SenderLimits) {
+        connections = PoolConnections(most: limits.connections)
+        waitingMax = limits.waitingMax
+        connectTimeout = Self.nanoseconds(limits.connectTimeout)
+        requestTimeout = Self.nanoseconds(limits.requestTimeout)
+        idleTimeout = Self.nanoseconds(limits.idleTimeout)
+    }
+
+    // MARK: Requests
+
+    /// - Parameter id: comes back with the result.
+    package mutating func send(_ request: SendRequest, id: UInt64, at now: Instant) {
+        switch phase {
+        case .closed: return
+        case .closing: settle(id, .notSent(SendFailure(.poolClosed, "the pool is closed")))
+        case .open:
+            if waiting.isEmpty, let connection = connections.lastUsed {
+                write(request, id, on: connection, at: now)
+            } else if waiting.count < waitingMax {
+                waiting.append((id, request))
+                openConnectionsNeeded(at: now)
+            } else {
+                settle(id, .notSent(SendFailure(.queueFull, "\(waiting.count) requests wait already")))
+            }
+        }
+    }
+
+    private mutating func write(_ request: SendRequest, _ id: UInt64, on connection: ConnectionID, at now: Instant) {
+        guard case .idle(let since, _) = connections[connection] else { return }
+        let until = now.advanced(by: requestTimeout)
+        connections.change(connection, to: .inFlight(request: id, until: until))
+        arm(until)
+        // A request on a connection that the server has closed ends as unknown, so the kernel is asked when there was time
+        // for that; between requests in quick succession there is none, and asking costs a system call.
+        let isRested = now.nanoseconds - since.nanoseconds >= Self.trustedIdleTime
+        actions.append(.write(request, connection, checked: isRested))
+    }
+
+    private static let trustedIdleTime: Int64 = 10_000_000
+
+    /// A whole reply has come.
+    package mutating func replied(_ connection: ConnectionID, _ reply: HubReply, keepsAlive: Bool, at now: Instant) {
+        guard case .inFlight(let request, _) = connections[connection] else { return }
+        settle(request, .replied(reply))
+        if keepsAlive, isOpen {
+            becomeIdle(connection, at: now)
+        } else {
+            expectClosed(connection, after: .abort(connection), at: now)
+        }
+    }
+
+    /// The request cannot be written as HTTP; nothing was.
+    package mutating func unwritable(_ connection: ConnectionID, at now: Instant) {
+        guard case .inFlight(let request, _) = connections[connection] else { return }
+        let reason = "a header name or value cannot stand in an HTTP request, or the tag expression is empty"
+        settle(request, .notSent(SendFailure(.invalidRequest, reason)))
+        becomeIdle(connection, at: now)
+    }
+
+    /// The server has closed the connection before the request was written: another connection takes it.
+    package mutating func endedBeforeWriting(_ request: SendRequest, on connection: ConnectionID, at now: Instant) {
+        guard case .inFlight(let id, _) = connections[connection] else { return }
+        waiting.prepend((id, request))
+        expectClosed(connection, after: .close(connection), at: now)
+        serveWaiting(at: now)
+    }
+
+    private mutating func serveWaiting(at now: Instant) {
+        while !waiting.isEmpty, let connection = connections.lastUsed, let next = waiting.popFirst() {
+            write(next.request, next.id, on: connection, at: now)
+        }
+        openConnectionsNeeded(at: now)
+    }
+
+    // MARK: Results
+
+    private mutating func settle(_ id: UInt64, _ result: SendResult) {
+        if results.add(SettledRequest(id: id, result: result)) { actions.append(.handOver) }
+    }
+
+    /// Exchanges the results for `emptied`, whose memory is used again.
+    package mutating func takeResults(_ emptied: inout [SettledRequest]) { results.take(&emptied) }
+
+    /// The owner was called with the results. Those found meanwhile follow in another turn of the loop: an owner that sends
+    /// in answer to each result must not hold it.
+    package mutating func handedOver() {
+        if results.finishHandOver() { actions.append(.handOver) } else { finishIfDone() }
+    }
+
+    // MARK: Connections
+
+    package func awaitsReply(_ connection: ConnectionID) -> Bool {
+        if case .inFlight = connections[connection] { true } else { false }
+    }
+
+    /// There is a TCP connection.
+    package mutating func connected(_ connection: ConnectionID, at now: Instant) {
+        guard case .opening(let until) = connections[connection] else { return }
+        guard isOpen else { return fail(connection, Self.poolClosed, at: now) }
+        connections.change(connection, to: .handshaking(until: until))
+        arm(until)
+    }
+
+    /// The connection may carry requests.
+    package mutating func ready(_ connection: ConnectionID, at now: Instant) {
+        guard case .handshaking = connections[connection] else { return }
+        becomeIdle(connection, at: now)
+    }
+
+    /// Something happened to the connection after which it is of no use.
+    package mutating func fail(_ connection: ConnectionID, _ failure: SendFailure, at now: Instant) {
+        end(connection, failure, .abort(connection), at: now)
+    }
+
+    /// The socket is gone, or never was.
+    ///
+    /// - Parameter failure: why, unless that is known already.
+    package mutating func closed(_ connection: ConnectionID, _ failure: SendFailure, at now: Instant) {
+        end(connection, failure, nil, at: now)
+        connections.change(connection, to: .vacant)
+        openConnectionsNeeded(at: now)
+        finishIfDone()
+    }
+
+    /// Ends what depends on a connection; nothing when it is closing already.
+    private mutating func end(_ connection: ConnectionID, _ failure: SendFailure, _ action: Action?, at now: Instant) {
+        switch connections[connection] {
+        case .vacant, .closing: return
+        case .idle: expectClosed(connection, after: action, at: now)
+        case .inFlight(let request, _):
+            expectClosed(connection, after: action, at: now)
+            settle(request, .unknown(failure))
+        case .opening, .handshaking:
+            expectClosed(connection, after: action, at: now)
+            // One request for each connection that did not come; the others have one on the way or in use. It leaves the
+            // queue before anything may open a connection for it once more, or a dead hub would be tried without end.
+            if waiting.count > connections.connecting, let unserved = waiting.popFirst() {
+                settle(unserved.id, .notSent(failure))
+            }
+            openConnectionsNeeded(at: now)
+        }
+    }
+
+    private mutating func becomeIdle(_ connection: ConnectionID, at now: Instant) {
+        let until = now.advanced(by: idleTimeout)
+        connections.change(connection, to: .idle(since: now, until: until))
+        arm(until)
+        serveWaiting(at: now)
+    }
+
+    private mutating func expectClosed(_ connection: ConnectionID, after action: Action?, at now: Instant) {
+        connections.change(connection, to: .closing(until: now.advanced(by: Self.closeTimeout)))
+        if let action { actions.append(action) }
+    }
+
+    private static let closeTimeout: Int64 = 2_000_000_000
+
+    private mutating func openConnectionsNeeded(at now: Instant) {
+        guard isOpen else { return }
+        while connections.connecting < waiting.count, let place = connections.vacantPlace {
+            connections.change(place, to: .opening(until: now.advanced(by: connectTimeout)))
+            actions.append(.open(place))
+        }
+    }
+
+    // MARK: Time
+
+    /// One alarm serves all connections: most requests are answered long before their deadline.
+    private mutating func arm(_ deadline: Instant) {
+        if let alarm, alarm <= deadline { return }
+        alarm = deadline
+        actions.append(.wake(at: deadline))
+    }
+
+    package mutating func wake(at now: Instant) {
+        if let alarm, alarm <= now { self.alarm = nil }
+        var next = Instant.distantFuture
+        if case .closing(let until) = phase {
+            if until <= now { giveUp(at: now) } else { next = until }
+        }
+        for connection in connections.all { expire(connection, at: now) }
+        next = min(next, connections.nextDeadline)
+        if connections.open > 0, next < .distantFuture { arm(max(next, now.advanced(by: Self.wakeInterval))) }
+    }
+
+    /// The shortest time from one `wake` to the next.
+    private static let wakeInterval: Int64 = 10_000_000
+
+    private mutating func expire(_ connection: ConnectionID, at now: Instant) {
+        let state = connections[connection]
+        guard state.deadline <= now else { return }
+        switch state {
+        case .vacant, .opening: break
+        case .handshaking: fail(connection, SendFailure(.connectTimeout, "no TLS handshake in time"), at: now)
+        case .idle: expectClosed(connection, after: .close(connection), at: now)
+        case .inFlight: fail(connection, SendFailure(.requestTimeout, "no complete reply in time"), at: now)
+        case .closing:
+            expectClosed(connection, after: .abort(connection), at: now)
+        }
+    }
+
+    // MARK: Closing
+
+    var isOpen: Bool { if case .open = phase { true } else { false } }
+
+    private static let poolClosed = SendFailure(.poolClosed, "the pool was closed")
+
+    /// Closes idle connections now and the others when their reply has come, at the latest after `timeout`. Requests that
+    /// wait are not sent any more.
+    package mutating func close(within timeout: Duration, at now: Instant) {
+        guard isOpen else { return }
+        let until = now.advanced(by: Self.nanoseconds(timeout))
+        phase = .closing(until: until)
+        for connection in connections.all {
+            switch connections[connection] {
+            case .idle, .handshaking: expectClosed(connection, after: .close(connection), at: now)
+            // One that is being opened is closed as soon as it is there.
+            case .vacant, .opening, .inFlight, .closing: break
+            }
+        }
+        while let next = waiting.popFirst() { settle(next.id, .notSent(Self.poolClosed)) }
+        arm(until)
+        finishIfDone()
+    }
+
+    /// The time to close is up.
+    private mutating func giveUp(at now: Instant) {
+        for connection in connections.all {
+            let isOpening = if case .opening = connections[connection] { true } else { false }
+            fail(connection, Self.poolClosed, at: now)
+            // No socket yet, and none that the owner would see.
+            if isOpening { closed(connection, Self.poolClosed, at: now) }
+        }
+    }
+
+    private mutating func finishIfDone() {
+        guard case .closing = phase, results.areHandedOver, connections.open == 0 else { return }
+        phase = .closed
+        actions.append(.finish)
+    }
+
+    /// From zero to a year, so that adding it to a time never overflows.
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        max(.zero, min(duration, .seconds(365 * 86_400))).nanoseconds
+    }
+}
+
+extension Instant {
+    fileprivate func advanced(by nanoseconds: Int64) -> Instant {
+        Instant(nanoseconds: self.nanoseconds + nanoseconds)
+    }
+}

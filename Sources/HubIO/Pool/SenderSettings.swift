@@ -1,0 +1,37 @@
+public import NotificationHub
+
+/// Where a pool's requests go: one hub's `messages`.
+public struct SendTarget: Sendable, Hashable {
+    public var endpoint: HubEndpoint
+    public var path: SendPath
+
+    public init(endpoint: HubEndpoint, hub: HubName, apiVersion: String = SendPath.apiVersion) {
+        self.endpoint = endpoint
+        path = SendPath(endpoint: endpoint, hub: hub, apiVersion: apiVersion)
+    }
+}
+
+/// The bounds of one pool.
+public struct SenderLimits: Sendable, Hashable {
+    /// Open connections, 1 or more; each carries one request at a time.
+    public var connections: Int
+    /// Requests that may wait for a connection. One more is not sent.
+    public var waitingMax: Int
+    /// From the start of a connection to the end of the TLS handshake, names resolved on the way.
+    public var connectTimeout: Duration = .seconds(5)
+    /// From the request on the wire to the last byte of its reply.
+    public var requestTimeout: Duration = .seconds(30)
+    /// How long a connection stays open unused. Keep it below the time after which the server closes: a request
+    /// that crosses the server's close on the way ends as unknown. Microsoft's servers wait 120 s, nginx 75 s.
+    public var idleTimeout: Duration = .seconds(60)
+    /// Bytes of a reply's status line and header fields, and apart from them of its trailers.
+    public var headBytesMax = 16 * 1024
+    /// Bytes of a reply's body.
+    public var bodyBytesMax = 64 * 1024
+
+    /// - Parameter connections: also how many requests may wait.
+    public init(connections: Int) {
+        self.connections = connections
+        waitingMax = connections
+    }
+}

@@ -1,0 +1,134 @@
+import ArgumentParser
+import Foundation
+import KafkaIO
+package import KafkaModel
+import NewswireSettings
+import NotificationHub
+
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Checks a configuration, and whether broker, topics and hub are available.",
+        discussion: """
+            Reports every problem at once, each with its line and remedy. Unless --offline is given, it then asks \
+            the broker for the topics and posts one notification to a tag that no device has, which proves \
+            address, certificate, key and hub name.
+
+            Examples:
+              newswire check --config newswire.yaml --offline           the file alone
+              newswire check --config newswire.yaml --offline --print   the settings in force
+
+            Exit codes: 0 no problem, 78 the configuration is wrong, 1 broker, topics or hub are not as it says.
+            """)
+
+    @OptionGroup var configurationOption: ConfigurationOption
+    @Flag(help: "Check only the configuration.")
+    var offline = false
+    @Flag(name: .customLong("print"), help: "Print the settings in force and the origin of each; secrets are masked.")
+    var printsSettings = false
+
+    func run() async throws {
+        let loaded = try configurationOption.load()
+        if printsSettings { Terminal.standardOutput.write(EffectiveSetting.yaml(loaded.effective)) }
+        guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
+        // Standard output then holds a YAML document, which findings would spoil.
+        let output = printsSettings ? Terminal.standardError : Terminal.standardOutput
+        var isSound = report([.ok("settings", "\(configurationOption.config) has no problems")], to: output)
+        if offline { return }
+        isSound = report(Self.kafka(settings), to: output) && isSound
+        isSound = report([await Self.hub(settings)], to: output) && isSound
+        if !isSound { throw ExitCode.failure }
+    }
+
+    private func report(_ findings: [CheckFinding], to output: Terminal) -> Bool {
+        for finding in findings { output.line(finding.line(hasColours: output.hasColours)) }
+        return !findings.contains(where: \.isFailure)
+    }
+
+    /// Blocks for some seconds at most.
+    private static func kafka(_ settings: Settings) -> [CheckFinding] {
+        let servers = settings.kafkaSettings.bootstrapServers.joined(separator: ",")
+        do {
+            let rules = settings.topicRules
+            let states = try KafkaAdmin(settings: settings.kafkaSettings).states(of: rules.topics.map(\.name))
+            return [.ok("broker", "\(servers) answers")] + CheckFinding.topics(rules, states)
+        } catch {
+            return [.failed("broker", "\(servers): \(error.detail) (\(error.code))", error.remedy)]
+        }
+    }
+
+    private static func hub(_ settings: Settings) async -> CheckFinding {
+        do {
+            let sender = try SingleSend(settings)
+            // No device has this tag: the hub checks everything and then sends to none.
+            let nobody = try Tag("newswire-check-\(UUID().uuidString)")
+            let probe = SendRequest(
+                format: .template, tags: TagExpression(nobody).description,
+                body: Array(#"{"messageParam":"newswire check"}"#.utf8))
+            let verdict = SendVerdict(try await sender.send(probe))
+            let name = "\(sender.connection.endpoint)\(sender.hub)"
+            return verdict.isAccepted
+                ? .ok("hub", "\(name) accepts the key") : .failed("hub", "\(name): \(verdict.message)", verdict.remedy)
+        } catch {
+            return .failed("hub", "\(error)", "check hub.connectionString, hub.name and hub.trustRoots")
+        }
+    }
+}
+
+/// The result of one check.
+package struct CheckFinding: Hashable, Sendable {
+    private enum Severity: String {
+        case ok, warn, fail
+    }
+
+    private var severity: Severity
+    private var subject: String
+    private var message: String
+    private var remedy = ""
+
+    /// False for a warning too.
+    package var isFailure: Bool { severity == .fail }
+
+    static func ok(_ subject: String, _ message: String) -> CheckFinding {
+        CheckFinding(severity: .ok, subject: subject, message: message)
+    }
+
+    static func warning(_ subject: String, _ message: String, _ remedy: String) -> CheckFinding {
+        CheckFinding(severity: .warn, subject: subject, message: message, remedy: remedy)
+    }
+
+    static func failed(_ subject: String, _ message: String, _ remedy: String) -> CheckFinding {
+        CheckFinding(severity: .fail, subject: subject, message: message, remedy: remedy)
+    }
+
+    package static func topics(_ rules: TopicRules, _ states: [String: TopicState]) -> [CheckFinding] {
+        let findings = rules.findings(states)
+        return rules.topics.flatMap { name, use -> [CheckFinding] in
+            let ours = findings.filter { $0.topic == name && $0.use == use }.map { finding -> CheckFinding in
+                let message = "\(name) (\(use)) \(finding.sentence)"
+                return finding.isFailure
+                    ? .failed("topic", message, finding.remedy) : .warning("topic", message, finding.remedy)
+            }
+            if !ours.isEmpty { return ours }
+            return [.ok("topic", "\(name) (\(use)) has \(counted(states[name]?.partitions ?? 0, "partition"))")]
+        }
+    }
+
+    package func line(hasColours: Bool) -> String {
+        let word = severity == .ok ? "ok  " : severity.rawValue
+        let colour: TerminalColour =
+            switch severity {
+            case .ok: .green
+            case .warn: .yellow
+            case .fail: .red
+            }
+        let shown = hasColours ? colour.applied(to: word) : word
+        let padding = String(repeating: " ", count: max(1, 10 - subject.count))
+        return "\(shown)  \(subject)\(padding)\(message)" + (remedy.isEmpty ? "" : "; \(remedy)")
+    }
+}
+
+extension TopicRules.Finding {
+    /// A warning is something to know; all others, and missing topics, are something to do.
+    var isFailure: Bool { severity != .warning || problem == .missing }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import Foundation
+import KafkaModel
+import Logging
+import NewsModel
+import NewswireSettings
+import PublishEngine
+
+/// `--config FILE`.
+struct ConfigurationOption: ParsableArguments {
+    @Option(name: .long, help: ArgumentHelp("The configuration file (YAML).", valueName: "file"), completion: .file())
+    var config: String
+
+    /// - Throws: an exit with 78, after all problems were written to standard error.
+    func settings() throws -> Settings {
+        guard let settings = try load().settings else { throw ExitCode.badConfiguration }
+        return settings
+    }
+
+    /// Reads the file and writes its problems, warnings included, to standard error.
+    func load() throws -> LoadedSettings {
+        let loaded: LoadedSettings
+        do {
+            loaded = try SettingsFile(path: config).read()
+        } catch {
+            Terminal.standardError.line("\(config): error: the file \(error); name another with --config")
+            throw ExitCode.badConfiguration
+        }
+        for problem in loaded.problems { Terminal.standardError.line(problem.line(file: config)) }
+        if !loaded.errors.isEmpty {
+            Terminal.standardError.line("\(counted(loaded.errors.count, "problem")) in \(config)")
+        }
+        return loaded
+    }
+}
+
+/// `--log-level`, which overrides the configuration.
+struct LogOption: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The least severe level to log: \(SettingsKey.logLevels.joined(separator: ", ")).", valueName: "level"))
+    var logLevel: String?
+
+    func validate() throws {
+        if let logLevel, level == nil {
+            throw ValidationError(logLevel, isNot: "a log level", known: SettingsKey.logLevels)
+        }
+    }
+
+    var level: Logger.Level? { logLevel.flatMap(Logger.Level.init(rawValue:)) }
+
+    @discardableResult
+    func start(_ logging: Settings.Logging) -> LogThreshold {
+        LogLineHandler.install(.init(level: level ?? logging.level, format: logging.format))
+    }
+}
+
+/// `--outcome OUTCOME`, any number of times.
+struct OutcomeOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Only this outcome; repeat for several.", valueName: "outcome"),
+        completion: .list(Outcome.allCases.map(\.rawValue)))
+    var outcome: [String] = []
+
+    func validate() throws {
+        for name in outcome where Outcome(rawValue: name) == nil {
+            throw ValidationError(name, isNot: "an outcome", known: Outcome.allCases.map(\.rawValue))
+        }
+    }
+
+    /// Empty for all.
+    var outcomes: Set<Outcome> { Set(outcome.compactMap(Outcome.init(rawValue:))) }
+}
+
+extension Settings {
+    func lane(named name: String) throws -> LaneSettings {
+        guard let lane = engine.lanes.first(where: { $0.name == name }) else {
+            throw ValidationError(name, isNot: "a lane", known: engine.lanes.map(\.name))
+        }
+        return lane
+    }
+}
+
+extension ValidationError {
+    init(_ word: String, isNot kind: String, known: [String]) {
+        let hint = Spelling.nearest(to: word, among: known).map { " Did you mean \($0)?" } ?? ""
+        self.init("'\(word)' is not \(kind).\(hint) Known: \(known.joined(separator: ", ")).")
+    }
+}
+
+extension KafkaFailure {
+    static func missing(topic: String) -> KafkaFailure {
+        KafkaFailure(
+            code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) does not exist, or this user may not see it",
+            remedy: "Create it: newswire topics --create --config FILE")
+    }
+}
+
+extension ExitCode {
+    /// `EX_CONFIG` of sysexits.h.
+    static let badConfiguration = ExitCode(78)
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import HTTPServing
+import HubServer
+import KafkaIO
+import KafkaModel
+import Logging
+import NewsModel
+import NewswireSettings
+import NotificationHub
+import PublisherService
+import StatusServer
+
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Shows newswire at work: broker, publisher and hub in one process.",
+        discussion: """
+            There is nothing to install or configure, and nothing leaves this machine. Sample news goes onto a \
+            topic of an embedded broker, the publisher posts it to an embedded hub, and a table shows the outcome \
+            of each event.
+
+            Examples:
+              newswire demo                             runs until Ctrl-C
+              newswire demo --once                      ends when every event has its outcome
+              newswire demo --once --events my.ndjson   your own events
+
+            Exit codes: --once ends with 0 if the hub accepted every event, otherwise with 1.
+            """)
+
+    @Flag(help: "End when every event has its outcome.")
+    var once = false
+    @Option(
+        help: ArgumentHelp("Events to use instead of the samples, in any format of 'publish'.", valueName: "file"),
+        completion: .file())
+    var events: String?
+    @Option(help: ArgumentHelp("The hub's port; by default 8090, or a free one if that is taken.", valueName: "n"))
+    var port: Int?
+    @OptionGroup var logOption: LogOption
+
+    func validate() throws {
+        if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be 0 to 65535.") }
+    }
+
+    func run() async throws {
+        let output = Terminal.standardOutput
+        logOption.start(Settings.Logging(level: .warning))
+        output.line("newswire demo: a broker, a hub and a publisher in this process; nothing leaves this machine")
+        do {
+            let demo = try await Demo(port: port, log: Logger(label: "newswire"))
+            let isSound = try await show(demo, output)
+            if !isSound { throw ExitCode.failure }
+        } catch let exit as ExitCode {
+            throw exit
+        } catch {
+            Terminal.standardError.line("error: \(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func show(_ demo: Demo, _ output: Terminal) async throws -> Bool {
+        output.line(
+            "  broker   \(demo.broker.bootstrapServers.joined(separator: ",")), topics \(Demo.topic), \(Demo.resultsTopic), \(Demo.deadLettersTopic)"
+        )
+        output.line("  hub      \(demo.hub.connectionString.endpoint), hub \(demo.hub.address.hubName)")
+        output.line("  status   http://127.0.0.1:\(demo.status.port)/")
+        output.line("  look at  \(demo.page)")
+        let (count, bad) = try demo.feed(events)
+        for line in bad { Terminal.standardError.line(line) }
+        output.line(
+            "  events   \(grouped(count)) on \(Demo.topic); joining the consumer group takes about 3 s\n")
+        let signals = StopSignals { demo.publisher.drain() }
+        defer { withExtendedLifetime(signals) {} }
+        let table = ResultTable(width: output.isInteractive ? output.width : 120, hasColours: output.hasColours)
+        output.line(table.title)
+        enum Ended { case publisher, waiting }
+        try await withThrowingTaskGroup(of: Ended.self) { group in
+            group.addTask {
+                try await demo.publisher.run()
+                return .publisher
+            }
+            group.addTask {
+                await demo.results.wait(for: count) { output.line(table.line($0)) }
+                if once {
+                    demo.publisher.drain()
+                } else {
+                    output.line("\nAll events have their outcome. The demo runs until Ctrl-C; look at \(demo.page)")
+                }
+                return .waiting
+            }
+            // A signal may end the publisher first: then there is nothing left to wait for.
+            for try await ended in group where ended == .publisher { group.cancelAll() }
+        }
+        await demo.close()
+        let results = demo.results.snapshot
+        output.write(DemoSummary(results, events: count, received: demo.hub.receivedCount).text(output))
+        return results.count == count && results.outcomes[.accepted] == count && bad.isEmpty
+    }
+}

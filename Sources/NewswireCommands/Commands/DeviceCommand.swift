@@ -1,0 +1,154 @@
+import ArgumentParser
+import BreakingNews
+import Foundation
+import HubIO
+import NotificationHub
+
+struct DeviceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "Runs a subscriber on the command line.",
+        discussion: """
+            It registers with the hub like an app on a phone, prints each notification as it arrives, and \
+            unregisters on Ctrl-C. A key with the Listen right is enough.
+
+            Example, in two terminals:
+              newswire hub --name breaking-news
+              newswire device --connection-string 'Endpoint=…' --hub breaking-news \\
+                --categories World,Sports
+
+            With --state and --keep it stays the same device: when started again, it prints what arrived in the \
+            meantime. Only the emulator of 'newswire hub' shows its deliveries; with the real service the device \
+            can register, but its notifications go to the platform.
+
+            Exit codes: 0 after it unregistered (or --keep), otherwise 1.
+            """)
+
+    @Option(help: ArgumentHelp("The hub's connection string, with the Listen right.", valueName: "s"))
+    var connectionString: String
+    @Option(help: ArgumentHelp("The hub's name.", valueName: "n"))
+    var hub: String?
+    @Option(help: ArgumentHelp("The categories to subscribe to, separated by commas.", valueName: "list"))
+    var categories: String
+    @Option(help: "The device's platform: apple, fcmv1, windows or browser.")
+    var platform = DevicePlatform.apple
+    @Option(help: ArgumentHelp("The device's address at its platform; by default made up.", valueName: "h"))
+    var handle: String?
+    @Option(
+        help: ArgumentHelp("Trust the authorities in this PEM file instead of the system's.", valueName: "file"),
+        completion: .file())
+    var trustRoots: String?
+    @Option(
+        help: ArgumentHelp("Keep the device's identity and position in this file.", valueName: "file"),
+        completion: .file())
+    var state: String?
+    @Flag(help: "Use registrations, like older apps, instead of an installation.")
+    var registrations = false
+    @Flag(help: "Stay registered on exit.")
+    var keep = false
+    @Flag(help: "Print one JSON object per notification, for programs.")
+    var json = false
+
+    func validate() throws {
+        _ = try settings()
+        guard try !chosen().isEmpty else { throw ValidationError("--categories must name at least one category.") }
+        if let handle { try check(handle) }
+    }
+
+    private func settings() throws -> RegistrationSettings {
+        do {
+            let connection = try ConnectionString(parsing: connectionString)
+            guard let name = try hub.map({ try HubName($0) }) ?? connection.entityPath else {
+                throw ValidationError("--hub is missing; write the hub's name.")
+            }
+            return RegistrationSettings(
+                connection: connection, hub: name, form: registrations ? .registrations(native: false) : .installation)
+        } catch let problem as ValidationError {
+            throw problem
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    private func chosen() throws -> [NewsCategory] {
+        try categories.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.map
+        {
+            name in
+            // A standard category is known by its own spelling.
+            if let known = NewsCategory.standard.first(where: { $0.name.lowercased() == name.lowercased() }) {
+                return known
+            }
+            do { return try NewsCategory(name) } catch { throw ValidationError("'\(name)': \(error)") }
+        }
+    }
+
+    private func check(_ handle: String) throws {
+        guard !handle.isEmpty, handle.utf8.count <= PushChannel.handleLengthMax else {
+            throw ValidationError("--handle must have 1 to \(PushChannel.handleLengthMax) bytes.")
+        }
+        if platform == .apple, !handle.allSatisfy({ $0.isASCII && $0.isHexDigit }) || !handle.count.isMultiple(of: 2) {
+            throw ValidationError("--handle of an apple device must be an even number of hexadecimal digits.")
+        }
+    }
+
+    func run() async throws {
+        let settings = try settings()
+        let link: DeviceLink
+        do {
+            link = try DeviceLink(settings.connection.endpoint, roots: trustRoots.map { .file($0) } ?? .system)
+        } catch {
+            Terminal.standardError.line("error: \(error)")
+            throw ExitCode.failure
+        }
+        let store: any LocalStore = state.map { FileStore(URL(fileURLWithPath: $0)) } ?? MemoryStore()
+        var memory = DeviceMemory(store)
+        let handle = handle ?? memory.handle(on: platform) ?? platform.newHandle()
+        memory.become(handle, on: platform)
+        do { try memory.save() } catch {
+            Terminal.standardError.line("error: the state cannot be saved: \(error.localizedDescription)")
+            throw ExitCode.failure
+        }
+        let choices = CategoryStore(store, offer: try chosen())
+        try choices.choose(try chosen())
+        let names = choices.chosen.map(\.name).joined(separator: ", ")
+        let registrar = HubRegistrar(settings, store: store, transport: link) { state in
+            Self.report(state, "\(names) as \(platform.rawValue) \(handle)")
+        }
+        await registrar.want(Subscription(channel: platform.channel(handle), categories: choices.chosen))
+        // The hub may have been restarted since the last time.
+        await registrar.refresh()
+        let inbox = DeviceInbox(
+            settings.connection.endpoint, link, memory: memory, onReturn: { await registrar.refresh() }
+        ) { notification in
+            Terminal.standardOutput.line(json ? notification.json : notification.line)
+        }
+        let work = Task {
+            await withTaskGroup { group in
+                group.addTask { await registrar.run() }
+                group.addTask { await inbox.run() }
+            }
+        }
+        let signals = StopSignals { work.cancel() }
+        await work.value
+        if !keep { await registrar.want(nil) }
+        let end = keep ? RegistrationState.unregistered : await registrar.settle()
+        guard end == .unregistered else {
+            Terminal.standardError.line("error: the device may still be registered")
+            throw ExitCode.failure
+        }
+        // Print what was delivered until now.
+        await inbox.catchUp()
+        withExtendedLifetime(signals) {}
+    }
+
+    private static func report(_ state: RegistrationState, _ whom: String) {
+        switch state {
+        case .registering: break
+        case .registered: Terminal.standardError.line("registered for \(whom)")
+        case .unregistered: Terminal.standardError.line("unregistered")
+        case .waiting(let failure):
+            let seconds = max(1, failure.retryAt - Int64(Date().timeIntervalSince1970))
+            Terminal.standardError.line("not registered: \(failure); next attempt in \(seconds) s")
+        }
+    }
+}

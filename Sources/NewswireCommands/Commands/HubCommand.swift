@@ -1,0 +1,114 @@
+import ArgumentParser
+import Foundation
+import HubServer
+import NewswireSettings
+import NotificationHub
+
+struct HubCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hub",
+        abstract: "Runs a notification hub on this machine, to try things out.",
+        discussion: """
+            It follows the protocol and the rules of a real hub, so newswire and other clients can send to it. \
+            Nothing leaves this machine. It prints the connection string to use; its page at / shows a reader's \
+            phone, and GET /_emulator/messages lists the messages it received.
+
+            Example, in two terminals:
+              newswire hub --name breaking-news
+              NEWSWIRE_HUB_CONNECTION_STRING='Endpoint=…' newswire run --config newswire.yaml
+
+            With --tls it uses https, which many client libraries require; --write-certificate saves the \
+            certificate that clients then have to trust (hub.trustRoots, or device --trust-roots).
+
+            Ctrl-C ends it. Exit code 1 if it cannot listen or cannot use the store or the certificate.
+            """)
+
+    @Option(help: ArgumentHelp("The address to listen on.", valueName: "host:port"))
+    var listen = "127.0.0.1:8090"
+    @Option(help: "The hub's name.")
+    var name = "breaking-news"
+    @Option(help: ArgumentHelp("Use the rule and key of this connection string instead of new ones.", valueName: "s"))
+    var connectionString: String?
+
+    @Option(
+        help: ArgumentHelp("Keep registrations and messages in this file across restarts.", valueName: "file"),
+        completion: .file())
+    var store: String?
+    @Option(
+        help: ArgumentHelp("Start with this many simulated devices, and print what they cost.", valueName: "n"))
+    var devices = 0
+    @Flag(help: "Use https, with a new certificate unless --certificate names one.")
+    var tls = false
+    @Option(
+        help: ArgumentHelp("A certificate chain in PEM, with --private-key.", valueName: "file"), completion: .file())
+    var certificate: String?
+    @Option(help: ArgumentHelp("The certificate's key in PEM.", valueName: "file"), completion: .file())
+    var privateKey: String?
+    @Option(help: ArgumentHelp("Save the new certificate to this file.", valueName: "file"), completion: .file())
+    var writeCertificate: String?
+
+    func validate() throws {
+        guard (certificate == nil) == (privateKey == nil) else {
+            throw ValidationError("--certificate and --private-key belong together.")
+        }
+        guard 0...SimulatedDevices.countMax ~= devices else {
+            throw ValidationError("--devices must be 0 to \(SimulatedDevices.countMax).")
+        }
+        guard devices == 0 || store == nil else { throw ValidationError("--devices and --store exclude each other.") }
+        _ = try settings()
+    }
+
+    private func settings() throws -> HubServerSettings {
+        guard let address = NetworkAddress(listen) else {
+            throw ValidationError("--listen must be host:port, e.g. 127.0.0.1:8090.")
+        }
+        do {
+            var settings = HubServerSettings(
+                host: address.host, port: address.port, hubName: try HubName(name),
+                connectionString: try connectionString.map { try ConnectionString(parsing: $0) })
+            settings.storePath = store
+            settings.devices = devices
+            if let certificate, let privateKey {
+                settings.security = .files(certificate: certificate, key: privateKey)
+            } else if tls {
+                settings.security = .selfSigned
+            }
+            return settings
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    func run() async throws {
+        LogLineHandler.install(Settings.Logging())
+        if devices > 0 { Terminal.standardError.line("registering \(counted(devices, "device"))") }
+        do {
+            let server = try HubServer(try settings())
+            if let writeCertificate, let pem = server.certificatePEM {
+                try Data(pem.utf8).write(to: URL(fileURLWithPath: writeCertificate), options: .atomic)
+            }
+            if let devices = server.devices { Terminal.standardOutput.line("\(devices)\n") }
+            let (signals, signalled) = AsyncStream<Void>.makeStream()
+            let handlers = StopSignals { signalled.finish() }
+            let hub = try await server.start()
+            Terminal.standardOutput.line(Self.greeting(hub.address))
+            for await _ in signals {}
+            await hub.stop()
+            withExtendedLifetime(handlers) {}
+        } catch let problem as HubServerProblem {
+            Terminal.standardError.line("error: \(problem)")
+            throw ExitCode.failure
+        }
+    }
+
+    /// The connection strings for clients. Their keys are this hub's own and of no use elsewhere.
+    private static func greeting(_ address: HubAddress) -> String {
+        var lines = [
+            "hub \(address.hubName) at \(address.connectionString.endpoint)", "", address.connectionString.revealed,
+        ]
+        if let listen = address.listenConnectionString {
+            lines += ["", "for apps, with the Listen right only:", listen.revealed]
+        }
+        return lines.joined(separator: "\n")
+    }
+}

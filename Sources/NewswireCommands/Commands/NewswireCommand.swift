@@ -1,0 +1,36 @@
+package import ArgumentParser
+import PublisherService
+
+package struct NewswireCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "newswire",
+        abstract: "News from Kafka to phones, through an Azure Notification Hub.",
+        discussion: """
+            Newswire reads news events from Kafka topics, decides which category tag each belongs to, posts \
+            it to a notification hub at a steady rate, and writes the outcome of every delivery to a results topic.
+
+            To see it work, with nothing to install or configure:
+              newswire demo
+
+            Then with your own Kafka and hub:
+              newswire check --config newswire.yaml --offline   every mistake at once, by line
+              newswire topics --config newswire.yaml --create   creates the topics
+              newswire run --config newswire.yaml               publishes until you stop it
+              newswire results --config newswire.yaml --follow  shows every outcome
+
+            Exit codes: 0 success, 1 failure, 64 wrong usage, 78 wrong configuration.
+
+            To complete commands and options with the tab key, save a completion script for your shell:
+              newswire --generate-completion-script bash > ~/.local/share/bash-completion/completions/newswire
+              newswire --generate-completion-script zsh > ~/.zfunc/_newswire       (~/.zfunc in fpath)
+              newswire --generate-completion-script fish > ~/.config/fish/completions/newswire.fish
+            """,
+        version: "newswire \(ServiceVersion.text)",
+        subcommands: [
+            DemoCommand.self, RunCommand.self, CheckCommand.self, TopicsCommand.self, PublishCommand.self,
+            ResultsCommand.self, RedriveCommand.self, SendCommand.self, HubCommand.self, DeviceCommand.self,
+            SimulateCommand.self,
+        ])
+
+    package init() {}
+}

@@ -1,0 +1,162 @@
+import ArgumentParser
+import KafkaIO
+import KafkaModel
+import NewsModel
+import NewswireSettings
+import PublishEngine
+import PublisherService
+
+struct RedriveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "redrive",
+        abstract: "Puts dead letters back on their lane.",
+        discussion: """
+            Reads the dead-letter topic to its current end and puts each record back, byte for byte, on the \
+            topic and partition it came from. It is then sent only to the platform that failed. An event \
+            keeps its time, so one older than its lane's maxAge ends as expired. A dead letter whose original was \
+            too large for the topic is refused, and standard error names the original's place.
+
+            Examples:
+              newswire redrive --config newswire.yaml --dry-run
+              newswire redrive --config newswire.yaml --outcome exhausted --since 2h
+              newswire redrive --config newswire.yaml --outcome unroutable --reason unknown-category
+
+            A dead letter is put back once: the committed offset of the group {kafka.group}.redrive is the first \
+            one not yet put back, and the offset's metadata marks the later ones that were. --again ignores this. \
+            After an interruption, at most 256 may be put back twice. No record is put back more than \
+            --max-redrives times; its header nw-redrive counts. Dead letters stay on their topic until Kafka \
+            deletes them.
+
+            Exit code 1 if it is interrupted or Kafka fails; the same command then continues.
+            """)
+
+    @OptionGroup var configurationOption: ConfigurationOption
+    @OptionGroup var outcomeOption: OutcomeOption
+    @Option(
+        help: ArgumentHelp("Only this reason, as in the nw-reason header; repeat for several.", valueName: "code"))
+    var reason: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Only events put on their lane since then: an RFC 3339 time, or how long ago, e.g. 2h.", valueName: "time"))
+    var since: String?
+    @Option(help: ArgumentHelp("Only events put on their lane before then; the same formats.", valueName: "time"))
+    var until: String?
+    @Option(help: ArgumentHelp("Only this lane; repeat for several.", valueName: "lane"))
+    var lane: [String] = []
+    @Option(help: ArgumentHelp("Stop after putting back this many.", valueName: "n"))
+    var limit: Int?
+    @Option(help: ArgumentHelp("The most times that one record is put back.", valueName: "n"))
+    var maxRedrives = 3
+    @Flag(help: "Include records that an earlier run put back.")
+    var again = false
+    @Flag(help: "Only show what would be put back.")
+    var dryRun = false
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+        guard (1...1000).contains(maxRedrives) else { throw ValidationError("--max-redrives must be 1 to 1000.") }
+        for (name, text) in [("--since", since), ("--until", until)] {
+            if let text, Self.time(text, now: .distantFuture) == nil {
+                throw ValidationError(
+                    "\(name) '\(text)' is neither a time such as 2026-01-31T06:00:00Z nor a duration such as 2h.")
+            }
+        }
+    }
+
+    /// An RFC 3339 time, or a duration before now.
+    static func time(_ text: String, now: Instant) -> Instant? {
+        Instant(rfc3339: text) ?? SettingsValue.duration(text).map { now - $0 }
+    }
+
+    func run() throws {
+        let settings = try configurationOption.settings()
+        let topics = settings.engine.lanes.flatMap(\.topics)
+        let lanes = try lane.map { try settings.lane(named: $0) }
+        let stop = StopFlag()
+        let signals = StopSignals { stop.raise() }
+        defer { withExtendedLifetime(signals) {} }
+        let output = Terminal.standardOutput
+        var summary = RedriveSummary()
+        do {
+            let counts = try KafkaAdmin(settings: settings.kafkaSettings).partitionCounts()
+            guard let partitions = counts[settings.deadLettersTopic] else {
+                throw KafkaFailure.missing(topic: settings.deadLettersTopic)
+            }
+            let now = ServiceClock().now.wall
+            var redrive = Redrive(topics: counts.filter { topics.contains($0.key) })
+            redrive.outcomes = outcomeOption.outcomes
+            redrive.reasons = Set(reason)
+            redrive.since = since.flatMap { Self.time($0, now: now) }
+            redrive.until = until.flatMap { Self.time($0, now: now) }
+            redrive.maximum = maxRedrives
+            if !lanes.isEmpty { redrive.wantedTopics = Set(lanes.flatMap(\.topics)) }
+            try putBack(redrive, settings, partitions: partitions, stop: stop, &summary)
+        } catch let failure as KafkaFailure {
+            output.write(summary.table(isDryRun: dryRun, hasColours: output.hasColours))
+            output.line(summary.line(isDryRun: dryRun))
+            Terminal.standardError.line("error: \(failure)")
+            throw ExitCode.failure
+        }
+        output.write(summary.table(isDryRun: dryRun, hasColours: output.hasColours))
+        output.line(summary.line(isDryRun: dryRun))
+        if stop.isRaised {
+            Terminal.standardError.line("interrupted; the same command continues from here")
+            throw ExitCode.failure
+        }
+    }
+
+    /// The most refused dead letters that are named one by one.
+    private static let namedMax = 1_000
+
+    private func putBack(
+        _ redrive: Redrive, _ settings: Settings, partitions: Int, stop: StopFlag, _ summary: inout RedriveSummary
+    ) throws(KafkaFailure) {
+        let kafka = settings.kafkaSettings
+        let topic = settings.deadLettersTopic
+        let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
+        let marks = try GroupMarks(settings: kafka, group: "\(kafka.group).redrive")
+        let publisher = try RecordPublisher(settings: kafka)
+        let committed = try marks.read(all)
+        for partition in all where !stop.isRaised && summary.putBack < limit ?? .max {
+            var mark = RedriveMark(committed[partition])
+            let reader = try TopicReader(
+                settings: kafka, topic: topic, partitions: [partition.partition],
+                from: again ? .beginning : .offset(mark.first))
+            var outOfReach = 0
+            while !reader.isAtEnd, !stop.isRaised, summary.putBack < limit ?? .max {
+                let before = summary.putBack
+                for read in try reader.next(timeout: .milliseconds(500)) where summary.putBack < limit ?? .max {
+                    if !again && mark.isGone(read.record.offset) {
+                        summary.addGone()
+                        continue
+                    }
+                    let verdict = redrive.verdict(on: read.record)
+                    if case .putBack(let record) = verdict {
+                        if !dryRun { try publisher.publish(record) }
+                        mark.putBack(read.record.offset)
+                    } else {
+                        mark.leave(read.record.offset)
+                    }
+                    let label = Redrive.label(read.record)
+                    summary.add(label, verdict)
+                    if let label, verdict == .refused(.truncated), summary.refused <= Self.namedMax {
+                        Terminal.standardError.line(
+                            "\(read.partition)/\(read.record.offset) has no original; it is at \(label.coordinates.source)"
+                        )
+                    }
+                }
+                guard summary.putBack > before, !dryRun else { continue }
+                // Records are stored before they count as gone: a crash in between may repeat some, but loses none.
+                try publisher.flush()
+                let (reached, lost) = mark.committed
+                outOfReach = lost
+                try marks.commit([partition: reached])
+            }
+            if outOfReach > 0 {
+                Terminal.standardError.line(
+                    "\(partition): \(counted(outOfReach, "older dead letter")) will be skipped by later runs without --again"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import Foundation
+import HTTPServing
+import KafkaIO
+import Logging
+import NewsModel
+import NewswireSettings
+import OTLPTracing
+import PublishEngine
+import PublisherService
+import StatusServer
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Runs the publisher: reads news, posts notifications, reports outcomes.",
+        discussion: """
+            Start as many processes as you like, up to the number of partitions: they share the work as one \
+            consumer group, and the configured rate is the rate of all of them together.
+
+            SIGTERM (or Ctrl-C) ends it in order: it sends nothing new, waits for replies, stores results and \
+            commits offsets. A second one ends it at once; nothing is lost then either, but requests in flight \
+            may be sent again.
+
+            SIGHUP reads the configuration again and applies rate, categories, unroutable, payload.message and \
+            logging.level. A file with any problem is refused as a whole; other changes wait for a restart.
+
+            Examples:
+              newswire run --config newswire.yaml
+              newswire run --config newswire.yaml --until-caught-up
+              NEWSWIRE_RATE_PER_SECOND=100 newswire run --config newswire.yaml
+
+            The environment overrides every key of the configuration: rate.perSecond is NEWSWIRE_RATE_PER_SECOND, \
+            hub.connectionString is NEWSWIRE_HUB_CONNECTION_STRING.
+
+            Exit codes: 0 after an orderly end, 1 if it had to give up, 78 if the configuration is wrong.
+            """)
+
+    @OptionGroup var configurationOption: ConfigurationOption
+    @OptionGroup var logOption: LogOption
+    @Flag(help: "End once the results of all records that were on the topics at the start are stored and committed.")
+    var untilCaughtUp = false
+
+    func run() async throws {
+        let loaded = try configurationOption.load()
+        guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
+        let threshold = logOption.start(settings.logging)
+        let log = Logger(label: "newswire")
+        do {
+            let exporter = try settings.spanExporter(log: log)
+            let publisher = try Publisher(
+                settings: try settings.publisherSettings(cores: ProcessInfo.processInfo.activeProcessorCount), log: log,
+                tracer: exporter.map { OTLPTracer($0, sampledPercent: settings.tracing.sampledPercent) })
+            let signals = StopSignals { publisher.drain() }
+            let reload = SettingsReload(
+                configurationOption.config, inForce: loaded.effective, publisher: publisher, log: log,
+                threshold: logOption.level == nil ? threshold : nil)
+            defer { withExtendedLifetime((signals, reload)) {} }
+            let lanes = settings.engine.lanes.map(\.name).joined(separator: ",")
+            log.info("started", metadata: ["group": "\(settings.kafkaSettings.group)", "lanes": "\(lanes)"])
+            let status = await settings.serveStatus(of: publisher, exporter: exporter, log: log)
+            do {
+                try await publisher.run(untilCaughtUp: untilCaughtUp)
+            } catch {
+                await exporter?.close()
+                await status?.stop()
+                throw error
+            }
+            await exporter?.close()
+            // Last, so that a shutdown can be watched.
+            await status?.stop()
+            var counts: Logger.Metadata = [:]
+            for (outcome, count) in publisher.telemetry.outcomes {
+                counts[outcome.rawValue] = .stringConvertible(count)
+            }
+            log.info("ended", metadata: counts)
+        } catch let failure as PublisherFailure {
+            log.critical("ended", metadata: ["reason": "\(failure)"])
+            if case .settings = failure { throw ExitCode.badConfiguration }
+            throw ExitCode.failure
+        }
+    }
+}
+
+extension Settings {
+    /// The exporter for spans; `nil` when tracing is off.
+    fileprivate func spanExporter(log: Logger) throws -> SpanExporter? {
+        guard let endpoint = tracing.endpoint else { return nil }
+        let process = ProcessInfo.processInfo
+        let resource = [
+            ("service.name", "newswire"), ("service.version", ServiceVersion.text),
+            ("service.instance.id", kafkaSettings.instance ?? "\(process.hostName):\(process.processIdentifier)"),
+        ]
+        let headers = tracing.headers.map { (name: $0.name, value: $0.value.revealed) }
+        return SpanExporter(try CollectorAddress(endpoint), headers: headers, resource: resource) { reason in
+            if let reason {
+                log.warning("spans are not exported", metadata: ["reason": "\(reason)"])
+            } else {
+                log.notice("spans are exported again")
+            }
+        }
+    }
+
+    /// Serves health, metrics and the dashboard.
+    ///
+    /// - Returns: `nil` when that is off, or when the port is not available: news must go out all the same.
+    fileprivate func serveStatus(
+        of publisher: Publisher, exporter: SpanExporter?, log: Logger
+    ) async -> RunningServer? {
+        guard let listen else { return nil }
+        let server = StatusServer(
+            StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed), publisher: publisher,
+            exporter: exporter, log: log)
+        do throws(ListenFailure) {
+            let running = try await server.start()
+            let address = NetworkAddress(host: listen.host, port: running.port)
+            log.info("status served", metadata: ["address": "\(address)", "dashboard": "http://\(address)/"])
+            return running
+        } catch {
+            log.error(
+                "status not served: no health, no metrics",
+                metadata: ["reason": "\(error)", "remedy": "give each process its own http.listen, or set it to off"])
+            return nil
+        }
+    }
+}

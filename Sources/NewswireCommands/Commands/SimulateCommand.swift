@@ -1,0 +1,73 @@
+import ArgumentParser
+import NewsModel
+import Simulation
+
+struct SimulateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate",
+        abstract: "Runs the engine in a simulated world where everything goes wrong, and checks every promise.",
+        discussion: """
+            A life is some news, one to three processes, a model of Kafka and of the hub, and a mix of faults: lost \
+            replies, throttling, crashes, rebalances, recreated topics, partitions without a leader, wrong clocks \
+            and more, all drawn from one seed. After every step it checks the promises of the README. At the end, a \
+            table shows how often each fault and each outcome occurred.
+
+            Examples:
+              newswire simulate --lives 10000
+              newswire simulate --seed 31026 --lives 1      repeats one life
+
+            Exit code 1 if a promise is broken; the seed, the promise and the relevant faults and news are printed.
+            """)
+
+    @Option(help: "The seed of the first life; each further life takes the next number.")
+    var seed: UInt64 = 1
+    @Option(help: "The number of lives.")
+    var lives = 1_000
+    @Option(help: "The number of lives to run at once.")
+    var workers = 2
+
+    func validate() throws {
+        guard (1...100_000_000).contains(lives) else { throw ValidationError("--lives must be 1 to 100000000.") }
+        guard (1...256).contains(workers) else { throw ValidationError("--workers must be 1 to 256.") }
+    }
+
+    func run() async throws {
+        let output = Terminal.standardError
+        let total = lives
+        let result = try await Campaign(firstSeed: seed, lives: lives, workers: workers).run { progress in
+            if output.isInteractive {
+                output.write("\r\(grouped(progress.lives)) of \(counted(total, "life", plural: "lives"))")
+            }
+        }
+        if output.isInteractive { output.line() }
+        for failure in result.failures { Terminal.standardOutput.line("\(failure)\n") }
+        Terminal.standardOutput.line(Self.summary(result))
+        if !result.failures.isEmpty { throw ExitCode.failure }
+    }
+
+    private static func summary(_ result: Campaign.Progress) -> String {
+        let report = result.report
+        let days = report.simulated.components.seconds / 86_400
+        return """
+            \(coverage(report))
+            \(counted(result.lives, "life", plural: "lives")) kept every promise, \(grouped(result.failures.count)) did not.
+            \(counted(report.records, "record")), \(counted(report.sends, "send")), \(grouped(report.accepted)) accepted, \
+            \(counted(report.results, "result"))
+            \(counted(report.crashes, "crash", plural: "crashes")), \(counted(report.rebalances, "rebalance")), \
+            \(counted(report.repeats, "repeat")), \(counted(report.inputs, "input")), \
+            \(counted(Int(days), "day")) of simulated time
+            """
+    }
+
+    /// The number of times each fault took effect and each outcome was stored.
+    private static func coverage(_ report: LifeReport) -> String {
+        var table = TextTable(
+            [.init(title: "fault or outcome", widthMax: 48), .init(title: "times", isRightAligned: true)],
+            hasColours: false)
+        for name in FaultName.allCases { table.add([.init(name.rawValue), .init("\(report.struck[name] ?? 0)")]) }
+        for outcome in Outcome.allCases {
+            table.add([.init("outcome: \(outcome.rawValue)"), .init("\(report.outcomes[outcome] ?? 0)")])
+        }
+        return table.text
+    }
+}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import KafkaIO
+package import KafkaModel
+import NewswireSettings
+
+struct TopicsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "topics",
+        abstract: "Shows the topics of a configuration; creates the missing and widens the small ones.",
+        discussion: """
+            The topics of a lane must have the same number of partitions, and the results topic at least as \
+            many: the result of a record from partition p is written to partition p, where newswire looks for it \
+            after a restart.
+
+            Examples:
+              newswire topics --config newswire.yaml
+              newswire topics --config newswire.yaml --create --partitions 12
+
+            --create creates missing topics with cleanup.policy=delete and a retention: source topics 7 days (or \
+            their lane's maxAge if that is longer), results 14 days (or the largest maxAge), dead letters 30 days. \
+            It widens a results topic with too few partitions, and a lane's topic with fewer than another of the \
+            same lane. After that, records with the same key may go to another partition than before. The settings \
+            of existing topics do not change. It waits up to 30 seconds for the brokers to show the new topics.
+
+            Exit code 1 if a topic is missing or does not fit.
+            """)
+
+    @OptionGroup var configurationOption: ConfigurationOption
+    @Flag(help: "Create missing topics and widen those with too few partitions.")
+    var create = false
+    @Option(help: "Partitions of new topics. A topic that must match an existing one gets as many as that.")
+    var partitions = 12
+    @Option(help: "Copies of each new partition; by default the broker decides.")
+    var replication: Int?
+
+    func validate() throws {
+        guard (1...10_000).contains(partitions) else { throw ValidationError("--partitions must be 1 to 10000.") }
+        guard replication.map({ (1...100).contains($0) }) ?? true else {
+            throw ValidationError("--replication must be 1 to 100.")
+        }
+    }
+
+    func run() throws {
+        let settings = try configurationOption.settings()
+        do {
+            let admin = try KafkaAdmin(settings: settings.kafkaSettings)
+            let rules = settings.topicRules
+            let names = rules.topics.map(\.name)
+            var states = try admin.states(of: names)
+            if create {
+                let changes = rules.changes(states, partitions: partitions)
+                try make(changes, admin)
+                if !changes.isEmpty { states = try admin.states(of: names) }
+            }
+            let findings = rules.findings(states)
+            let output = Terminal.standardOutput
+            output.write(rules.table(states, findings, hasColours: output.hasColours))
+            if findings.contains(where: \.isFailure) { throw ExitCode.failure }
+        } catch let failure as KafkaFailure {
+            Terminal.standardError.line("error: \(failure)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func make(_ changes: [TopicRules.Change], _ admin: KafkaAdmin) throws(KafkaFailure) {
+        // One by one: if one fails, it is clear which exist.
+        for change in changes {
+            if let from = change.from {
+                try admin.createPartitions([change.topic: change.partitions])
+                Terminal.standardOutput.line(
+                    "widened \(change.topic) from \(from) to \(counted(change.partitions, "partition"))")
+            } else {
+                let existing = try admin.create([
+                    .init(
+                        name: change.topic, partitions: change.partitions, replication: replication,
+                        configuration: change.configuration)
+                ])
+                // Not visible to this user, or created by someone else meanwhile.
+                guard !existing.contains(change.topic) else {
+                    Terminal.standardOutput.line("\(change.topic) exists already")
+                    continue
+                }
+                let settings = change.configuration.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+                Terminal.standardOutput.line(
+                    "created \(change.topic) with \(counted(change.partitions, "partition")), \(settings.joined(separator: ", "))"
+                )
+            }
+        }
+        try admin.waitUntilVisible(
+            Dictionary(changes.map { ($0.topic, $0.partitions) }) { first, second in max(first, second) })
+    }
+}
+
+extension TopicRules {
+    /// All topics with the findings about them.
+    package func table(_ states: [String: TopicState], _ findings: [Finding], hasColours: Bool) -> String {
+        var table = TextTable(
+            [
+                .init(title: "topic", widthMax: 80), .init(title: "use", widthMax: 40),
+                .init(title: "partitions", isRightAligned: true), .init(title: "state", widthMax: 300),
+            ], hasColours: hasColours)
+        for (name, use) in topics {
+            let count = states[name].map { String($0.partitions) } ?? "-"
+            let ours = findings.filter { $0.topic == name && $0.use == use }
+            if ours.isEmpty {
+                table.add([.init(name), .init(use.description), .init(count), .init("ok", colour: .green)])
+            }
+            for finding in ours {
+                let text = "\(finding.sentence); \(finding.remedy)"
+                table.add([
+                    .init(name), .init(use.description), .init(count),
+                    finding.isFailure ? .init(text, colour: .red) : .init("warning: \(text)", colour: .yellow),
+                ])
+            }
+        }
+        return table.text
+    }
+}

@@ -1,0 +1,107 @@
+import BreakingNews
+import ByteText
+import Foundation
+import NIOCore
+import NotificationHub
+
+/// Shows the emulator's deliveries to one device, each once and in order, across lost connections and restarts.
+actor DeviceInbox {
+    private let endpoint: HubEndpoint
+    private let link: DeviceLink
+    private let clock = SystemClock()
+    private let onArrival: @Sendable (DeviceNotification) -> Void
+    private let onReturn: @Sendable () async -> Void
+    private var memory: DeviceMemory
+    private var isSilent = false
+    private var wasOpen = false
+
+    /// - Parameter onReturn: called when the hub is back; without a store it has forgotten all registrations.
+    init(
+        _ endpoint: HubEndpoint, _ link: DeviceLink, memory: DeviceMemory,
+        onReturn: @escaping @Sendable () async -> Void,
+        onArrival: @escaping @Sendable (DeviceNotification) -> Void
+    ) {
+        (self.endpoint, self.link) = (endpoint, link)
+        self.memory = memory
+        self.onReturn = onReturn
+        self.onArrival = onArrival
+    }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            await watch()
+            if !Task.isCancelled { await clock.sleep(seconds: 1) }
+        }
+    }
+
+    /// Follows one connection to its end. The stream is opened before older deliveries are fetched, so that none is lost
+    /// in between.
+    private func watch() async {
+        guard await isEmulator() else { return }
+        var events = DeviceEventReader()
+        do {
+            let stream = link.open(
+                request("/_emulator/stream?handle=\(memory.handle.percentEncoded)"), silenceMax: Self.silenceMax)
+            for try await piece in stream {
+                switch piece {
+                case .opened(200, _):
+                    if wasOpen { await onReturn() }
+                    wasOpen = true
+                    await catchUp()
+                case .opened: return
+                case .bytes(let bytes): show(events.read(bytes).compactMap { DeviceNotification($0) })
+                }
+            }
+        } catch {
+            // The caller opens it again, whatever the reason.
+        }
+    }
+
+    /// The hub sends something every 15 s, at least a comment.
+    private static let silenceMax = TimeAmount.seconds(45)
+
+    /// Shows the deliveries that the hub still keeps and that were not shown yet.
+    func catchUp() async {
+        guard let reply = await get("/_emulator/devices/\(memory.handle.percentEncoded)"), reply.status == 200,
+            let root = try? JSONSerialization.jsonObject(with: Data(reply.body)) as? [String: Any],
+            let deliveries = root["deliveries"] as? [[String: Any]]
+        else { return }
+        show(deliveries.compactMap { DeviceNotification($0) })
+    }
+
+    private func show(_ notifications: [DeviceNotification]) {
+        let before = memory.seen
+        for notification in notifications where notification.number > memory.seen {
+            memory.seen = notification.number
+            if notification.isShown { onArrival(notification) }
+        }
+        // If the file cannot be written, the next start repeats these deliveries.
+        if memory.seen != before { try? memory.save() }
+    }
+
+    /// If it is not, reports that once.
+    private func isEmulator() async -> Bool {
+        // Without a reply there is nothing to report here: the registrar reports the failure.
+        guard let reply = await get("/_emulator/status") else { return false }
+        let root = (try? JSONSerialization.jsonObject(with: Data(reply.body))) as? [String: Any]
+        guard reply.status == 200, let delivered = root?["delivered"] as? Int else {
+            if !isSilent {
+                Terminal.standardError.line(
+                    "this hub is not the emulator, or not on this machine: the device can register, but its notifications "
+                        + "cannot be shown here")
+            }
+            isSilent = true
+            return false
+        }
+        // A restarted hub counts from 1.
+        if delivered < memory.seen { memory.seen = 0 }
+        return true
+    }
+
+    private func get(_ target: String) async -> HubResponse? { try? await link.send(request(target)) }
+
+    private func request(_ target: String) -> HubRequest {
+        HubRequest(method: "GET", endpoint: endpoint, target: endpoint.basePath + target)
+    }
+}

@@ -1,0 +1,117 @@
+import ByteText
+package import Foundation
+
+/// One delivery as the emulator describes it, with the text that the phone would show.
+package struct DeviceNotification: Sendable {
+    /// The hub counts its deliveries.
+    let number: Int
+    /// RFC 3339.
+    let time: String
+    let isShown: Bool
+    let category: String?
+    let text: String
+    /// The delivery as the emulator wrote it, on one line.
+    let json: String
+
+    /// - Returns: `nil` for bytes that do not describe a delivery.
+    init?(_ bytes: Data) {
+        guard let delivery = try? JSONSerialization.jsonObject(with: bytes) as? [String: Any] else { return nil }
+        self.init(delivery)
+    }
+
+    package init?(_ delivery: [String: Any]) {
+        guard let number = delivery["number"] as? Int, let platform = delivery["platform"] as? String,
+            let written = try? JSONSerialization.data(
+                withJSONObject: delivery, options: [.sortedKeys, .withoutEscapingSlashes])
+        else { return nil }
+        self.number = number
+        time = delivery["time"] as? String ?? ""
+        isShown = delivery["outcome"] as? String == "Success"
+        json = String(decoding: written, as: UTF8.self)
+        let body = delivery["body"] as? String ?? ""
+        (category, text) = platform == "windows" ? Self.windows(body) : Self.object(body, platform)
+    }
+
+    /// `10:15:02  World  Breaking World News : …`, without control characters.
+    package var line: String {
+        let clock = String(time.dropFirst(11).prefix(8))
+        let parts = [clock, category ?? "", text].filter { !$0.isEmpty }
+        return String(
+            parts.joined(separator: "  ").map { character in
+                let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
+                return isControl ? " " : character
+            })
+    }
+
+    private static func object(_ body: String, _ platform: String) -> (String?, String) {
+        let root = (try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any] ?? [:]
+        var shown: Any?
+        var data = root
+        switch platform {
+        case "apple":
+            shown = (root["aps"] as? [String: Any])?["alert"]
+        case "fcmv1":
+            let message = root["message"] as? [String: Any] ?? [:]
+            data = message["data"] as? [String: Any] ?? [:]
+            shown = message["notification"] ?? data["message"]
+        default: shown = root["message"] ?? root
+        }
+        return (data["category"] as? String, text(shown) ?? body)
+    }
+
+    /// A text, or a title and a body.
+    private static func text(_ shown: Any?) -> String? {
+        if let text = shown as? String { return text }
+        let parts = ["title", "body"].compactMap { (shown as? [String: Any])?[$0] as? String }
+        return parts.isEmpty ? nil : parts.joined(separator: ": ")
+    }
+
+    /// The texts of a toast; if there are several, the first is the category.
+    private static func windows(_ body: String) -> (String?, String) {
+        var texts: [String] = []
+        var rest = body[...]
+        while texts.count < 10, let opening = rest.firstRange(of: /<text(?:\s[^>]*)?>/) {
+            rest = rest[opening.upperBound...]
+            guard let closing = rest.firstRange(of: "</text>") else { break }
+            texts.append(XMLText.replacingReferences(String(rest[..<closing.lowerBound])))
+            rest = rest[closing.upperBound...]
+        }
+        guard texts.count > 1 else { return (nil, texts.first ?? body) }
+        return (texts[0], texts.dropFirst().joined(separator: " "))
+    }
+}
+
+/// Reads server-sent events from bytes that arrive in pieces of any size.
+package struct DeviceEventReader {
+    /// The longest line, in bytes: longer than any event of a hub, whose bodies have at most 64 KiB.
+    static let lineMax = 1024 * 1024
+
+    private var line: [UInt8] = []
+    private var isTooLong = false
+    private var data: [UInt8] = []
+
+    package init() {}
+
+    /// - Returns: the data of the events that these bytes complete.
+    package mutating func read(_ bytes: some Sequence<UInt8>) -> [Data] {
+        var events: [Data] = []
+        for byte in bytes {
+            guard byte == UInt8(ascii: "\n") else {
+                if line.count < Self.lineMax { line.append(byte) } else { isTooLong = true }
+                continue
+            }
+            if line.last == UInt8(ascii: "\r") { line.removeLast() }
+            if line.isEmpty {
+                if !data.isEmpty { events.append(Data(data)) }
+                data = []
+            } else if !isTooLong, line.starts(with: "data:".utf8), data.count < Self.lineMax {
+                if !data.isEmpty { data.append(UInt8(ascii: "\n")) }
+                let value = line.dropFirst(5)
+                data += value.first == UInt8(ascii: " ") ? value.dropFirst() : value
+            }
+            line.removeAll(keepingCapacity: true)
+            isTooLong = false
+        }
+        return events
+    }
+}

@@ -1,0 +1,114 @@
+/// One event of a file, or one mistake.
+package struct EventFileItem: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
+        /// A JSON text that should be an event; not decoded yet.
+        case event([UInt8])
+        /// Not an event, for this reason.
+        case bad(String)
+    }
+
+    /// The line it starts on, from 1.
+    package var line: Int
+    package var content: Content
+
+    package init(line: Int, content: Content) {
+        self.line = line
+        self.content = content
+    }
+}
+
+/// Cuts a file into events as its bytes arrive, in pieces of any size. Holds one event at a time, never the file.
+package struct EventFileSplitter {
+    /// The longest event, in bytes; a longer one is bad and skipped.
+    package static let eventLengthMax = 2 << 20
+
+    private var splitter: Splitter
+
+    private enum Splitter {
+        case lines(LineSplitter)
+        case json(JSONSplitter)
+        case csv(CSVSplitter)
+        /// While one of the others is used, so that it is not copied.
+        case none
+    }
+
+    package init(_ format: EventFileFormat) {
+        splitter =
+            switch format {
+            case .ndjson: .lines(LineSplitter())
+            case .array: .json(JSONSplitter(isArray: true))
+            case .document: .json(JSONSplitter(isArray: false))
+            case .csv: .csv(CSVSplitter())
+            }
+    }
+
+    /// Takes the next bytes and appends what they complete.
+    package mutating func feed(_ bytes: some Sequence<UInt8>, into items: inout [EventFileItem]) {
+        switch splitter {
+        case .lines(var lines):
+            splitter = .none
+            lines.feed(bytes, into: &items)
+            splitter = .lines(lines)
+        case .json(var json):
+            splitter = .none
+            json.feed(bytes, into: &items)
+            splitter = .json(json)
+        case .csv(var csv):
+            splitter = .none
+            csv.feed(bytes, into: &items)
+            splitter = .csv(csv)
+        case .none: break
+        }
+    }
+
+    /// The file has ended: appends what was unfinished.
+    package mutating func finish(into items: inout [EventFileItem]) {
+        switch splitter {
+        case .lines(var lines): lines.finish(into: &items)
+        case .json(var json): json.finish(into: &items)
+        case .csv(var csv): csv.finish(into: &items)
+        case .none: break
+        }
+    }
+}
+
+/// NDJSON: every line that is not blank is an event.
+struct LineSplitter {
+    private var line = 1
+    private var pending: [UInt8] = []
+    private var isTooLong = false
+
+    mutating func feed(_ bytes: some Sequence<UInt8>, into items: inout [EventFileItem]) {
+        for byte in bytes {
+            if byte == UInt8(ascii: "\n") {
+                end(into: &items)
+                line += 1
+            } else if pending.count < EventFileSplitter.eventLengthMax {
+                pending.append(byte)
+            } else {
+                isTooLong = true
+            }
+        }
+    }
+
+    mutating func finish(into items: inout [EventFileItem]) {
+        end(into: &items)
+    }
+
+    private mutating func end(into items: inout [EventFileItem]) {
+        defer {
+            pending.removeAll(keepingCapacity: true)
+            isTooLong = false
+        }
+        if isTooLong {
+            items.append(
+                EventFileItem(line: line, content: .bad("longer than \(EventFileSplitter.eventLengthMax >> 20) MiB")))
+            return
+        }
+        // A byte order mark, and the other half of a Windows line break.
+        if line == 1, pending.starts(with: [0xEF, 0xBB, 0xBF]) { pending.removeFirst(3) }
+        guard pending.contains(where: { $0 > UInt8(ascii: " ") }) else { return }
+        if pending.last == UInt8(ascii: "\r") { pending.removeLast() }
+        items.append(EventFileItem(line: line, content: .event(pending)))
+    }
+}

@@ -1,0 +1,96 @@
+package import KafkaModel
+package import NewsModel
+import NewswireSettings
+import PublishEngine
+
+/// Decides which dead letters go back to their lane, and builds the records to write.
+package struct Redrive: Sendable {
+    /// Empty for any.
+    package var outcomes: Set<Outcome> = []
+    /// Empty for any.
+    package var reasons: Set<String> = []
+    /// Compared with the time the event was put on its lane, which its dead letter carries in a header.
+    package var since: Instant?
+    package var until: Instant?
+    /// The topics of all lanes, each with its partition count.
+    private let topics: [String: Int]
+    /// Other topics are passed over; `nil` for all.
+    package var wantedTopics: Set<String>?
+    /// The most times that one record is put back.
+    var maximum = 3
+
+    package init(topics: [String: Int]) {
+        self.topics = topics
+    }
+
+    package enum Verdict: Sendable, Hashable {
+        case putBack(ProducedRecord)
+        /// Excluded by a filter.
+        case passedOver
+        case refused(Refusal)
+    }
+
+    package enum Refusal: String, Sendable, Hashable, CaseIterable {
+        case notOurs = "not a dead letter of newswire"
+        case foreignTopic = "its topic is not in a lane of this configuration, or does not exist any more"
+        case maximumReached = "already put back too often"
+        case truncated = "its original was too large for the dead-letter topic; nw-source tells its place"
+    }
+
+    /// The headers of a dead letter.
+    package struct Label: Sendable, Hashable {
+        var outcome: Outcome
+        var reason: String
+        package var coordinates: SourceCoordinates
+        /// How many times it was put back before.
+        var count: Int
+        /// The time the event was put on its lane.
+        var writtenAt: Instant?
+        /// True if the original was too large and is missing.
+        var isTruncated: Bool
+    }
+
+    /// `nil` if the headers are not those of a dead letter.
+    package static func label(_ record: SourceRecord) -> Label? {
+        func header(_ name: String) -> RecordHeader? { record.headers.last { $0.name == name } }
+        guard let outcome = header(HeaderName.outcome)?.text.flatMap(Outcome.init(rawValue:)),
+            let coordinates = header(HeaderName.source)?.value.flatMap(SourceCoordinates.init(headerValue:))
+        else { return nil }
+        // Newswire writes only numbers here; anything else must not make the record go round without end.
+        let count = header(HeaderName.redrive).map { $0.text.flatMap(SettingsValue.integer) ?? .max } ?? 0
+        // Dead letters of earlier versions carry the original's time as their own.
+        let writtenAt = header(HeaderName.writtenAt)?.text.flatMap { Int64($0) }.map { Instant(milliseconds: $0) }
+        return Label(
+            outcome: outcome, reason: header(HeaderName.reason)?.text ?? outcome.rawValue, coordinates: coordinates,
+            count: count, writtenAt: writtenAt ?? record.timestamp, isTruncated: header(HeaderName.truncated) != nil)
+    }
+
+    package func verdict(on record: SourceRecord) -> Verdict {
+        guard let label = Self.label(record) else { return .refused(.notOurs) }
+        let source = label.coordinates.source.partition
+        guard outcomes.isEmpty || outcomes.contains(label.outcome), reasons.isEmpty || reasons.contains(label.reason),
+            wantedTopics?.contains(source.topic) ?? true, isInTime(label.writtenAt)
+        else { return .passedOver }
+        guard let partitions = topics[source.topic] else { return .refused(.foreignTopic) }
+        if label.isTruncated { return .refused(.truncated) }
+        guard label.count < maximum else { return .refused(.maximumReached) }
+        let ours = [
+            HeaderName.outcome, HeaderName.reason, HeaderName.source, HeaderName.writtenAt, HeaderName.truncated,
+            HeaderName.redrive, RedriveHeader.platform,
+        ]
+        var headers = record.headers.filter { !ours.contains($0.name) }
+        headers.append(RecordHeader(HeaderName.redrive, String(label.count + 1)))
+        headers.append(RecordHeader(RedriveHeader.platform, label.coordinates.platform.rawValue))
+        // The same partition keeps the story's order; the same time keeps old news too old.
+        return .putBack(
+            ProducedRecord(
+                topic: source.topic, partition: source.partition < partitions ? source.partition : nil,
+                key: record.key, value: record.value, headers: headers, timestamp: label.writtenAt))
+    }
+
+    private func isInTime(_ time: Instant?) -> Bool {
+        if since == nil && until == nil { return true }
+        guard let time else { return false }
+        return time >= since ?? .distantPast && time < until ?? .distantFuture
+    }
+}

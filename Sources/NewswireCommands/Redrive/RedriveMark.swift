@@ -1,0 +1,66 @@
+import ByteText
+import Foundation
+package import KafkaIO
+
+/// Remembers which dead letters of one partition were put back, in one committed offset and its note.
+///
+/// The offset is the first dead letter not yet put back; the note has a bit for every later one that was. So runs with
+/// different filters respect each other, and no other store is needed.
+package struct RedriveMark: Sendable {
+    /// How far the note reaches back from the newest dead letter put back: 4,000 bytes hold this many bits.
+    static let reach: Int64 = 24_000
+
+    private let start: Int64
+    private var next: Int64
+    private var gone: Set<Int64> = []
+    /// Seen and not put back, ascending.
+    private var left: [Int64] = []
+
+    /// - Parameter committed: `nil` before the first run. A foreign note counts as empty.
+    package init(_ committed: GroupMarks.Mark?) {
+        // No partition gets this far, and the sums below cannot overflow.
+        start = min(max(committed?.offset ?? 0, 0), .max / 2)
+        next = start
+        guard let note = committed?.note, let bytes = Base64.decode(note), bytes.count <= Self.reach / 8 else {
+            return
+        }
+        for (index, byte) in bytes.enumerated() {
+            for bit in 0..<8 where byte & (1 << bit) != 0 {
+                gone.insert(start + Int64(index * 8 + bit))
+            }
+        }
+    }
+
+    /// The offset to read from.
+    var first: Int64 { start }
+
+    package func isGone(_ offset: Int64) -> Bool { offset < start || gone.contains(offset) }
+
+    /// Offsets must ascend; those before the start change nothing.
+    package mutating func putBack(_ offset: Int64) {
+        guard offset >= start, offset <= .max / 2 else { return }
+        next = max(next, offset + 1)
+        gone.insert(offset)
+    }
+
+    package mutating func leave(_ offset: Int64) {
+        guard offset >= start, offset <= .max / 2, !gone.contains(offset) else { return }
+        next = max(next, offset + 1)
+        left.append(offset)
+    }
+
+    /// The mark to commit, and the number of dead letters that the note does not reach: later runs skip them unless they
+    /// start from the beginning.
+    package var committed: (mark: GroupMarks.Mark, outOfReach: Int) {
+        let newest = gone.max() ?? start
+        let reachable = left.drop { newest - $0 >= Self.reach }
+        var offset = reachable.first ?? next
+        if reachable.isEmpty { while gone.contains(offset) { offset += 1 } }
+        var bits = [UInt8](repeating: 0, count: newest > offset ? Int((newest - offset) / 8) + 1 : 0)
+        for one in gone where one > offset {
+            bits[Int((one - offset) / 8)] |= 1 << UInt8((one - offset) % 8)
+        }
+        let mark = GroupMarks.Mark(offset: offset, note: Base64.encode(bits))
+        return (mark, left.count - reachable.count)
+    }
+}

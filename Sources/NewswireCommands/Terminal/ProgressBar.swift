@@ -1,0 +1,45 @@
+/// One line that is redrawn on a terminal; nothing elsewhere.
+package struct ProgressBar {
+    let terminal: Terminal
+    private let isShown: Bool
+    private let start: ContinuousClock.Instant
+    private var lastDrawn: ContinuousClock.Instant?
+
+    package init(_ terminal: Terminal, at now: ContinuousClock.Instant) {
+        self.terminal = terminal
+        isShown = terminal.isInteractive
+        start = now
+    }
+
+    /// Draws at most ten times a second.
+    /// - Parameter share: 0 to 1; `nil` for an unknown end.
+    mutating func draw(share: Double?, events: Int, at now: ContinuousClock.Instant) {
+        guard isShown else { return }
+        if let lastDrawn, lastDrawn.duration(to: now) < .milliseconds(100) { return }
+        lastDrawn = now
+        terminal.write(
+            "\r\u{1B}[K"
+                + Self.text(share: share, events: events, elapsed: start.duration(to: now), width: terminal.width))
+    }
+
+    /// Makes room for a line of text.
+    func clear() {
+        if isShown { terminal.write("\r\u{1B}[K") }
+    }
+
+    package static func text(share: Double?, events: Int, elapsed: Duration, width: Int) -> String {
+        let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
+        var facts = "\(counted(events, "event"))  \(grouped(Int(Double(events) / seconds)))/s"
+        guard let share, share.isFinite else { return TextWidth.cut(facts, to: max(width - 1, 10)) }
+        let done = min(max(share, 0), 1)
+        if done > 0.01 {
+            let left = Int(seconds / done - seconds)
+            facts += "  \(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left"
+        }
+        let percent = "\(Int(done * 100))%"
+        let room = max(min(width - facts.count - percent.count - 8, 40), 10)
+        let filled = Int(done * Double(room))
+        let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: room - filled)
+        return TextWidth.cut("\(bar) \(percent)  \(facts)", to: max(width - 1, 10))
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// One of the process's output streams.
+package struct Terminal: Sendable {
+    package let descriptor: Int32
+
+    package init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    static let standardOutput = Terminal(descriptor: 1)
+    static let standardError = Terminal(descriptor: 2)
+
+    /// True for a terminal.
+    var isInteractive: Bool { isatty(descriptor) == 1 }
+
+    /// Follows the conventions of https://no-color.org and `TERM=dumb`.
+    var hasColours: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        return isInteractive && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+    }
+
+    /// In characters; 80 when unknown.
+    var width: Int {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// Writes all of it, or gives up silently if the reader is gone.
+    func write(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if written > 0 {
+                bytes = bytes.dropFirst(written)
+            } else if written < 0, errno != EINTR {
+                return
+            }
+        }
+    }
+
+    func line(_ text: String = "") {
+        write(text + "\n")
+    }
+}
+
+package enum TerminalColour: String, Sendable {
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case blue = "34"
+    case grey = "90"
+    case bold = "1"
+
+    func applied(to text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }
+}
+
+/// The width of a text in a terminal's grid.
+package enum TextWidth {
+    package static func columns(_ text: String) -> Int {
+        text.reduce(0) { $0 + columns($1) }
+    }
+
+    /// The longest beginning that fits, with `…` in place of the rest.
+    static func cut(_ text: String, to columnsMax: Int) -> String {
+        guard columns(text) > columnsMax else { return text }
+        var cut = ""
+        var used = 1
+        for character in text {
+            used += columns(character)
+            if used > columnsMax { break }
+            cut.append(character)
+        }
+        return cut + "…"
+    }
+
+    /// East Asian wide characters and emoji take two columns. The ranges are coarse: an error only shifts the edge of a table.
+    private static func columns(_ character: Character) -> Int {
+        guard let scalar = character.unicodeScalars.first else { return 0 }
+        if scalar.properties.generalCategory == .control { return 0 }
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
+            return 2
+        default: return 1
+        }
+    }
+}

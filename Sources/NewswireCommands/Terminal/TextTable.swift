@@ -1,0 +1,74 @@
+/// Rows in columns, for people. Control characters in cells are dropped, so that no text from outside moves the cursor.
+package struct TextTable {
+    package struct Column: Sendable {
+        var title: String
+        var isRightAligned: Bool
+        /// Wider cells are cut.
+        var widthMax: Int
+
+        package init(title: String, isRightAligned: Bool = false, widthMax: Int = 40) {
+            self.title = title
+            self.isRightAligned = isRightAligned
+            self.widthMax = widthMax
+        }
+    }
+
+    package struct Cell: ExpressibleByStringLiteral {
+        var text: String
+        var colour: TerminalColour?
+
+        package init(_ text: String, colour: TerminalColour? = nil) {
+            self.text = String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }.filter { !Self.isControl($0) })
+            self.colour = colour
+        }
+
+        package init(stringLiteral text: String) {
+            self.init(text)
+        }
+
+        private static func isControl(_ character: Character) -> Bool {
+            character.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        }
+    }
+
+    let columns: [Column]
+    let hasColours: Bool
+    private(set) var rows: [[Cell]] = []
+
+    package init(_ columns: [Column], hasColours: Bool) {
+        self.columns = columns
+        self.hasColours = hasColours
+    }
+
+    package mutating func add(_ cells: [Cell]) {
+        rows.append(cells)
+    }
+
+    /// Title row and rows, each column as wide as its widest cell.
+    package var text: String {
+        let titles = columns.map { Cell($0.title, colour: .bold) }
+        var output = ""
+        for row in [titles] + rows { output += line(row, widths) + "\n" }
+        return output
+    }
+
+    private var widths: [Int] {
+        columns.indices.map { index in
+            let widest = rows.map { index < $0.count ? TextWidth.columns($0[index].text) : 0 }.max() ?? 0
+            return min(max(widest, TextWidth.columns(columns[index].title)), columns[index].widthMax)
+        }
+    }
+
+    /// One row with the given widths, for rows that are printed one by one.
+    func line(_ cells: [Cell], _ widths: [Int]) -> String {
+        var parts: [String] = []
+        for (index, (cell, width)) in zip(cells, widths).enumerated() {
+            let text = TextWidth.cut(cell.text, to: width)
+            let padding = String(repeating: " ", count: max(0, width - TextWidth.columns(text)))
+            let shown = hasColours ? cell.colour?.applied(to: text) ?? text : text
+            let isLast = index == columns.count - 1
+            parts.append(columns[index].isRightAligned ? padding + shown : shown + (isLast ? "" : padding))
+        }
+        return parts.joined(separator: "  ")
+    }
+}

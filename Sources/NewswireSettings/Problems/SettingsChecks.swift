@@ -1,0 +1,134 @@
+import KafkaIO
+import KafkaModel
+import NotificationHub
+import OTLPTracing
+import PublishEngine
+
+/// Problems that no single value shows, such as settings that contradict one another.
+extension Settings {
+    func check(_ reader: inout SettingsReader) {
+        checkKafka(&reader)
+        checkLanes(&reader)
+        checkTopics(&reader)
+        checkHub(&reader)
+        checkPayload(&reader)
+        checkTracing(&reader)
+        if engine.retry.first > engine.retry.longest, reader.isSound("retry.firstDelay"),
+            reader.isSound("retry.maxDelay")
+        {
+            reader.report("retry.maxDelay", "is shorter than retry.firstDelay", "raise it, or lower the first delay")
+        }
+    }
+
+    // MARK: Kafka
+
+    private func checkKafka(_ reader: inout SettingsReader) {
+        // One by one, so that each problem gets its own line.
+        for property in kafkaProperties {
+            let alone = KafkaSettings(
+                bootstrapServers: [], group: "", properties: [property.name: property.value.revealed])
+            for failure in alone.refusedProperties {
+                reader.report("kafka.properties" / property.name, "cannot be set", failure.remedy)
+            }
+            for failure in alone.misfitProperties {
+                reader.report("kafka.properties" / property.name, failure.detail, failure.remedy)
+            }
+        }
+    }
+
+    private func checkLanes(_ reader: inout SettingsReader) {
+        let lanes = engine.lanes
+        if lanes.isEmpty, reader.isSound("lanes"), !reader.isMisspelt("lanes") {
+            reader.report("lanes", "there is no lane", "write at least one, e.g. live: {topics: [news.events]}")
+        }
+        for lane in lanes {
+            let isName =
+                (1...64).contains(lane.name.utf8.count)
+                && lane.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            if !isName {
+                reader.report(
+                    "lanes" / lane.name, "is not a valid name for a lane", "use at most 64 letters, digits, '-' or '_'")
+            }
+        }
+        let floors = lanes.reduce(0) { $0 + $1.floorPercent }
+        if floors > 100, let last = lanes.last(where: { $0.floorPercent > 0 }) {
+            reader.report(
+                "lanes" / last.name / "floor", "the floors of all lanes add up to \(floors)%",
+                "make them add up to at most 100%")
+        }
+    }
+
+    /// No topic may have two uses: results read back as news would be sent to everyone.
+    private func checkTopics(_ reader: inout SettingsReader) {
+        var uses: [String: String] = [:]
+        var all: [(topic: String, path: SettingsPath, use: String)] = []
+        for lane in engine.lanes {
+            all += lane.topics.map { ($0, "lanes" / lane.name / "topics", "lanes.\(lane.name).topics") }
+        }
+        all.append((engine.resultsTopic, "results.topic", "results.topic"))
+        all.append((deadLettersTopic, "deadLetters.topic", "deadLetters.topic"))
+        for (topic, path, use) in all where !topic.isEmpty {
+            if let other = uses[topic] {
+                reader.report(path, "the topic \(topic) is already used by \(other)", "give each its own topic")
+            } else {
+                uses[topic] = use
+            }
+        }
+    }
+
+    // MARK: Tracing
+
+    private func checkTracing(_ reader: inout SettingsReader) {
+        if let endpoint = tracing.endpoint {
+            do { _ = try CollectorAddress(endpoint) } catch {
+                reader.report(
+                    "tracing.otlp.endpoint", "\(error)",
+                    "write the collector's base address, e.g. http://127.0.0.1:4318; secrets go to tracing.otlp.headers"
+                )
+            }
+        }
+        for header in tracing.headers {
+            let isName = header.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            let isValue = header.value.revealed.unicodeScalars.allSatisfy { (0x20...0x7e).contains($0.value) }
+            if !isName || !isValue {
+                reader.report(
+                    "tracing.otlp.headers" / header.name, "is not a valid HTTP header",
+                    "use plain ASCII, without line breaks")
+            }
+        }
+    }
+
+    // MARK: Payload and categories
+
+    private func checkPayload(_ reader: inout SettingsReader) {
+        var problems = payload.problems
+        if !categories.isEmpty { problems += CategoryTable.problems(in: categories) }
+        // Only a valid table tells which names the policy may use.
+        if let table = categories.isEmpty ? .standard : try? CategoryTable(categories) {
+            problems += Router.problems(table: table, unroutable: unroutable)
+        }
+        for problem in problems {
+            let path = SettingsPath(problem.path)
+            if reader.isSound(path) { reader.report(path, problem.message, problem.remedy) }
+        }
+    }
+
+    // MARK: Hub
+
+    private func checkHub(_ reader: inout SettingsReader) {
+        if let hubName {
+            do { _ = try HubName(hubName) } catch { reader.report("hub.name", "\(error)", "") }
+        }
+        guard !connectionString.revealed.isEmpty, reader.isSound("hub.connectionString") else { return }
+        do {
+            let connection = try ConnectionString(parsing: connectionString.revealed)
+            if hubName == nil, connection.entityPath == nil, reader.isSound("hub.name") {
+                reader.report(
+                    "hub.name", "is missing", "write the hub's name, or end the connection string with ;EntityPath=NAME"
+                )
+            }
+        } catch {
+            reader.report("hub.connectionString", "\(error)", "")
+        }
+    }
+}

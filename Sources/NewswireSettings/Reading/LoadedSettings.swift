@@ -1,0 +1,124 @@
+import HubIO
+import KafkaIO
+import Logging
+import NewsModel
+import PublishEngine
+
+/// A configuration that was read: settings, or the problems that keep them from being used.
+package struct LoadedSettings: Sendable {
+    /// `nil` when there is any error.
+    package var settings: Settings?
+    /// In reading order.
+    package var problems: [SettingsProblem]
+    package var effective: [EffectiveSetting]
+
+    /// - Parameters:
+    ///   - text: The configuration file.
+    ///   - environment: All variables, for overrides and for `${NAME}`.
+    ///   - readFile: For `${file:PATH}`.
+    package init(
+        _ text: String, environment: [String: String] = [:],
+        readFile: @escaping @Sendable (String) -> Result<String, SettingsFileFailure> = { _ in .failure(.missing) }
+    ) {
+        let interpolation = SettingsInterpolation(environment: environment, readFile: readFile)
+        let document = SettingsDocument(text)
+        guard document.isReadable else {
+            problems = document.problems.sorted()
+            effective = []
+            return
+        }
+        var reader = SettingsReader(document, interpolation: interpolation)
+        let settings = Settings(&reader)
+        settings.check(&reader)
+        problems = reader.problems.sorted()
+        // A value with a problem may be a secret in the wrong place.
+        effective = reader.effective.map { reader.isSound($0.path) ? $0 : $0.masked }
+        self.settings = errors.isEmpty ? settings : nil
+    }
+
+    package var errors: [SettingsProblem] { problems.filter { $0.severity == .error } }
+}
+
+extension Settings {
+    /// Reads every setting. The reader remembers the problems and returns the default in place of an unusable value.
+    fileprivate init(_ reader: inout SettingsReader) {
+        kafka = KafkaSettings(
+            bootstrapServers: reader.addresses("kafka.bootstrapServers").map(\.description),
+            group: reader.text("kafka.group") ?? "", instance: reader.text("kafka.instance"))
+        kafkaProperties = reader.secretFields(under: "kafka.properties")
+        engine = EngineSettings(
+            lanes: reader.names(under: "lanes").map { LaneSettings($0, &reader) }, platforms: [],
+            resultsTopic: reader.text("results.topic") ?? "")
+        // Records fetched ahead are bounded like records read: memory is twice the windows, whatever the backlog.
+        kafka.fetchBudget = max(engine.lanes.reduce(0) { $0 + $1.window.bytes }, 1 << 20)
+        deadLettersTopic = reader.text("deadLetters.topic") ?? ""
+
+        connectionString = Secret(reader.text("hub.connectionString") ?? "")
+        hubName = reader.text("hub.name")
+        sender = SenderLimits(connections: reader.integer("hub.connections"))
+        sender.requestTimeout = reader.duration("hub.requestTimeout")
+        sender.connectTimeout = reader.duration("hub.connectTimeout")
+        trustRoots = reader.text("hub.trustRoots").map(TrustRoots.file) ?? .system
+
+        engine.connections = sender.connections
+        engine.retry = RetrySchedule(
+            attempts: reader.integerOrWord("retry.attempts"), first: reader.duration("retry.firstDelay"),
+            longest: reader.duration("retry.maxDelay"))
+        engine.unknownAttempts = reader.integer("retry.unknownAttempts")
+        engine.longestPause = reader.duration("retry.longestPause")
+
+        payload = PayloadSettings(&reader)
+        engine.platforms = payload.platforms
+        let (perSecond, burst) = (reader.integerOrWord("rate.perSecond"), reader.integer("rate.burst"))
+        engine.rate = perSecond.map { EngineSettings.Rate(perSecond: $0, burst: burst) }
+        categories = reader.names(under: "categories").map { CategoryTable.Category($0, &reader) }
+        let policy = reader.text("unroutable") ?? ""
+        unroutable = policy == "deadLetter" ? .deadLetter : .category(policy)
+
+        listen = reader.address("http.listen")
+        token = reader.text("http.token").map(Secret.init)
+        shards = reader.integerOrWord("shards")
+        // A request in flight when the shutdown begins may use all of its time, and its result needs some to be stored.
+        engine.drainDeadline =
+            reader.durationOrNone("shutdown.deadline") ?? max(.seconds(20), sender.requestTimeout + .seconds(5))
+        engine.floodGuard = FloodGuard.Settings(
+            sharePercent: reader.integerOrWord("floodGuard.share") ?? 0, events: reader.integer("floodGuard.events"))
+        tracing = Tracing(
+            endpoint: reader.text("tracing.otlp.endpoint"),
+            headers: reader.secretFields(under: "tracing.otlp.headers"),
+            sampledPercent: reader.integer("tracing.sampleRatio"))
+        logging = Logging()
+        if let level = reader.text("logging.level").flatMap(Logger.Level.init(rawValue:)) { logging.level = level }
+        if let format = reader.text("logging.format").flatMap(Logging.Format.init(rawValue:)) {
+            logging.format = format
+        }
+    }
+}
+
+extension LaneSettings {
+    fileprivate init(_ name: String, _ reader: inout SettingsReader) {
+        let path: SettingsPath = "lanes" / name
+        self.init(name: name, topics: reader.texts(path / "topics"), maxAge: reader.durationOrNone(path / "maxAge"))
+        floorPercent = reader.integer(path / "floor")
+        if let policy = reader.text(path / "onUnknown").flatMap(UnknownPolicy.init(rawValue:)) { onUnknown = policy }
+        window = Window(
+            records: reader.integer(path / "window" / "records"), bytes: reader.integer(path / "window" / "bytes"))
+    }
+}
+
+extension PayloadSettings {
+    fileprivate init(_ reader: inout SettingsReader) {
+        let isNative = reader.text("payload.mode") == "native"
+        let platforms = reader.texts("payload.platforms").compactMap(Platform.init(rawValue:))
+        self.init(mode: isNative ? .native(platforms) : .template, message: reader.text("payload.message") ?? "")
+    }
+}
+
+extension CategoryTable.Category {
+    fileprivate init(_ name: String, _ reader: inout SettingsReader) {
+        let path: SettingsPath = "categories" / name
+        self.init(
+            name: name, tag: reader.text(path / "tag"), names: reader.texts(path / "names"),
+            subjects: reader.texts(path / "subjects"))
+    }
+}

@@ -1,0 +1,158 @@
+/// Takes settings from a document and the environment, one by one, and remembers every problem.
+///
+/// An unusable value is reported and its default returned, so that one reading finds all problems.
+struct SettingsReader {
+    private(set) var problems: [SettingsProblem] = []
+    /// The settings in force, in the order they were read.
+    var effective: [EffectiveSetting] = []
+
+    let interpolation: SettingsInterpolation
+    private(set) var values: [SettingsPath: SettingsNode] = [:]
+    private var places: [SettingsPath: SettingsPlace] = [:]
+    /// Names that the user chose, such as those of lanes, in the file's order.
+    private var names: [SettingsPath: [String]] = [:]
+    /// The probable meaning of misspelt keys: they are reported as misspelt, and not as missing too.
+    private var misspelt: Set<SettingsPath> = []
+
+    init(_ document: SettingsDocument, interpolation: SettingsInterpolation) {
+        self.interpolation = interpolation
+        problems = document.problems
+        collect(document.entries, under: .root)
+        override(from: interpolation.environment)
+    }
+
+    // MARK: Looking up
+
+    func names(under path: SettingsPath) -> [String] { names[path] ?? [] }
+
+    /// The place of the setting, or of the nearest group around it.
+    func place(of path: SettingsPath) -> SettingsPlace {
+        var path = path
+        while true {
+            if let place = values[path]?.place ?? places[path] { return place }
+            if path.parts.isEmpty { return .start }
+            path.parts.removeLast()
+        }
+    }
+
+    func isGiven(_ path: SettingsPath) -> Bool { values[path] != nil }
+
+    /// True while no error of the setting is known.
+    func isSound(_ path: SettingsPath) -> Bool {
+        !problems.contains { $0.severity == .error && $0.key == path.description }
+    }
+
+    func isMisspelt(_ path: SettingsPath) -> Bool { misspelt.contains(path) }
+
+    mutating func report(
+        _ path: SettingsPath, _ message: String, _ remedy: String, severity: SettingsProblem.Severity = .error
+    ) {
+        report(path, message, remedy, at: place(of: path), severity: severity)
+    }
+
+    mutating func report(
+        _ path: SettingsPath, _ message: String, _ remedy: String, at place: SettingsPlace,
+        severity: SettingsProblem.Severity = .error
+    ) {
+        problems.append(
+            SettingsProblem(
+                severity: severity, place: place, key: path.description, message: message, remedy: remedy))
+    }
+
+    // MARK: Collecting
+
+    private mutating func collect(_ entries: [SettingsNode.Entry], under path: SettingsPath) {
+        for entry in entries {
+            let here = path / entry.key
+            places[here] = entry.place
+            if SettingsKey.at(here) != nil {
+                guard case .empty = entry.value.content else {
+                    values[here] = entry.value
+                    note(name: entry.key, under: path)
+                    continue
+                }
+                report(here, "has no value", "write one, or remove the line", at: entry.place)
+            } else if SettingsKey.all.contains(where: { here.leads(to: $0.pattern) }) {
+                note(name: entry.key, under: path)
+                switch entry.value.content {
+                case .mapping(let children): collect(children, under: here)
+                case .empty: break
+                case .scalar, .list:
+                    report(
+                        here, "expected keys, found \(entry.value.kindName)",
+                        "write its keys: \(children(of: here).joined(separator: ", "))", at: entry.value.place)
+                }
+            } else {
+                report(here, "is not a setting", remedy(forUnknown: entry.key, under: path), at: entry.place)
+            }
+        }
+    }
+
+    /// Remembers a name that the user chose: one in the place of a pattern's `*`.
+    private mutating func note(name: String, under path: SettingsPath) {
+        let depth = path.parts.count
+        guard SettingsKey.all.contains(where: { path.leads(to: $0.pattern) && $0.pattern.parts[depth] == "*" }) else {
+            return
+        }
+        names[path, default: []].append(name)
+    }
+
+    private func children(of path: SettingsPath) -> [String] {
+        var children: [String] = []
+        for key in SettingsKey.all where path.leads(to: key.pattern) {
+            let part = key.pattern.parts[path.parts.count]
+            if part != "*", !children.contains(part) { children.append(part) }
+        }
+        return children
+    }
+
+    private mutating func remedy(forUnknown key: String, under path: SettingsPath) -> String {
+        let siblings = children(of: path)
+        if let near = Spelling.nearest(to: key, among: siblings) {
+            misspelt.insert(path / near)
+            return "did you mean \(near)?"
+        }
+        if let elsewhere = SettingsKey.all.first(where: {
+            $0.pattern.parts.last == key || $0.pattern.parts.first == key
+        }) {
+            return "it belongs at \(elsewhere.pattern)"
+        }
+        return "known here: \(siblings.joined(separator: ", "))"
+    }
+
+    // MARK: Overriding
+
+    private mutating func override(from environment: [String: String]) {
+        var known: Set<String> = []
+        for key in SettingsKey.all {
+            for path in concretePaths(of: key.pattern) {
+                let name = path.environmentName
+                known.insert(name)
+                guard let text = environment[name] else { continue }
+                values[path] = SettingsNode(content: .scalar(text), place: .environment(name: name))
+            }
+        }
+        let properties = SettingsPath("kafka.properties")
+        let prefix = properties.environmentName + "_"
+        for name in environment.keys.sorted() where name.hasPrefix("NEWSWIRE_") && !known.contains(name) {
+            if name.hasPrefix(prefix), name != prefix, let text = environment[name] {
+                let property = name.dropFirst(prefix.count).lowercased().map { $0 == "_" ? "." : $0 }
+                let path = properties / String(property)
+                values[path] = SettingsNode(content: .scalar(text), place: .environment(name: name))
+                names[properties, default: []].append(String(property))
+            } else if let near = Spelling.nearest(to: name, among: known.sorted()) {
+                problems.append(
+                    SettingsProblem(
+                        severity: .warning, place: .environment(name: name), key: "",
+                        message: "overrides nothing", remedy: "did you mean \(near)?"))
+            }
+        }
+    }
+
+    private func concretePaths(of pattern: SettingsPath) -> [SettingsPath] {
+        guard let star = pattern.parts.firstIndex(of: "*") else { return [pattern] }
+        let group = SettingsPath(Array(pattern.parts[..<star]))
+        let rest = pattern.parts[(star + 1)...]
+        return (names[group] ?? []).map { SettingsPath(group.parts + [$0] + rest) }
+    }
+}

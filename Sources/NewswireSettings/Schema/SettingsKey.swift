@@ -1,0 +1,121 @@
+/// One key of the configuration: its only definition. Reading, overriding, printing and the JSON Schema all use it.
+package struct SettingsKey: Sendable {
+    /// `*` stands for a name that the user chooses.
+    package var pattern: SettingsPath
+    package var kind: Kind
+    /// The default, as it would be written in the file; `nil` when there is none.
+    package var fallback: String?
+    var isRequired: Bool
+    var isSecret: Bool
+    /// One sentence for the person who edits the file.
+    var summary: String
+
+    init(
+        _ path: String, _ kind: Kind, default fallback: String? = nil, required: Bool = false, secret: Bool = false,
+        _ summary: String
+    ) {
+        pattern = SettingsPath(path)
+        self.kind = kind
+        self.fallback = fallback
+        isRequired = required
+        isSecret = secret
+        self.summary = summary
+    }
+
+    static func at(_ path: SettingsPath) -> SettingsKey? { all.first { path.matches($0.pattern) } }
+
+    package indirect enum Kind: Sendable, Hashable {
+        case text
+        /// The name of a Kafka topic.
+        case topic
+        /// `host:port`.
+        case address
+        /// `host:port`, or `off`.
+        case listen
+        case integer(ClosedRange<Int>)
+        /// A whole number, or the word.
+        case integerOr(String, ClosedRange<Int>)
+        /// With the shortest and the longest; `none` means "no limit" where it is allowed.
+        case duration(ClosedRange<Duration>, orNone: Bool)
+        /// A whole percentage; `none` means "switched off" where it is allowed.
+        case percent(orNone: Bool)
+        /// In bytes.
+        case size(ClosedRange<Int>)
+        case choice([String])
+        case list(Kind)
+    }
+}
+
+extension SettingsKey.Kind {
+    package enum Value: Hashable, Sendable {
+        case text(String)
+        case integer(Int)
+        case duration(Duration)
+        case address(NetworkAddress)
+        /// The word for "no limit", "off" or "choose for me".
+        case word
+    }
+
+    package enum Misfit: Error, Hashable {
+        case notUnderstood
+        case outOfRange
+    }
+
+    /// Reads one value; for a list, one of its items.
+    package func parse(_ text: String) -> Result<Value, Misfit> {
+        switch self {
+        case .text: text.isEmpty ? .failure(.notUnderstood) : .success(.text(text))
+        case .topic: SettingsValue.isTopic(text) ? .success(.text(text)) : .failure(.notUnderstood)
+        case .address:
+            switch NetworkAddress(text) {
+            case let address? where address.port > 0: .success(.address(address))
+            case .some: .failure(.outOfRange)
+            case nil: .failure(.notUnderstood)
+            }
+        case .listen:
+            text == "off"
+                ? .success(.word) : NetworkAddress(text).map { .success(.address($0)) } ?? .failure(.notUnderstood)
+        case .integer(let range): Self.integer(SettingsValue.integer(text), in: range)
+        case .integerOr(let word, let range):
+            text == word ? .success(.word) : Self.integer(SettingsValue.integer(text), in: range)
+        case .duration(let range, let orNone):
+            switch SettingsValue.duration(text) {
+            case _ where orNone && text == "none": .success(.word)
+            case let duration?: range.contains(duration) ? .success(.duration(duration)) : .failure(.outOfRange)
+            case nil: .failure(.notUnderstood)
+            }
+        case .percent(let orNone):
+            orNone && text == "none" ? .success(.word) : Self.integer(SettingsValue.percent(text), in: 0...100)
+        case .size(let range): Self.integer(SettingsValue.size(text), in: range)
+        case .choice(let words): words.contains(text) ? .success(.text(text)) : .failure(.notUnderstood)
+        case .list(let item): item.parse(text)
+        }
+    }
+
+    private static func integer(_ value: Int?, in range: ClosedRange<Int>) -> Result<Value, Misfit> {
+        guard let value else { return .failure(.notUnderstood) }
+        return range.contains(value) ? .success(.integer(value)) : .failure(.outOfRange)
+    }
+
+    /// Completes the instruction "write …".
+    var expectation: String {
+        switch self {
+        case .text: "some text"
+        case .topic: "a topic name: at most 249 letters, digits, '.', '_' or '-'"
+        case .address: "host:port, e.g. 127.0.0.1:9092"
+        case .listen: "host:port, e.g. 127.0.0.1:9464, or off"
+        case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .integerOr(let word, let range):
+            "\(word), or a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .duration(let range, let orNone):
+            "a time from \(SettingsValue.text(range.lowerBound)) to \(SettingsValue.text(range.upperBound)), e.g. 30s or 15m"
+                + (orNone ? ", or none" : "")
+        case .percent(let orNone): "a whole percentage, e.g. 10%" + (orNone ? ", or none" : "")
+        case .size(let range):
+            "a size from \(SettingsValue.text(bytes: range.lowerBound)) to \(SettingsValue.text(bytes: range.upperBound)), e.g. 16MiB"
+        case .choice(let words):
+            words.count == 2 ? words.joined(separator: " or ") : "one of " + words.joined(separator: ", ")
+        case .list(let item): "a list, each item " + item.expectation
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package import HubIO
+package import KafkaIO
+package import KafkaModel
+package import Logging
+package import NotificationHub
+package import PublishEngine
+package import PublisherService
+
+/// Everything an operator may set, read and checked once, at start.
+///
+/// A component's settings are read straight into the component's own type. `SettingsKey.all` has each key with its
+/// meaning, default and range.
+package struct Settings: Sendable {
+    /// Without librdkafka's properties; `kafkaSettings` includes them.
+    var kafka: KafkaSettings
+    /// In the file's order, those from the environment last.
+    var kafkaProperties: [SecretField]
+    /// With at least one lane.
+    package var engine: EngineSettings
+    package var deadLettersTopic: String
+    package var connectionString: Secret
+    /// `nil` when the connection string names the hub.
+    var hubName: String?
+    package var sender: SenderLimits
+    package var trustRoots: TrustRoots
+    package var payload: PayloadSettings
+    /// Empty for the six of the tutorials.
+    package var categories: [CategoryTable.Category]
+    package var unroutable: UnroutablePolicy
+    /// `nil` when switched off.
+    package var listen: NetworkAddress?
+    /// Lets callers from other machines act; `nil` leaves that to this machine.
+    package var token: Secret?
+    /// `nil` for one per core.
+    package var shards: Int?
+    package var tracing: Tracing
+    package var logging: Logging
+
+    package struct Tracing: Sendable {
+        /// `nil` when switched off.
+        package var endpoint: String?
+        package var headers: [SecretField]
+        package var sampledPercent: Int
+    }
+
+    package struct Logging: Sendable {
+        package var level: Logger.Level
+        package var format: Format
+
+        package enum Format: String, Sendable, CaseIterable {
+            /// Text on a terminal, JSON elsewhere.
+            case auto
+            case json, text
+        }
+
+        package init(level: Logger.Level = .info, format: Format = .auto) {
+            self.level = level
+            self.format = format
+        }
+    }
+}
+
+/// A name that may be shown with a value that may not.
+package struct SecretField: Sendable {
+    package var name: String
+    package var value: Secret
+}
+
+/// A text that is shown only by `revealed`, never by a description or a log.
+package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Shown in its place.
+    package static let mask = "***"
+
+    package let revealed: String
+
+    package init(_ revealed: String) {
+        self.revealed = revealed
+    }
+
+    package var description: String { Self.mask }
+    package var debugDescription: String { Self.mask }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+// MARK: For the components
+
+extension Settings {
+    package var kafkaSettings: KafkaSettings {
+        var settings = kafka
+        for property in kafkaProperties { settings.properties[property.name] = property.value.revealed }
+        return settings
+    }
+
+    /// - Throws: nothing for checked settings.
+    package func connection() throws -> ConnectionString {
+        try ConnectionString(parsing: connectionString.revealed)
+    }
+
+    /// - Throws: nothing for checked settings.
+    package func hub() throws -> HubName {
+        if let hubName { return try HubName(hubName) }
+        guard let name = try connection().entityPath else { throw HubNameProblem.empty }
+        return name
+    }
+
+    /// - Throws: nothing for checked settings.
+    package func categoryTable() throws -> CategoryTable {
+        categories.isEmpty ? .standard : try CategoryTable(categories)
+    }
+
+    /// - Parameter cores: the number of shards that `auto` stands for.
+    /// - Throws: nothing for checked settings.
+    package func publisherSettings(cores: Int) throws -> PublisherSettings {
+        PublisherSettings(
+            kafka: kafkaSettings, engine: engine, table: try categoryTable(), unroutable: unroutable,
+            payload: payload, connection: try connection(), hub: try hub(), limits: sender,
+            trustRoots: trustRoots, deadLetterTopic: deadLettersTopic, shards: shards ?? max(cores, 1))
+    }
+
+    package var topicRules: TopicRules {
+        TopicRules(
+            lanes: engine.lanes.map { .init(name: $0.name, topics: $0.topics, maxAge: $0.maxAge) },
+            resultsTopic: engine.resultsTopic, deadLetterTopic: deadLettersTopic)
+    }
+}

@@ -1,0 +1,38 @@
+import HTTPServing
+import Testing
+
+struct CallerTests {
+    @Test(arguments: [
+        "localhost", "LOCALHOST:9464", "127.0.0.1", "127.0.0.1:80", "127.255.255.254", "[::1]", "[::1]:9464",
+        "[::ffff:127.0.0.1]", "localhost:",
+    ])
+    func `a name of this machine`(authority: String) {
+        #expect(Caller.namesLoopback(authority))
+    }
+
+    @Test(arguments: [
+        "", "127.evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "localhost.", "127.1",
+        "127.0.0.256",
+        "0.0.0.0", "128.0.0.1", "[::1", "[127.0.0.1]", "::1", "[::2]", "[::ffff:128.0.0.1]", "127.0.0.1:80:80",
+        "localhost:evil", "user@localhost", "[::1]evil", " localhost", "2130706433", "0x7f.0.0.1",
+    ])
+    func `a name that only looks like this machine's`(authority: String) {
+        #expect(!Caller.namesLoopback(authority))
+    }
+
+    @Test
+    func `local are programs on this machine and the pages that it served`() {
+        var caller = Caller(address: "127.0.0.1", authority: "localhost:9464")
+        #expect(caller.isLocal)
+        caller.origin = "http://localhost:9464"
+        #expect(caller.isLocal)
+        caller.origin = "http://localhost:8080"
+        #expect(!caller.isLocal)
+        caller.origin = nil
+        caller.isForwarded = true
+        #expect(!caller.isLocal)
+        #expect(!Caller(address: "203.0.113.7", authority: "localhost").isLocal)
+        #expect(!Caller(address: "127.0.0.1", authority: "newsroom.example").isLocal)
+        #expect(Caller(address: "::ffff:127.0.0.1", authority: "127.0.0.1").isLocal)
+    }
+}

@@ -1,0 +1,71 @@
+import HTTPServing
+import Hummingbird
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5)))
+struct RunningServerTests {
+    @Test
+    func `a port that is taken is a failure that names it`() async throws {
+        let server = try await RunningServer.start(Echo(), host: "127.0.0.1", port: 0)
+        let failure = try #require(
+            await #expect(throws: ListenFailure.self) {
+                _ = try await RunningServer.start(Echo(), host: "127.0.0.1", port: server.port)
+            })
+        #expect("\(failure)".hasPrefix("cannot listen on 127.0.0.1:\(server.port): "))
+        await server.stop()
+    }
+
+    /// Connections that were accepted and not yet served used to end the process when the port closed at that instant.
+    @Test(arguments: 0..<20)
+    func `a server stops while callers keep connecting`(round: Int) async throws {
+        let server = try await RunningServer.start(Echo(), host: "127.0.0.1", port: 0)
+        let callers = (0..<16).map { _ in
+            Task {
+                var connections = 0
+                while let channel = try? await Self.connect(server.port) {
+                    connections += 1
+                    channel.close(promise: nil)
+                }
+                return connections
+            }
+        }
+        #expect(try await RawClient.call(server.port, "GET", "/").status == 200)
+        await server.stop()
+        var connections = 0
+        for caller in callers { connections += await caller.value }
+        #expect(connections > 0)
+    }
+
+    @Test(arguments: ["", "GET /"])
+    func `callers that stay do not keep a server from stopping`(request: String) async throws {
+        let server = try await RunningServer.start(Echo(), host: "127.0.0.1", port: 0)
+        try await RawClient.hold(server.port, Array(request.utf8)) { await server.stop() }
+        await #expect(throws: (any Error).self) { try await Self.connect(server.port) }
+    }
+
+    @Test(arguments: ["/", "/endless"])
+    func `callers that were answered, or are being answered, do not either`(target: String) async throws {
+        let server = try await RunningServer.start(Echo(), host: "127.0.0.1", port: 0)
+        let request = Array("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+        try await RawClient.holdAnswer(server.port, request) { await server.stop() }
+    }
+
+    private static func connect(_ port: Int) async throws -> any Channel {
+        try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port).get()
+    }
+}
+
+/// Answers at once, or on `/endless` for as long as the connection lives.
+private struct Echo: HTTPResponder {
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        guard request.uri.path == "/endless" else { return Response(status: .ok) }
+        let body = ResponseBody { writer in
+            while true { try await writer.write(ByteBuffer(repeating: 0x2e, count: 65_536)) }
+        }
+        return Response(status: .ok, body: body)
+    }
+}

@@ -1,0 +1,107 @@
+import HubIO
+import NewsModel
+import NotificationHub
+
+/// Carries out a pool's actions on nothing: writes them down, and complains about one that the connection's state forbids.
+struct PoolShell {
+    var state: PoolState
+    private(set) var now = Instant(nanoseconds: 0)
+    /// One line for each result: its request, and how it ended.
+    private(set) var results: [String] = []
+    private(set) var wakes: [Instant] = []
+    private(set) var isFinished = false
+    /// What the next owner's call sends again, for tests of that.
+    var sendsAgain = 0
+
+    init(connections: Int = 2, waiting: Int = 4) {
+        var limits = SenderLimits(connections: connections)
+        limits.waitingMax = waiting
+        limits.connectTimeout = .seconds(10)
+        limits.requestTimeout = .seconds(30)
+        limits.idleTimeout = .seconds(60)
+        state = PoolState(limits)
+    }
+
+    /// Tells the pool of an event.
+    ///
+    /// - Returns: the actions that follow but for alarms and results, which are kept.
+    @discardableResult
+    mutating func tell(_ event: (inout PoolState, Instant) -> Void) -> [String] {
+        event(&state, now)
+        return carryOut()
+    }
+
+    @discardableResult
+    mutating func send(_ number: UInt8) -> [String] {
+        tell { $0.send(SendRequest(format: .template, tags: "World", body: [number]), id: UInt64(number), at: $1) }
+    }
+
+    @discardableResult
+    mutating func open(_ place: Int) -> [String] {
+        tell {
+            $0.connected(ConnectionID(place), at: $1)
+            $0.ready(ConnectionID(place), at: $1)
+        }
+    }
+
+    @discardableResult
+    mutating func reply(_ place: Int, keepsAlive: Bool = true) -> [String] {
+        tell { $0.replied(ConnectionID(place), HubReply(status: 201), keepsAlive: keepsAlive, at: $1) }
+    }
+
+    @discardableResult
+    mutating func closed(_ place: Int, _ kind: SendFailure.Kind = .closedEarly) -> [String] {
+        tell { $0.closed(ConnectionID(place), SendFailure(kind, ""), at: $1) }
+    }
+
+    /// Lets time pass, then wakes the pool.
+    @discardableResult
+    mutating func wait(_ duration: Duration) -> [String] {
+        now = now + duration
+        return tell { $0.wake(at: $1) }
+    }
+
+    subscript(place: Int) -> ConnectionState { state.connections[ConnectionID(place)] }
+
+    private mutating func carryOut() -> [String] {
+        guard state.actions.startDraining() else { return ["nested actions"] }
+        var lines: [String] = []
+        var handsOver = false
+        while let action = state.actions.next() {
+            if isFinished { lines.append("an action after the end") }
+            switch action {
+            case .open(let id): lines.append("open \(id.index)")
+            case .write(let request, let id, let checked):
+                if !state.awaitsReply(id) { lines.append("a request for a connection without one") }
+                lines.append("\(checked ? "check, " : "")write \(request.body.first ?? 0) on \(id.index)")
+            case .close(let id): lines.append("close \(id.index)")
+            case .abort(let id): lines.append("abort \(id.index)")
+            case .wake(let at): wakes.append(at)
+            case .handOver: handsOver = true
+            case .finish:
+                isFinished = true
+                lines.append("finish")
+            }
+        }
+        if handsOver { lines += handOver() }
+        return lines
+    }
+
+    private mutating func handOver() -> [String] {
+        var taken: [SettledRequest] = []
+        state.takeResults(&taken)
+        for settled in taken {
+            switch settled.result {
+            case .replied(let reply): results.append("\(settled.id) \(reply.status)")
+            case .notSent(let failure): results.append("\(settled.id) not sent: \(failure.kind)")
+            case .unknown(let failure): results.append("\(settled.id) unknown: \(failure.kind)")
+            }
+        }
+        var lines: [String] = []
+        while sendsAgain > 0 {
+            sendsAgain -= 1
+            lines += send(99)
+        }
+        return lines + tell { state, _ in state.handedOver() }
+    }
+}
