@@ -1,4 +1,5 @@
 import Foundation
+import KafkaModel
 import NewsModel
 import NotificationHub
 import Testing
@@ -39,7 +40,8 @@ struct PayloadDataTests {
                 continue
             }
             let payload = builder.payload(
-                event, routing: routing, platform: platform, lane: 0, since: PayloadSamples.since, expiresAt: nil)
+                event, routing: routing, platform: platform, lane: LaneID(0), since: PayloadSamples.since,
+                expiresAt: nil)
             let body = payload.request.body
             let isWhole =
                 PayloadSamples.message(in: body, of: platform) == "Breaking \(routing.label) News : \(row[1])"

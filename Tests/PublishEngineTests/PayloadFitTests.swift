@@ -1,4 +1,5 @@
 import ByteText
+import KafkaModel
 import NewsModel
 import NotificationHub
 import Testing
@@ -111,7 +112,7 @@ struct PayloadFitTests {
         let routing = Routing.Tagged(
             categories: names, tags: ["x"], expression: "x", label: names.joined(separator: ", "))
         let payload = try PayloadBuilder(PayloadSettings(message: "{{headline}}")).payload(
-            PayloadSamples.event(), routing: routing, platform: platform, lane: 0, expiresAt: nil)
+            PayloadSamples.event(), routing: routing, platform: platform, lane: LaneID(0), expiresAt: nil)
         #expect(payload.request.body.count <= platform.bodyLengthMax)
         #expect(PayloadSamples.message(in: payload.request.body, of: platform) == "Headline")
     }

@@ -1,4 +1,5 @@
 import Foundation
+import KafkaModel
 import NewsModel
 
 @testable import PublishEngine
@@ -28,7 +29,8 @@ enum PayloadSamples {
         -> Payload
     {
         try PayloadBuilder(PayloadSettings(message: message)).payload(
-            event, routing: world, platform: platform, lane: lane, since: since, expiresAt: since + .seconds(900))
+            event, routing: world, platform: platform, lane: LaneID(lane), since: since,
+            expiresAt: since + .seconds(900))
     }
 
     /// What a phone shows of a body.

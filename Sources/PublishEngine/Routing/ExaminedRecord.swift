@@ -84,6 +84,6 @@ final class RoutedEvent: Sendable {
     func payload(on platform: Platform, lane: LaneID, since: Instant, expiresAt: Instant?) -> Payload? {
         guard let routing else { return nil }
         return rules.builder.payload(
-            event, routing: routing, platform: platform, lane: lane.index, since: since, expiresAt: expiresAt)
+            event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt)
     }
 }

@@ -9,7 +9,7 @@ struct Partition: Sendable {
     let id: TopicPartition
     let lane: LaneID
     let generation: Generation
-    /// How often its slot was used before, modulo 128.
+    /// Earlier uses of its slot, modulo 128.
     let occupancy: UInt8
     /// Deliveries a record has: one per platform of the settings.
     let platformCount: Int

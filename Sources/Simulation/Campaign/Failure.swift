@@ -2,7 +2,7 @@
 public struct Failure: Sendable {
     public var seed: UInt64
     public var violation: Violation
-    /// What is left of the life when everything is taken out that is not needed.
+    /// The part of the life that is needed to fail.
     public var shrunk: Scenario
 
     public init(seed: UInt64, violation: Violation, shrunk: Scenario) {
@@ -11,7 +11,7 @@ public struct Failure: Sendable {
         self.shrunk = shrunk
     }
 
-    /// What to type to see it again.
+    /// The command that replays it.
     public var command: String { "newswire simulate --seed \(seed) --lives 1" }
 }
 
