@@ -169,7 +169,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "KafkaIOTests", dependencies: ["KafkaIO", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
-            name: "HubIOTests", dependencies: ["ByteText", "HubIO", "NewsModel", "NotificationHub", nioCore, nioPosix, nioSSL],
+            name: "HubIOTests",
+            dependencies: ["ByteText", "HubIO", "NewsModel", "NotificationHub", nioCore, nioPosix, nioSSL],
             swiftSettings: strict),
         .testTarget(
             name: "PublisherServiceTests",
@@ -232,6 +233,7 @@ let package = Package(
                 "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
                 nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
         // A broker for tests in a process of its own.
         .executableTarget(
             name: "mockbroker", dependencies: ["KafkaIO"], path: "Tests/MockBroker", swiftSettings: strict),

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+/// `Sources/ARCHITECTURE.md` holds: the modules use only what it says, and what it names exists.
+struct ArchitectureTests {
+    private static let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        .standardizedFileURL
+    private static let sources = repository.appending(path: "Sources")
+    /// A module outside the package that no pure module may import.
+    private static let impure = [
+        "Foundation", "Dispatch", "Glibc", "Darwin", "Synchronization", "Logging", "NIOCore", "NIOPosix",
+    ]
+
+    private let text: String
+    private let modules: [Module]
+
+    private struct Module {
+        var name: String
+        var isPure: Bool
+        /// `nil` for every module.
+        var uses: Set<String>?
+    }
+
+    init() throws {
+        text = try String(contentsOf: Self.sources.appending(path: "ARCHITECTURE.md"), encoding: .utf8)
+        let table = text.components(separatedBy: "## Modules")[1].components(separatedBy: "## Threads")[0]
+        modules = table.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            return Module(
+                name: Self.quoted(cells[1])[0], isPure: cells[3] == "yes",
+                uses: cells[4] == "all" ? nil : Set(Self.quoted(cells[4])))
+        }
+    }
+
+    private static func quoted(_ text: some StringProtocol) -> [String] {
+        text.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }
+            .map { String($0.element) }
+    }
+
+    private static func swiftFiles(in folder: URL) throws -> [URL] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+            .map { folder.appending(path: $0) }
+    }
+
+    private static func imports(of file: URL) throws -> [String] {
+        try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard let keyword = words.firstIndex(of: "import"), keyword <= 1, words.count > keyword + 1 else {
+                return nil
+            }
+            return String(words[keyword + 1])
+        }
+    }
+
+    @Test func `every folder of Swift code is a module in the table`() throws {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.sources.path).filter {
+            try !Self.swiftFiles(in: Self.sources.appending(path: $0)).isEmpty
+        }
+        #expect(Set(folders) == Set(modules.map(\.name)))
+    }
+
+    @Test func `the table is sorted: nothing uses what stands below it`() {
+        var above: Set<String> = ["CSimdjson", "CRdkafka", "CAllocator"]
+        for module in modules {
+            #expect((module.uses ?? []).isSubset(of: above), "\(module.name)")
+            above.insert(module.name)
+        }
+    }
+
+    @Test func `imports stay within the table`() throws {
+        let ours = Set(modules.map(\.name)).union(["CSimdjson", "CRdkafka", "CAllocator"])
+        for module in modules {
+            for file in try Self.swiftFiles(in: Self.sources.appending(path: module.name)) {
+                for imported in try Self.imports(of: file) {
+                    if let uses = module.uses, ours.contains(imported) {
+                        #expect(uses.contains(imported), "\(module.name)/\(file.lastPathComponent) imports \(imported)")
+                    }
+                    if module.isPure {
+                        #expect(!Self.impure.contains(imported), "\(file.lastPathComponent) imports \(imported)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `every path and every function on the journeys exists`() throws {
+        let journeys = text.components(separatedBy: "## Four journeys")[1].components(separatedBy: "## Words")[0]
+        var file: String?
+        var count = 0
+        for name in Self.quoted(journeys) {
+            if name.contains("/"), !name.hasPrefix("/") {
+                let url = Self.sources.appending(path: name)
+                #expect(FileManager.default.fileExists(atPath: url.path), "\(name)")
+                file = name.hasSuffix(".swift") ? try? String(contentsOf: url, encoding: .utf8) : nil
+            } else if let file, name.first?.isLowercase == true, name.allSatisfy({ $0.isLetter || $0.isNumber }) {
+                #expect(file.contains("func \(name)(") || file.contains("func \(name)<"), "\(name)")
+                count += 1
+            }
+        }
+        #expect(count > 20)
+    }
+
+    @Test func `every path that a contributor is sent to exists`() throws {
+        let text = try String(contentsOf: Self.repository.appending(path: ".github/CONTRIBUTING.md"), encoding: .utf8)
+        let changes = text.components(separatedBy: "## Where a change goes").last ?? ""
+        let paths = Self.quoted(changes).filter { $0.contains("/") }
+        #expect(paths.count > 10)
+        for path in paths {
+            let places = [Self.sources, Self.repository].map { $0.appending(path: path).path }
+            #expect(places.contains { FileManager.default.fileExists(atPath: $0) }, "\(path)")
+        }
+    }
+
+    @Test func `every test that keeps a rule exists`() throws {
+        let rules = text.components(separatedBy: "## Not obvious")[1]
+        let suites = Set(
+            try Self.swiftFiles(in: Self.repository.appending(path: "Tests"))
+                .map { $0.deletingPathExtension().lastPathComponent })
+        let named = rules.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.contains("Tests`") }
+            .compactMap { Self.quoted($0.split(separator: "|").last ?? "").first }
+        #expect(named.count > 10)
+        for name in named { #expect(suites.contains(name), "\(name)") }
+    }
+
+    /// Everything else of a test reaches what it tests through a public or package interface.
+    @Test func `no test looks inside the program`() throws {
+        for file in try Self.swiftFiles(in: Self.repository.appending(path: "Tests")) {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(!text.contains("@testable import " + "newswire"), "\(file.lastPathComponent)")
+        }
+    }
+}
