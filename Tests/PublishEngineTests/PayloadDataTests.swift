@@ -6,7 +6,7 @@ import Testing
 
 @testable import PublishEngine
 
-/// Four thousand headlines as the wild has them: quotes, backslashes, entities, broken escapes.
+/// Four thousand real headlines: quotes, backslashes, entities, broken escapes.
 @Suite(
     .enabled(
         if: ProcessInfo.processInfo.environment["NEWSWIRE_TEST_DATA"] != nil,
@@ -26,7 +26,7 @@ struct PayloadDataTests {
     }
 
     @Test(arguments: Platform.allCases)
-    func `every headline reaches the phone unchanged or cut as said`(platform: Platform) throws {
+    func `every headline reaches the phone unchanged, or cut as reported`(platform: Platform) throws {
         let builder = try PayloadBuilder()
         let router = try Router()
         var wrong: [Int] = []

@@ -80,7 +80,7 @@ struct PayloadFitTests {
     }
 
     @Test
-    func `a template's message and title stay small enough for what the hub makes of them`() throws {
+    func `a template's message and title stay small enough for the hub's rendering`() throws {
         let event = NewsEvent(id: "1", headline: String(repeating: "\"", count: 4_000))
         let payload = try PayloadSamples.payload(event, .template)
         #expect(payload.cuts == [.message, .title])

@@ -8,7 +8,7 @@ import NewsModel
 import FoundationXML
 #endif
 
-/// Payloads read back by somebody else's parsers.
+/// Payloads read back by Foundation's parsers.
 enum PayloadSamples {
     static let world = Routing.Tagged(categories: ["World"], tags: ["World"], expression: "World", label: "World")
     static let since = Instant(nanoseconds: 1_763_690_000_000_000_000)
@@ -33,7 +33,7 @@ enum PayloadSamples {
             expiresAt: since + .seconds(900))
     }
 
-    /// What a phone shows of a body.
+    /// The text that a phone shows of a body.
     static func message(in body: [UInt8], of platform: Platform) -> String? {
         switch platform {
         case .windows: XMLReading(body)?.texts["text"]
