@@ -58,3 +58,9 @@ public enum Reply: Sendable, Hashable {
         case invalid
     }
 }
+
+/// The headers of a redriven record, one that a person put back on its lane.
+public enum RedriveHeader {
+    /// The one platform it is for: the others were settled the first time.
+    public static let platform = "nw-platform"
+}

@@ -1,3 +1,6 @@
+import NewsModel
+import PublishEngine
+
 /// A life that broke a promise, made small.
 public struct Failure: Sendable {
     public var seed: UInt64
@@ -27,4 +30,16 @@ extension Failure: CustomStringConvertible {
         lines += shrunk.news.map { "  \($0)" }
         return lines.joined(separator: "\n")
     }
+}
+
+/// A promise that was broken.
+public struct Violation: Error, Sendable, Hashable {
+    public var promise: Promise
+    public var sentence: String
+    /// Since the life's beginning.
+    public var at: Duration
+}
+
+extension Violation: CustomStringConvertible {
+    public var description: String { "\(promise.rawValue): \(sentence) (at \(at.short))" }
 }
