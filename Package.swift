@@ -40,7 +40,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        // Without its traits it needs neither swift-configuration nor what that brings along.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -75,9 +76,8 @@ let package = Package(
         .target(
             name: "PublisherService",
             dependencies: [
-                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", deque, logging,
-                nioCore, nioPosix,
-                nioSSL, tracing,
+                "ByteText", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", deque,
+                logging, nioCore, nioPosix, nioSSL, tracing,
             ], swiftSettings: strict),
         // Spans to an OpenTelemetry collector.
         .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing], swiftSettings: strict),
@@ -118,8 +118,8 @@ let package = Package(
         .target(
             name: "NewswireSettings",
             dependencies: [
-                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine",
-                "PublisherService", "StatusServer", "Yams", logging,
+                "ByteText", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing",
+                "PublishEngine", "PublisherService", "StatusServer", "Yams", logging,
             ], swiftSettings: strict),
         // The commands as a library, so that tests can use them.
         .target(
@@ -157,12 +157,17 @@ let package = Package(
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
             ], path: "Tests/TestSupport", exclude: ["browser.py"], swiftSettings: strict),
+        // The code in the articles of the library products.
+        .testTarget(
+            name: "ArticleTests", dependencies: ["BreakingNews", "HubServer", "NotificationHub", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "ByteTextTests", dependencies: ["ByteText"], swiftSettings: strict),
         .testTarget(
             name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "KafkaModelTests", dependencies: ["KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
-            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"], swiftSettings: strict),
+            name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"],
+            swiftSettings: strict),
         .testTarget(
             name: "PublishEngineTests",
             dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine"],
@@ -240,9 +245,8 @@ let package = Package(
         .testTarget(
             name: "FireTests",
             dependencies: [
-                "TestSupport",
-                "newswire", "mockbroker", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
-                "NotificationHub",
+                "newswire", "mockbroker", "ByteText", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NotificationHub", "TestSupport",
             ], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

@@ -3,9 +3,9 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Carries out the deliveries of accepted sends, beside the requests and a few at a time.
+/// Makes the deliveries of accepted sends while requests are served, a few at a time.
 struct DeliveryLoop: Service {
-    /// Registrations looked at under one hold of the hub's lock.
+    /// Registrations examined while the hub's lock is held once.
     private static let batch = 256
 
     let hub: ServedHub

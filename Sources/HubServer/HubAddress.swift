@@ -1,20 +1,20 @@
 import HubEmulator
 public import NotificationHub
 
-/// How to reach a hub that is being served.
+/// The addresses and connection strings of a running hub.
 public struct HubAddress: Sendable {
     public let port: Int
     public let hubName: HubName
     /// All rights, for a back end.
     public let connectionString: ConnectionString
-    /// Listen only, for apps; `nil` when no rule is like that.
+    /// Listen only, for apps; `nil` without such a rule.
     public let listenConnectionString: ConnectionString?
 
     init(_ settings: HubServerSettings, rules: [AccessRule], port: Int) {
         self.port = port
         hubName = settings.hubName
         let isSecure = settings.security != .none
-        // A wildcard address is for listening; nobody can call it.
+        // A wildcard address is only for listening; clients cannot call it.
         let host = ["0.0.0.0", "::", ""].contains(settings.host) ? "127.0.0.1" : settings.host
         let endpoint = HubEndpoint(scheme: isSecure ? .https : .http, host: host, port: port)
         let full = rules.first { $0.rights.contains([.listen, .send, .manage]) } ?? rules.first

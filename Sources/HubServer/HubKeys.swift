@@ -2,10 +2,10 @@ import ByteText
 import HubEmulator
 import NotificationHub
 
-/// The rules a hub starts with.
+/// The access rules a hub starts with.
 enum HubKeys {
-    /// The two default rules; a given connection string's rule takes the place of the one with its name, or joins them
-    /// with all rights.
+    /// The two default rules. The rule of a given connection string replaces the one with its name, or is added with
+    /// all rights.
     static func rules(for connectionString: ConnectionString?, kept: [AccessRule] = []) -> [AccessRule] {
         var rules = kept
         if rules.isEmpty {

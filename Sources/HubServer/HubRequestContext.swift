@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 
-/// What the responder needs of a connection: who is there, and the power to cut it.
+/// The responder's view of a connection: the caller, and a way to reset it.
 struct HubRequestContext: InitializableFromSource {
     let channel: any Channel
 
@@ -16,8 +16,8 @@ struct HubRequestContext: InitializableFromSource {
         Caller(connection: channel, head: request.head)
     }
 
-    /// Tells a client that asked (`Expect: 100-continue`) to send its body. The server knows no interim answers, so
-    /// this one goes past it.
+    /// Tells a client that asked (`Expect: 100-continue`) to send its body. The server does not support interim
+    /// answers, so this one is written directly to the channel.
     func invite() {
         channel.eventLoop.execute { [channel] in
             let encoder = try? channel.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)

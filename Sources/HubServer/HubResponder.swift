@@ -7,7 +7,7 @@ import NIOCore
 import NotificationHub
 import ServiceLifecycle
 
-/// Turns HTTP into the hub's values and back; decides nothing.
+/// Translates between HTTP and the hub's values; it makes no decisions.
 struct HubResponder: HTTPResponder {
     typealias Context = HubRequestContext
 
@@ -24,7 +24,7 @@ struct HubResponder: HTTPResponder {
         for field in request.headers { asked.headers.append(field.name.rawName, field.value) }
         if asked.headers["Expect"]?.lowercased() == "100-continue" { context.invite() }
         do {
-            // One byte over the limit is enough to know that it was crossed.
+            // One byte over the limit is enough to know that it was exceeded.
             let body = try await request.body.collect(upTo: SendRequest.bodyLengthMax)
             asked.body = Array(body.readableBytesView)
         } catch is NIOTooManyBytesError {
@@ -32,7 +32,8 @@ struct HubResponder: HTTPResponder {
         }
         if Inspection.isInspection(target) {
             guard inspection.admits(context.caller(request)) else {
-                return Self.response(Inspection.problem(403, "The emulator's own pages are for this machine alone."))
+                return Self.response(
+                    Inspection.problem(403, "The emulator's own pages are available on this machine only."))
             }
             if let stream = watch(asked) { return stream }
             return Self.response(await inspection.reply(to: asked))
@@ -61,9 +62,9 @@ struct HubResponder: HTTPResponder {
             request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
                 .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() })
         guard let events = hub.streams.watch(handles, as: { $0 }) else {
-            return Self.response(Inspection.problem(503, "Too many are watching."))
+            return Self.response(Inspection.problem(503, "Too many delivery streams are open."))
         }
-        // A reader that was cut off says what it saw last.
+        // A reader that reconnects names the last event it saw.
         let missed = request.headers["Last-Event-ID"].flatMap { Int($0) }.map { last in
             hub.withHub { $0.delivered.entries(after: last, limit: 1000).map(\.entry) }
                 .filter { handles.contains($0.handle) }
@@ -88,7 +89,7 @@ struct HubResponder: HTTPResponder {
         return Response(status: .ok, headers: headers, body: body)
     }
 
-    private static func event(_ delivery: Delivery) -> ByteBuffer {
+    private static func event(_ delivery: PushedNotification) -> ByteBuffer {
         var bytes = Array("id: \(delivery.number)\nevent: delivery\ndata: ".utf8)
         delivery.json.write(into: &bytes)
         bytes += "\n\n".utf8

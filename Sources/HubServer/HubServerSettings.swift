@@ -2,33 +2,33 @@ public import HTTPServing
 public import HubEmulator
 public import NotificationHub
 
-/// Where and how a hub is served.
+/// The settings of a served hub.
 public struct HubServerSettings: Sendable {
-    /// How the server proves who it is.
+    /// The server's use of TLS.
     public enum Security: Sendable, Hashable {
         /// Plain http.
         case none
-        /// https with a certificate for this host's names, made at start and trusted by nobody.
+        /// https with a self-signed certificate for this host's names, made at start.
         case selfSigned
         /// https with a certificate chain and its key, both PEM files.
         case files(certificate: String, key: String)
     }
 
-    /// The address to listen on. Anything but loopback lets others on the network use the hub.
+    /// The address to listen on. Any address but loopback lets others on the network use the hub.
     public var host: String
     /// 0 lets the system choose.
     public var port: Int
     public var hubName: HubName
-    /// Whose rule and key open the hub; `nil` makes keys at start (or takes those in the store).
+    /// Its rule and key open the hub; `nil` makes keys at start, or takes those in the store.
     public var connectionString: ConnectionString?
     public var security = Security.none
-    /// Where registrations and messages are kept; `nil` for memory alone.
+    /// The file for registrations and messages; `nil` keeps them in memory only.
     public var storePath: String?
-    /// Simulated devices to register before the port opens; for memory alone.
+    /// Simulated devices to register before the port opens; they are kept in memory only.
     public var devices = 0
-    /// Whether `/_emulator` answers callers from other machines too.
+    /// Lets callers from other machines use `/_emulator`.
     public var allowsRemoteInspection = false
-    /// Where stories written on the page go, in place of the hub itself: the demo puts them on a topic.
+    /// Receives the stories written on the page, in place of the hub itself: the demo puts them on a topic.
     public var publish: (@Sendable (ComposedStory) async throws -> Void)?
     /// Changes the hub's own settings before it starts: tier, limits, what is kept.
     public var configure: @Sendable (inout HubSettings) -> Void = { _ in }
@@ -43,7 +43,7 @@ public struct HubServerSettings: Sendable {
     }
 }
 
-/// Why a hub could not be served.
+/// The reason why a hub could not be served.
 public enum HubServerProblem: Error, Sendable, Hashable, CustomStringConvertible {
     case settings([String])
     case listen(ListenFailure)

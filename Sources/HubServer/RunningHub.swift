@@ -29,12 +29,12 @@ public final class RunningHub: Sendable {
     public var receivedCount: Int { hub.withHub { $0.received.total } }
 
     /// The deliveries that are still kept, oldest first.
-    public var delivered: [Delivery] {
+    public var delivered: [PushedNotification] {
         hub.withHub { $0.delivered.entries(after: 0, limit: .max).map(\.entry) }
     }
 
     /// Deliveries to these handles from now on; ends with the server. `nil` when too many are watching.
-    public func deliveries(to handles: Set<String>) -> AsyncStream<Delivery>? {
+    public func deliveries(to handles: Set<String>) -> AsyncStream<PushedNotification>? {
         hub.streams.watch(handles) { event in
             if case .delivery(let delivery) = event { delivery } else { nil }
         }
@@ -43,8 +43,8 @@ public final class RunningHub: Sendable {
     /// How many registrations there are.
     public var registrationCount: Int { hub.withHub { $0.registrationCount } }
 
-    /// Makes the hub misbehave; see `Fault`.
-    public func add(_ fault: Fault) { hub.withHub { $0.add(fault) } }
+    /// Makes the hub misbehave; see `HubFault`.
+    public func add(_ fault: HubFault) { hub.withHub { $0.add(fault) } }
 
     public func clearFaults() { hub.withHub { $0.clearFaults() } }
 

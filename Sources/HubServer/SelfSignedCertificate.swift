@@ -3,13 +3,13 @@ import Crypto
 package import HubEmulator
 import NIOSSL
 
-/// A certificate for this server alone, with a fresh P-256 key. RFC 5280, written in DER by hand because it is short.
+/// A self-signed certificate with a new P-256 key. RFC 5280, written in DER by hand because it is short.
 package struct SelfSignedCertificate {
-    /// For clients that are to trust it.
+    /// For clients that are to trust the server.
     package let pem: String
     package let keyPEM: String
 
-    /// - Parameter host: a name or an address, beside `localhost` and the loopback addresses.
+    /// - Parameter host: a name or an address, in addition to `localhost` and the loopback addresses.
     package init(host: String, now: HubTime) throws {
         let key = P256.Signing.PrivateKey()
         var random = SystemRandomNumberGenerator()
@@ -37,7 +37,7 @@ package struct SelfSignedCertificate {
         keyPEM = key.pemRepresentation
     }
 
-    /// What a server needs to speak TLS with it.
+    /// The TLS configuration of a server with this certificate.
     var configuration: TLSConfiguration {
         get throws {
             let chain = try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8))

@@ -4,11 +4,11 @@ import NIOPosix
 import NotificationHub
 import Synchronization
 
-/// The hub behind its lock, as every connection sees it.
+/// The hub behind its lock, shared by all connections.
 final class ServedHub: Sendable {
     let settings: HubSettings
     let streams = DeliveryStreams()
-    /// Says that there are deliveries to make.
+    /// Signals that there are deliveries to make.
     let wakes: AsyncStream<Void>
 
     private let clock = ServerClock()
@@ -34,12 +34,13 @@ final class ServedHub: Sendable {
             return (response, hub.hasWork(at: now) || hub.wakeAt != nil)
         }
         if hasWork { wake.yield() }
-        // What is answered is stored first: a hub that is killed right after has not promised more than it keeps.
+        // Changes are stored before the answer is sent, so a hub that is killed right after keeps everything it has
+        // confirmed.
         store?.write { hub.withLock { $0.takeChanges() } }
         return response
     }
 
-    /// - Returns: whether there is more to deliver now.
+    /// - Returns: true when there is more to deliver now.
     func deliverSome(_ limit: Int) -> Bool {
         let now = clock.now
         let (deliveries, hasMore, wakeAt) = hub.withLock { hub in
@@ -52,12 +53,12 @@ final class ServedHub: Sendable {
         return hasMore
     }
 
-    /// An extra alarm does no harm, so none is ever taken back; none is set when one rings before that time anyway.
+    /// An extra alarm does no harm, so none is ever cancelled; none is set when an earlier one is pending.
     private func arm(_ time: HubTime, at now: HubTime) {
         let delay = min(max(1, time.millisecondsSince(now)), 86_400_000)
         let ring = now.advanced(byMilliseconds: delay)
         let isNeeded = alarm.withLock { alarm in
-            // One that is just about to ring may be ringing already.
+            // An alarm that is almost due may already be firing.
             if let next = alarm, next.millisecondsSince(now) > 100, next <= ring { return false }
             alarm = ring
             return true
@@ -72,7 +73,7 @@ final class ServedHub: Sendable {
         hub.withLock(body)
     }
 
-    /// Ends deliveries and everything that watches them.
+    /// Ends deliveries and all streams of them.
     func close() {
         wake.finish()
         streams.close()

@@ -1,7 +1,7 @@
 import Foundation
 import HubEmulator
 
-/// The hub's time: the wall clock at start plus what has passed since, so that it never runs backwards.
+/// The hub's time: the wall clock at start plus the time elapsed since, so that it never runs backwards.
 struct ServerClock: Sendable {
     private let origin = HubTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
     private let start = ContinuousClock.now

@@ -1,20 +1,21 @@
+import ByteText
 import Foundation
 import HubEmulator
 import NotificationHub
 
-/// Devices that are registered before a hub opens, and what they and a send to some of them cost: a load to try a
-/// client or the hub itself with. Device `n` has the tag `tag-{n modulo 1000}` and a template.
+/// Devices registered before a hub opens, as a load for testing a client or the hub itself, with measurements of their
+/// cost. Device `n` has the tag `tag-{n modulo 1000}` and a template.
 public struct SimulatedDevices: Sendable, CustomStringConvertible {
     public static let countMax = 10_000_000
     static let tags = 1000
     private static let sends = 100
 
     public let count: Int
-    /// What registering them took, with requests as clients make them.
+    /// The time to register them with requests as clients make them.
     public let registering: Duration
-    /// The process's memory with them, in bytes; `nil` where the system does not say.
+    /// The process's memory afterwards, in bytes; `nil` where the system does not report it.
     public let residentBytes: Int?
-    /// What it takes to accept a send to one tag, and to make its deliveries; the median of some.
+    /// The median times to accept a send to one tag, and to make its deliveries.
     public let accepting: Duration
     public let delivering: Duration
 
@@ -26,7 +27,7 @@ public struct SimulatedDevices: Sendable, CustomStringConvertible {
             for device in 0..<count { _ = hub.handle(caller.registration(of: device), at: clock.now) }
         }
         residentBytes = Self.resident()
-        // On a copy: the hub that is served has received nothing yet.
+        // Measured on a copy, so that the served hub starts without any sends.
         var trial = hub
         var times: [(Duration, Duration)] = []
         for number in 0..<Self.sends {
@@ -43,9 +44,9 @@ public struct SimulatedDevices: Sendable, CustomStringConvertible {
         let memory = residentBytes.map { ", \($0 / 1_000_000) MB" } ?? ""
         let perTag = (count + Self.tags - 1) / Self.tags
         return """
-            \(count) devices over \(Self.tags) tags registered in \(Self.text(registering))\(memory)
+            \(counted(count, "device")) over \(counted(Self.tags, "tag")) registered in \(Self.text(registering))\(memory)
             a send to one tag is accepted in \(Self.text(accepting)); \
-            its deliveries, \(perTag) of them at most, take \(Self.text(delivering))
+            its deliveries, at most \(grouped(perTag)), take \(Self.text(delivering))
             """
     }
 

@@ -55,14 +55,13 @@ public final class EmbeddedBroker: Sendable {
 
     public func setUp() { rd_kafka_mock_broker_set_up(pointer, 1) }
 
-    /// Delays every answer.
-    public func setRoundTrip(milliseconds: Int) {
-        rd_kafka_mock_broker_set_rtt(pointer, 1, Int32(clamping: milliseconds))
-    }
+    /// Takes a partition's leader away: it can be neither read nor written.
+    public func takeOffline(_ partition: TopicPartition) { setLeader(of: partition, -1) }
 
-    /// Makes a partition available, or not: one without a leader can be neither read nor written.
-    public func setAvailable(_ partition: TopicPartition, _ isAvailable: Bool) {
-        rd_kafka_mock_partition_set_leader(pointer, partition.topic, partition.partition, isAvailable ? 1 : -1)
+    public func bringOnline(_ partition: TopicPartition) { setLeader(of: partition, 1) }
+
+    private func setLeader(of partition: TopicPartition, _ broker: Int32) {
+        rd_kafka_mock_partition_set_leader(pointer, partition.topic, partition.partition, broker)
     }
 
     /// A request of the Kafka protocol.

@@ -19,7 +19,7 @@ public final class SpanExporter: Sendable {
     private let address: CollectorAddress
     private let headers: [(name: String, value: String)]
     private let resource: [(name: String, value: String)]
-    private let onTrouble: @Sendable (String?) -> Void
+    private let onChange: @Sendable (String?) -> Void
     private let session: URLSession
     private let queue = DispatchQueue(label: "traces")
     private let state = Mutex(State())
@@ -27,7 +27,7 @@ public final class SpanExporter: Sendable {
     private struct State {
         var waiting: [OTLPSpan.Record] = []
         var isSending = false
-        var isInTrouble = false
+        var isFailing = false
         var counts = Counts()
         /// Set from `close` on.
         var whenEmpty: (@Sendable () -> Void)?
@@ -44,15 +44,15 @@ public final class SpanExporter: Sendable {
     /// - Parameters:
     ///   - headers: for every request; their values may be secret.
     ///   - resource: what the spans are of: `service.name` and the like.
-    ///   - onTrouble: called when exporting begins to fail, with the reason, and with `nil` when it works again.
+    ///   - onChange: called when exporting begins to fail, with the reason, and with `nil` when it works again.
     public init(
         _ address: CollectorAddress, headers: [(name: String, value: String)] = [],
-        resource: [(name: String, value: String)], onTrouble: @escaping @Sendable (String?) -> Void = { _ in }
+        resource: [(name: String, value: String)], onChange: @escaping @Sendable (String?) -> Void = { _ in }
     ) {
         self.address = address
         self.headers = headers
         self.resource = resource
-        self.onTrouble = onTrouble
+        self.onChange = onChange
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 10
         configuration.httpCookieStorage = nil
@@ -150,10 +150,10 @@ public final class SpanExporter: Sendable {
                 state.counts.dropped += UInt64(state.waiting.count)
                 state.waiting = []
             }
-            defer { state.isInTrouble = reason != nil }
-            return state.isInTrouble != (reason != nil)
+            defer { state.isFailing = reason != nil }
+            return state.isFailing != (reason != nil)
         }
-        if hasChanged { onTrouble(reason) }
+        if hasChanged { onChange(reason) }
         let isMore = state.withLock { $0.waiting.count >= Self.batchMax || $0.whenEmpty != nil }
         if isMore { send() }
     }

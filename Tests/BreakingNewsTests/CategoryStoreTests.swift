@@ -18,7 +18,7 @@ struct CategoryStoreTests {
         #expect(store.chosen.isEmpty && !store.hasChosen)
     }
 
-    @Test func `choices are there again at the next start, in the order of the offer`() throws {
+    @Test func `choices are restored at the next start, in the order of the offer`() throws {
         let offer = NewsCategory.standard
         try CategoryStore(FileStore(file)).choose([offer[5], offer[0]])
         #expect(CategoryStore(FileStore(file)).chosen.map(\.name) == ["World", "Sports"])
@@ -28,7 +28,7 @@ struct CategoryStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["choices.json"])
     }
 
-    @Test func `a choice that leaves the offer is kept for when it comes back`() throws {
+    @Test func `a choice no longer on offer is kept in case it returns`() throws {
         let weather = try NewsCategory("Weather")
         let store = FileStore(file)
         try CategoryStore(store, offer: NewsCategory.standard + [weather]).choose([weather, NewsCategory.standard[0]])
@@ -43,7 +43,7 @@ struct CategoryStoreTests {
         #"{"categories":{"World":true}}"#, String(repeating: "[", count: 100_000),
         String(repeating: " ", count: FileStore.lengthMax + 1) + #"{"categories":["World"]}"#,
     ])
-    func `garbage in the file counts as nothing and is replaced`(garbage: String) throws {
+    func `a damaged file counts as empty and is replaced`(garbage: String) throws {
         try Data(garbage.utf8).write(to: file)
         let store = CategoryStore(FileStore(file))
         #expect(store.chosen.isEmpty)
@@ -51,7 +51,7 @@ struct CategoryStoreTests {
         #expect(CategoryStore(FileStore(file)).chosen.map(\.name) == ["Business"])
     }
 
-    @Test func `a word that is no tag costs that word only`() throws {
+    @Test func `only invalid tags are lost`() throws {
         try Data(#"{"categories":["World","no tag","","Sports"]}"#.utf8).write(to: file)
         #expect(CategoryStore(FileStore(file)).chosen.map(\.name) == ["World", "Sports"])
     }
@@ -63,12 +63,12 @@ struct CategoryStoreTests {
         #expect(store.data(named: "registration") == Data(#"{"id":"1"}"#.utf8))
     }
 
-    @Test func `a place that cannot be written is an error, not a silent loss`() {
+    @Test func `a file that cannot be written is an error, not a silent loss`() {
         let store = CategoryStore(FileStore(folder.appending(path: "no/such/folder/file")))
         #expect(throws: (any Error).self) { try store.choose([NewsCategory.standard[0]]) }
     }
 
-    @Test func `the file is whole whoever reads while many write`() async throws {
+    @Test func `the file is complete for readers while many write`() async throws {
         let store = FileStore(file)
         await withTaskGroup { group in
             for index in 0..<50 {

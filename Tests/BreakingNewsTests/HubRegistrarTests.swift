@@ -16,7 +16,7 @@ struct HubRegistrarTests {
     ]
 
     @Test(arguments: PushChannel.everyKind, forms)
-    func `a device of every kind and form gets its category and no other`(
+    func `devices of every kind and form get their category and no other`(
         channel: PushChannel, form: (RegistrationForm, Int)
     ) async throws {
         try await withHub { hub in
@@ -67,7 +67,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `a start registers nothing when all is known, and again when the last time is long ago`() async throws {
+    @Test func `a start registers again only after a change or a long time`() async throws {
         try await withHub { hub in
             let device = Device()
             let transport = CountingTransport()
@@ -85,7 +85,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `the flow of the tutorials: look, reserve, write; then write alone`() async throws {
+    @Test func `registrations as in the tutorials: look, reserve, write; then only write`() async throws {
         try await withHub { hub in
             let device = Device()
             let transport = CountingTransport()
@@ -105,7 +105,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `a device that lost its memory takes its registrations over`() async throws {
+    @Test func `a device that lost its record takes its registrations over`() async throws {
         try await withHub { hub in
             let transport = CountingTransport()
             for _ in 1...3 {
@@ -118,7 +118,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `an id that the hub gave up is replaced`() async throws {
+    @Test func `an id that the hub dropped is replaced`() async throws {
         try await withHub { hub in
             let device = Device()
             let transport = CountingTransport()
@@ -159,7 +159,7 @@ struct HubRegistrarTests {
     }
 
     @Test(arguments: [Self.status(503), Self.status(500), Self.status(404), Self.reset(.before), Self.reset(.after)])
-    func `the choice is kept while the hub is away, and registered when it is back`(fault: Fault) async throws {
+    func `the choice is kept while the hub is away, and registered when it is back`(fault: HubFault) async throws {
         try await withHub { hub in
             let device = Device()
             hub.add(fault)
@@ -181,7 +181,7 @@ struct HubRegistrarTests {
         }
     }
 
-    @Test func `a key that may not listen is told to people, and the secret is not`() async throws {
+    @Test func `a key without the Listen right is reported without its secret`() async throws {
         try await withHub { hub in
             var connection = hub.connectionString
             connection.key = AccessKey("c2VjcmV0LWtleQ==")
@@ -195,15 +195,15 @@ struct HubRegistrarTests {
         }
     }
 
-    private static func status(_ status: Int) -> Fault {
-        var fault = Fault()
-        (fault.status, fault.next, fault.everyCall) = (status, 3, true)
+    private static func status(_ status: Int) -> HubFault {
+        var fault = HubFault()
+        (fault.status, fault.callsLeft, fault.affectsAllCalls) = (status, 3, true)
         return fault
     }
 
-    private static func reset(_ reset: Fault.Reset) -> Fault {
-        var fault = Fault()
-        (fault.reset, fault.next, fault.everyCall) = (reset, 3, true)
+    private static func reset(_ reset: HubFault.Reset) -> HubFault {
+        var fault = HubFault()
+        (fault.reset, fault.callsLeft, fault.affectsAllCalls) = (reset, 3, true)
         return fault
     }
 

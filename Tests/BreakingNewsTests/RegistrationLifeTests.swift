@@ -9,7 +9,7 @@ import Testing
 /// A device's whole life from one seed: wishes, failures, lost replies, restarts, a new handle, a lost memory. Whatever
 /// happened, once the hub is well again it has exactly what was wanted last.
 struct RegistrationLifeTests {
-    @Test func `in the end the hub has what was wanted last, once`() throws {
+    @Test func `in the end the hub has the last wanted subscription, once`() throws {
         for seed in 0..<1000 {
             var life = try Life(seed: UInt64(seed))
             for _ in 0..<40 { try life.step() }
@@ -113,9 +113,9 @@ struct RegistrationLifeTests {
         private mutating func call(isWell: Bool) throws {
             guard case .call(let call) = plan.next(at: now) else { return }
             if !isWell {
-                var fault = Fault()
-                fault.next = 1
-                fault.everyCall = true
+                var fault = HubFault()
+                fault.callsLeft = 1
+                fault.affectsAllCalls = true
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0: fault.status = [408, 409, 429, 500, 503].randomElement(using: &random)
                 case 1: fault.expiresTokens = true

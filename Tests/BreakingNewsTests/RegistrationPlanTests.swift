@@ -50,7 +50,7 @@ struct RegistrationPlanTests {
         #expect(plan.state == .registered(since: now))
     }
 
-    @Test mutating func `a change is written under the id that is known`() throws {
+    @Test mutating func `a change is written under the known id`() throws {
         var plan = try plan()
         plan.record.setID("1-2-3", template: "breakingNews")
         plan.want(try subscription("World"))
@@ -77,7 +77,8 @@ struct RegistrationPlanTests {
         #expect(answer(&plan, 200, [], "<feed/>", at: instant) == "GET registrations")
     }
 
-    @Test mutating func `after a loss of memory what the hub has is taken over, and what is double is removed`() throws
+    @Test mutating func `after the record is lost, registrations at the hub are taken over and duplicates removed`()
+        throws
     {
         var plan = try plan()
         plan.want(try subscription("World"))
@@ -93,7 +94,7 @@ struct RegistrationPlanTests {
         #expect(plan.state == .registered(since: now))
     }
 
-    @Test mutating func `a refused token is renewed once, then it is a matter for people`() throws {
+    @Test mutating func `a refused token is renewed once, then a person must act`() throws {
         var plan = try plan(.installation)
         plan.want(try subscription("World"))
         #expect(answer(&plan, 401) == "PUT installations/device-1 renew")
@@ -103,7 +104,7 @@ struct RegistrationPlanTests {
     }
 
     @Test(arguments: [(429, 70, 70), (503, 40, 40), (403, 60, 60), (409, 0, 2), (500, 0, 2), (408, 0, 2), (429, 0, 2)])
-    mutating func `a hub that is busy is left alone as long as it says`(status: Int, told: Int64, most: Int64) throws {
+    mutating func `a busy hub is not called before the time it names`(status: Int, told: Int64, most: Int64) throws {
         var plan = try plan(.installation)
         plan.want(try subscription("World"))
         _ = answer(&plan, status, told > 0 ? [HeaderField("Retry-After", "\(told)")] : [])
@@ -118,7 +119,7 @@ struct RegistrationPlanTests {
         #expect(answer(&plan, 200, at: instant) == (told > 0 ? "PUT installations/device-1" : "nothing"))
     }
 
-    @Test mutating func `retries grow apart to the longest pause and go on for ever`() throws {
+    @Test mutating func `the pauses between retries grow to the longest and retries never end`() throws {
         var plan = try plan(.installation)
         plan.want(try subscription("World"))
         var instant = now
@@ -137,7 +138,7 @@ struct RegistrationPlanTests {
         #expect(answer(&plan, 200, at: instant) == "PUT installations/device-1")
     }
 
-    @Test mutating func `what the hub will not have is not repeated in a hurry`() throws {
+    @Test mutating func `a refused registration is retried slowly`() throws {
         var plan = try plan(.installation)
         plan.want(try subscription("World"))
         _ = answer(&plan, 400, [], "<Error><Code>400</Code><Detail>bad template.TrackingId:1</Detail></Error>")
@@ -146,7 +147,7 @@ struct RegistrationPlanTests {
         #expect("\(failure)".contains("bad template"))
     }
 
-    @Test mutating func `a start soon after registers nothing, one much later again`() throws {
+    @Test mutating func `a start soon after registers nothing, a much later one registers again`() throws {
         var first = try plan(.installation)
         first.want(try subscription("World"))
         _ = answer(&first, 200)
@@ -167,7 +168,7 @@ struct RegistrationPlanTests {
         #expect(answer(&form, 200, [], "<feed/>", at: now) == "GET registrations", "the other form")
     }
 
-    @Test mutating func `until all of it succeeded the next start registers again`() throws {
+    @Test mutating func `until all calls have succeeded, the next start registers again`() throws {
         var plan = try plan(.installation)
         plan.want(try subscription("World"))
         _ = answer(&plan, 200)
@@ -180,7 +181,7 @@ struct RegistrationPlanTests {
         #expect(answer(&next, 200) == "PUT installations/device-1")
     }
 
-    @Test mutating func `a late reply to an earlier wish changes nothing`() throws {
+    @Test mutating func `a late reply to an earlier subscription changes nothing`() throws {
         var plan = try plan(.installation)
         plan.want(try subscription("World"))
         guard case .call(let call) = plan.next(at: now) else { throw HubTransportProblem("no call") }
@@ -203,7 +204,7 @@ struct RegistrationPlanTests {
         #expect(plan.state == .unregistered)
     }
 
-    @Test mutating func `no status and no body makes it stop or spin`() throws {
+    @Test mutating func `no status or body makes it stop or loop`() throws {
         let bodies = ["", "<", "<feed", "<![CDATA[", "<!--", String(repeating: "<a>", count: 1000), "{}", "\u{0}"]
         for seed in 0..<3000 {
             var plan = try plan([.installation, .registrations(native: true)][seed % 2])

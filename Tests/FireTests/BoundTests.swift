@@ -5,7 +5,7 @@ import NewsModel
 import Testing
 
 struct BoundTests {
-    /// What the README promises for the default windows, in MiB, with room for a debug build.
+    /// The README's promise for the default windows, in MiB, with room for a debug build.
     private static let bound = 192
 
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
@@ -17,13 +17,13 @@ struct BoundTests {
             lanes: {live: {topics: [news.events]}}
             rate: {perSecond: unlimited}
             """)
-        room.hub.add(try Fault(json: .object([.init("latencyMs", .integer(2_000))])))
+        room.hub.add(try HubFault(json: .object([.init("latencyMs", .integer(2_000))])))
         let padding = String(repeating: "x", count: 900)
         try room.publish(1...events) {
             #"{"id":"\#($0)","headline":"Headline \#($0).","category":"World","summary":"\#(padding)"}"#
         }
         let running = try room.run()
-        // Every 64 messages are two seconds: what grows, grows while these are answered.
+        // Every 64 messages take two seconds: any growth happens during these.
         func memory(after count: Int) throws -> Int {
             while room.hub.receivedCount < count, running.isRunning { moment() }
             return try #require(running.memory, "\(running.output.suffix(2000))")

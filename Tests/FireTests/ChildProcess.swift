@@ -1,7 +1,6 @@
 import Foundation
 
-/// A program built beside the tests, run as a process. What it writes goes to a file, so that it never waits for a
-/// reader.
+/// A program built beside the tests, run as a process. Its output goes to a file, so that it never waits for a reader.
 final class ChildProcess: @unchecked Sendable {
     private let process = Process()
     private let input = Pipe()
@@ -26,7 +25,7 @@ final class ChildProcess: @unchecked Sendable {
 
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-    /// The status it ended with, or the signal's number negated. Blocks.
+    /// The exit status, or the negated number of the signal that ended it. Blocks.
     @discardableResult
     func wait() -> Int32 {
         process.waitUntilExit()
@@ -35,10 +34,10 @@ final class ChildProcess: @unchecked Sendable {
 
     var isRunning: Bool { process.isRunning }
 
-    /// The most memory it ever held, in MiB; `nil` once it ended.
+    /// Its peak memory in MiB; `nil` once it has ended.
     var peakMemory: Int? { memory("VmHWM:") }
 
-    /// The memory it holds, in MiB.
+    /// Its current memory in MiB.
     var memory: Int? { memory("VmRSS:") }
 
     var openFiles: Int? {
@@ -53,6 +52,6 @@ final class ChildProcess: @unchecked Sendable {
         }
     }
 
-    /// Lets it see the end of its input.
+    /// Ends its input.
     func closeInput() { try? input.fileHandleForWriting.close() }
 }

@@ -8,7 +8,7 @@ import NotificationHub
 import TestSupport
 import Testing
 
-/// A broker in one process, a hub in this one, and publishers to be started and hurt.
+/// A broker in one process, a hub in this one, and publishers to start, freeze and kill.
 final class FireRoom: @unchecked Sendable {
     let folder: URL
     let hub: RunningHub
@@ -16,7 +16,7 @@ final class FireRoom: @unchecked Sendable {
     private let broker: ChildProcess
     private let partitions: Int
 
-    /// The session must outlast the first join, which takes this broker 3 s.
+    /// The session must last longer than the first join, which takes this broker 3 s.
     ///
     /// - Parameter yaml: the rest of the configuration.
     init(
@@ -71,7 +71,7 @@ final class FireRoom: @unchecked Sendable {
         try publisher.flush()
     }
 
-    /// Every result there is.
+    /// All results.
     func results() throws -> [ResultRecord] { try Topics(kafka: kafka, partitions: partitions).results() }
 
     func close() async {
@@ -88,30 +88,15 @@ func number(of message: ReceivedMessage) throws -> Int {
     return try #require(Int(text[start...].prefix { $0 != "." }))
 }
 
-/// A chance that can be had again.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// A whole number from the environment, for longer runs than the suite's.
 func scale(_ name: String, _ fallback: Int) -> Int {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? fallback
 }
 
-/// Whether the tests that take minutes and a machine of their own are to run: one at a time, for they wait on threads
-/// that the hub in this process needs too.
+/// True when the tests run that take minutes and a quiet machine. They run one at a time: they wait on threads that the hub
+/// in this process needs too.
 let isUnderFire = ProcessInfo.processInfo.environment["NEWSWIRE_FIRE"] != nil
 let underFireHint = "takes minutes and a quiet machine: set NEWSWIRE_FIRE=1"
 
-/// What another process does raises no event here: looks again after two milliseconds.
+/// Waits two milliseconds: nothing here signals the progress of another process.
 func moment() { usleep(2_000) }

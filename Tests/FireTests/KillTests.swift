@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import HubEmulator
 import HubServer
@@ -8,7 +9,7 @@ import Testing
 
 @Suite(.serialized)
 struct KillTests {
-    /// Reads results until nothing comes for a moment.
+    /// Reads results until none arrives for a moment.
     private func drain(_ reader: TopicReader, into settled: inout [SourceCoordinates: Int]) throws {
         while true {
             let read = try reader.next(timeout: .milliseconds(300))
@@ -24,10 +25,10 @@ struct KillTests {
     }
 
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(15)))
-    func `killed again and again, it loses nothing and repeats only what was in flight`() async throws {
+    func `a publisher killed again and again loses nothing and repeats only requests in flight`() async throws {
         let events = scale("NEWSWIRE_FIRE_EVENTS", 50_000)
         let kills = scale("NEWSWIRE_FIRE_KILLS", 20)
-        var chance = Seeded(UInt64(scale("NEWSWIRE_FIRE_SEED", 7)))
+        var chance = SeededRandom(seed: UInt64(scale("NEWSWIRE_FIRE_SEED", 7)))
         let room = try await FireRoom(
             partitions: 16,
             """
@@ -43,7 +44,7 @@ struct KillTests {
         var unacknowledged: [Int] = []
         for _ in 0..<kills {
             let running = try room.run()
-            // From the first sends of a life to well into it.
+            // Some time between the first sends of this process and well into its work.
             let target = room.hub.receivedCount + Int.random(in: 1...(2 * events / (kills + 4)), using: &chance)
             while room.hub.receivedCount < min(target, events) {
                 try count(try follower.next(timeout: .milliseconds(1)), into: &settled)
@@ -55,7 +56,7 @@ struct KillTests {
         }
         let last = try room.run("--until-caught-up")
         #expect(last.wait() == 0, "\(last.output.suffix(2000))")
-        // The whole topic anew: what follows may fall silent for a moment before its end.
+        // Read the whole topic again: the follower may pause before the end.
         settled = [:]
         let whole = try TopicReader(settings: room.kafka, topic: "news.results")
         while !whole.isAtEnd { try count(try whole.next(), into: &settled) }
@@ -75,7 +76,7 @@ struct KillTests {
             """)
         #expect(settled.count == events)
         #expect(copies.count == events)
-        // One result is stored of each event, so every request without one is a repeat and no other is.
+        // Each event has one stored result, so the repeats are exactly the requests without one.
         #expect(repeats == unacknowledged.last)
         #expect(extraResults == 0)
         #expect(copies.values.allSatisfy { Set($0).count == 1 })
@@ -83,7 +84,7 @@ struct KillTests {
     }
 
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(3)))
-    func `told to end in the middle it loses nothing and repeats nothing; told twice it ends at once`() async throws {
+    func `SIGTERM in the middle loses and repeats nothing; a second one ends the process at once`() async throws {
         let events = 10_000
         let room = try await FireRoom(
             partitions: 4,
@@ -105,9 +106,9 @@ struct KillTests {
         #expect(accepted < events)
         #expect(try room.results().count == accepted)
 
-        // A hub that does not answer keeps the second one from its orderly end.
+        // A hub that does not answer delays the orderly end of the second process.
         let second = try runUntil(events / 2)
-        room.hub.add(try Fault(json: .object([.init("latencyMs", .integer(20_000))])))
+        room.hub.add(try HubFault(json: .object([.init("latencyMs", .integer(20_000))])))
         let half = room.hub.receivedCount
         let waits = ContinuousClock.now
         while waits.duration(to: .now) < .milliseconds(300) { moment() }

@@ -9,7 +9,7 @@ import Testing
 
 struct LaneTests {
     @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(5)))
-    func `a live event goes next, however much backfill waits, and backfill gets its floor`() async throws {
+    func `a live event goes next, whatever the backlog of backfill, and backfill gets its floor`() async throws {
         let backlog = scale("NEWSWIRE_FIRE_BACKLOG", 200_000)
         let live = 1_000
         let room = try await FireRoom(
@@ -35,7 +35,7 @@ struct LaneTests {
                     value: Array(#"{"id":"\#(number)","headline":"Headline \#(number).","category":"World"}"#.utf8)))
             try publisher.flush()
         }
-        // The producer's first record takes it a second, in which it gets to know the topic.
+        // The producer's first record takes a second, in which the producer looks up the topic.
         try publish(0)
         let began = ContinuousClock.now
         let before = room.hub.receivedCount
@@ -70,9 +70,9 @@ struct LaneTests {
             \(delays[live * 99 / 100]) ms, longest \(delays[live - 1]) ms; backfill meanwhile \(backfill) in \(elapsed)
             """)
         #expect(delays.count == live)
-        // Speed is for benchmarks; here it must only not depend on the backlog, which alone takes minutes.
+        // Benchmarks measure speed; here it only must not depend on the backlog, which takes minutes by itself.
         #expect(delays[live * 99 / 100] < 1_000)
-        // 10 % of 500/s, less what was under way at the ends.
+        // 10 % of 500/s, minus requests in flight at both ends.
         #expect(backfill >= Int(elapsed.components.seconds) * 50 - 64)
         await room.close()
     }

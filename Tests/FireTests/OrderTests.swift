@@ -21,7 +21,7 @@ struct OrderTests {
             """)
         for status in ["503", "500"] {
             room.hub.add(
-                try Fault(json: .object([.init("status", .number(status)), .init("share", .number("0.05"))])))
+                try HubFault(json: .object([.init("status", .number(status)), .init("share", .number("0.05"))])))
         }
         // Event n is version n/200 of story n%200, in the story's partition.
         try room.publish(
@@ -50,7 +50,7 @@ struct OrderTests {
         #expect(results.count == events)
         #expect(Set(results.map(\.coordinates)).count == events)
         let outcomes = Dictionary(grouping: results, by: \.outcome).mapValues(\.count)
-        // One that was answered with 500 and then superseded may have been accepted.
+        // A delivery answered with 500 and then superseded may have been accepted.
         #expect(outcomes.keys.allSatisfy { [.accepted, .superseded, .unknown].contains($0) })
         #expect(results.filter { $0.outcome == .unknown }.allSatisfy { $0.attempts > 0 })
         #expect(outcomes[.accepted] == accepted.count)

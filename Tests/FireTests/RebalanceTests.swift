@@ -7,7 +7,7 @@ import NotificationHub
 import Testing
 
 struct RebalanceTests {
-    /// The largest number of messages in any stretch of this many milliseconds.
+    /// The largest number of messages within this many milliseconds.
     private func most(_ times: [Int64], within stretch: Int64) -> Int {
         var first = 0
         var most = 0
@@ -35,7 +35,7 @@ struct RebalanceTests {
         let all = (0..<Int32(partitions)).map { TopicPartition(topic: "news.events", partition: $0) }
         let admin = try KafkaAdmin(settings: room.kafka)
         var committed: [TopicPartition: Int64] = [:]
-        /// Watches the commits until the hub has so many.
+        /// Watches the commits until the hub has this many messages.
         func until(_ count: Int) throws {
             while room.hub.receivedCount < count {
                 let now = try admin.committed(group: "newswire", all)
@@ -55,7 +55,7 @@ struct RebalanceTests {
         let third = try room.run()
         try until(events * 6 / 20)
         second.signal(SIGSTOP)
-        // The others take its partitions over once its session is lost, or these would never come.
+        // The others take over its partitions once its session is lost; otherwise these would never arrive.
         let frozen = ContinuousClock.now
         while frozen.duration(to: .now) < .seconds(10) { try until(room.hub.receivedCount + 1) }
         second.signal(SIGCONT)
@@ -83,9 +83,9 @@ struct RebalanceTests {
         #expect(numbers.count == events)
         #expect(settled.count == events)
         #expect(ends.values.reduce(0, +) == Int64(events))
-        // The law is about what leaves; a busy machine may hold replies up and let them arrive closer together.
+        // The limit applies at the sender; a busy machine may delay requests so that they arrive closer together.
         #expect(busiest <= (rate + burst) * 5 / 4)
-        // What the frozen one had under way, and what it still sent before it learned that it was out.
+        // The requests the frozen one had in flight, and those it sent before it noticed the lost session.
         #expect(times.count - numbers.count <= 3 * 64)
         await room.close()
     }

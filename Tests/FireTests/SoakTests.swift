@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import HubEmulator
 import HubServer
@@ -11,8 +12,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A long day in minutes: a steady stream, a hub that misbehaves at random, members that come and go, and a reload every
-/// half minute.
+/// A long day in minutes: a steady stream, random faults of the hub, members that join and leave, and a reload every half
+/// minute.
 struct SoakTests {
     @Test(.enabled(if: isSoaking, "takes the minutes of NEWSWIRE_SOAK, e.g. 10"), .timeLimit(.minutes(120)))
     func `under faults, rebalances and reloads nothing is lost, nothing grows, and the metrics agree`() async throws {
@@ -26,7 +27,7 @@ struct SoakTests {
 
 private let isSoaking = ProcessInfo.processInfo.environment["NEWSWIRE_SOAK"] != nil
 
-/// Off the threads that the hub in this process needs.
+/// Runs on a thread of its own, not on those that the hub in this process needs.
 private func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
@@ -36,10 +37,10 @@ private func onThread(_ body: @escaping @Sendable () throws -> Void) async throw
 private final class Soak: @unchecked Sendable {
     private static let perSecond = 1_000
     private let room: FireRoom
-    private var random: Seeded
+    private var random: SeededRandom
     private let configuration: String
     private let first: ChildProcess
-    /// Joins and leaves.
+    /// The member that joins and leaves.
     private var second: ChildProcess?
     private let ledger: SoakLedger
     private let published = Atomic<Int>(0)
@@ -49,7 +50,7 @@ private final class Soak: @unchecked Sendable {
 
     init(_ room: FireRoom, seed: UInt64) throws {
         self.room = room
-        random = Seeded(seed)
+        random = SeededRandom(seed: seed)
         configuration = try String(contentsOf: room.configuration, encoding: .utf8)
         ledger = SoakLedger(room.kafka)
         first = try Self.member(room)
@@ -99,12 +100,12 @@ private final class Soak: @unchecked Sendable {
         }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private func second(_ number: Int) throws {
         if number % 5 == 0 { misbehave() }
         if number % 30 == 0 { try reload(number / 30) }
-        // Never in the second of a reload: whoever comes must find a right file.
+        // Never in the second of a reload: a new member must find a valid file.
         if number % 50 == 22 {
             try Data(configuration.utf8).write(to: room.configuration)
             second = try Self.member(room)
@@ -116,26 +117,26 @@ private final class Soak: @unchecked Sendable {
 
     private func misbehave() {
         room.hub.clearFaults()
-        var fault = Fault()
+        var fault = HubFault()
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return
         case 1: fault.status = 503
         case 2:
             fault.status = 429
             fault.retryAfter = 1
-            fault.next = 5
+            fault.callsLeft = 5
         case 3: fault.status = 500
         case 4: fault.latencyMilliseconds = 300
         case 5: fault.reset = .after
         case 6: fault.expiresTokens = true
         default: fault.status = 400
         }
-        if fault.next == nil { fault.shareMillionths = UInt64.random(in: 10_000...200_000, using: &random) }
+        if fault.callsLeft == nil { fault.shareMillionths = UInt64.random(in: 10_000...200_000, using: &random) }
         room.hub.add(fault)
         done.faults += 1
     }
 
-    /// Every third file is wrong and must be refused.
+    /// Every third file has a mistake and must be refused.
     private func reload(_ number: Int) throws {
         let rate = number % 3 == 0 ? "none" : "\(3_000 + number % 2)"
         let text = configuration + "\nrate: {perSecond: \(rate), burst: 100}\n"
@@ -153,7 +154,7 @@ private final class Soak: @unchecked Sendable {
         ledger.ended(leaving.output)
     }
 
-    /// Until every event has its result, or nothing has come for half a minute.
+    /// Waits until every event has its result, or nothing has arrived for half a minute.
     private func settle() {
         var (last, quiet) = (-1, 0)
         while ledger.settled < published.load(ordering: .relaxed), quiet < 30 {
@@ -163,7 +164,7 @@ private final class Soak: @unchecked Sendable {
         }
     }
 
-    // MARK: What came of it
+    // MARK: Outcome
 
     private func judge(_ seconds: Int) throws {
         let address = try #require(first.output.firstMatch(of: /http:\/\/127\.0\.0\.1:[0-9]+/)).output
@@ -190,12 +191,12 @@ private final class Soak: @unchecked Sendable {
         #expect(output.matches(of: /"reload refused/).count == done.refused)
         let most = { (values: [Int]) in values.max() ?? 0 }
         #expect(most(late.map(\.memory)) <= most(early.map(\.memory)) * 11 / 10 + 4)
-        // Connections to the hub come and go with its faults; 64 is all there may be.
+        // The number of connections to the hub varies with its faults; there are at most 64.
         #expect(most(late.map(\.files)) <= most(early.map(\.files)) + 64)
     }
 }
 
-/// Every result on the topic, read as it comes: the test's broker forgets the oldest.
+/// Reads every result as it arrives: the test's broker drops the oldest.
 private final class SoakLedger: @unchecked Sendable {
     private struct Counts {
         var seen: [Int: Int] = [:]
@@ -206,7 +207,7 @@ private final class SoakLedger: @unchecked Sendable {
     private let counts = Mutex(Counts())
     private let isReading = Atomic<Bool>(true)
     private let finished = DispatchSemaphore(value: 0)
-    /// What the members say, by outcome.
+    /// The counts that the members report, by outcome.
     var metrics: [String: Int] = [:]
 
     init(_ kafka: KafkaSettings) { self.kafka = kafka }
@@ -244,7 +245,7 @@ private final class SoakLedger: @unchecked Sendable {
         finished.wait()
     }
 
-    /// A member's last line has what it settled in its life.
+    /// The last line of a member has its counts by outcome.
     func ended(_ output: String) {
         for line in output.split(separator: "\n") where line.contains(#""message":"ended""#) {
             for outcome in Outcome.allCases {

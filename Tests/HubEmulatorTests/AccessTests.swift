@@ -33,7 +33,7 @@ struct AccessTests {
                 expiresAt: TestHub.start.seconds), "ExpiredToken"
         ),
     ])
-    func `tokens are refused in the service's words`(token: String, word: String) throws {
+    func `tokens are refused with the service's messages`(token: String, word: String) throws {
         var test = try TestHub()
         let reply = test.call("POST", "/messages", headers: ["Authorization": token], body: "{}")
         #expect(reply.status == 401)
@@ -52,7 +52,7 @@ struct AccessTests {
     }
 
     @Test
-    func `the secondary key opens as well, and a token ends on time though it is remembered`() throws {
+    func `the secondary key is accepted, and a remembered token still expires on time`() throws {
         var test = try TestHub()
         let token = TestHub.token(key: AccessKey("second"))
         let headers: HubHeaders = ["Authorization": token, "Content-Type": "application/json"]
@@ -64,7 +64,7 @@ struct AccessTests {
     }
 
     @Test(arguments: [("POST", "/nothing", 404), ("PUT", "/messages", 405), ("GET", "/messages/%zz", 400)])
-    func `unknown paths and methods`(method: String, path: String, status: Int) throws {
+    func `unknown paths and methods are refused`(method: String, path: String, status: Int) throws {
         var test = try TestHub()
         #expect(test.call(method, path).status == status)
     }

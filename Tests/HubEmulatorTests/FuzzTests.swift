@@ -93,12 +93,12 @@ struct FuzzTests {
         for _ in 0..<1000 {
             let bytes = mutate(
                 Array(#"{"status":503,"retryAfter":2,"share":0.5,"next":2,"slowBody":9,"latencyMs":1}"#.utf8), &random)
-            if let json = JSONValue(parsing: bytes) { _ = try? Fault(json: json) }
+            if let json = JSONTree(parsing: bytes) { _ = try? HubFault(json: json) }
         }
     }
 
     @Test(arguments: 1...4)
-    func `whatever a template takes in, its JSON or XML stays whole`(seed: Int) throws {
+    func `whatever properties a template expands, its JSON or XML stays valid`(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         let sources: [(String, NotificationFormat)] = [
             (##"{"aps":{"alert":"$(a)","badge":"#(n)"},"x":[".(a,5)","{'“' + $(b:{d}) + 'z'}"]}"##, .apple),
@@ -127,7 +127,7 @@ struct FuzzTests {
     }
 
     @Test(arguments: 1...4)
-    func `a tag expression is refused, or its index means what it says`(seed: Int) {
+    func `a tag expression is refused, or its index agrees with it`(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let tokens = ["a", "B", "c:d", "$UserId:{x y}", "!", "&&", "||", "(", ")", " ", "é", "$", "&", "{", "}"]
         var understood = 0
@@ -150,7 +150,7 @@ struct FuzzTests {
     }
 
     @Test(arguments: 1...4)
-    func `what is read as JSON, XML or a batch is written again as it was meant`(seed: Int) throws {
+    func `JSON, XML and batches keep their meaning when written again`(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         let batch = Self.seeds[2]
         for _ in 0..<5000 {

@@ -7,14 +7,14 @@ struct HubTimeTests {
         ("1997-07-16T19:20+01:00", 869_077_200_000), ("2018-11-07T00:18:37.25Z", 1_541_549_917_250),
         ("11/07/2018 00:18:37", 1_541_549_917_000), ("2024-02-29T00:00:00Z", 1_709_164_800_000),
     ])
-    func `every way that clients write a time is read`(text: String, milliseconds: Int64) {
+    func `times are read in all forms that clients write`(text: String, milliseconds: Int64) {
         #expect(HubTime(clientText: text) == HubTime(milliseconds: milliseconds))
     }
 
     @Test(arguments: [
         "", "tomorrow", "2023-02-29T00:00:00Z", "2018-13-07T00:18:37Z", "2018-11-07T25:18:37Z", "2018-11-07",
     ])
-    func `what is no time is not read`(text: String) {
+    func `anything but a time is refused`(text: String) {
         #expect(HubTime(clientText: text) == nil)
     }
 

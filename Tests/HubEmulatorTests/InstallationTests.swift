@@ -11,7 +11,7 @@ struct InstallationTests {
         """#
 
     @Test
-    func `an installation is put, read, and seen as registrations`() throws {
+    func `an installation is stored, read, and listed as registrations`() throws {
         var test = try TestHub()
         let put = test.call(
             "PUT", "/installations/i1?api-version=2020-06", rule: HubSettings.listenRuleName, body: Self.whole)
@@ -61,13 +61,13 @@ struct InstallationTests {
     ]
 
     @Test(arguments: patches)
-    func `patches change what they name`(patch: String, tags: [String], channel: String?) throws {
+    func `patches change the values they name`(patch: String, tags: [String], channel: String?) throws {
         var test = try TestHub()
         _ = test.call("PUT", "/installations/i1", body: Self.whole)
         let patched = test.call(
             "PATCH", "/installations/i1", headers: ["Content-Type": "application/json-patch+json"], body: patch)
         #expect(patched.status == 200, "\(patched.text)")
-        let json = try #require(JSONValue(parsing: test.call("GET", "/installations/i1").body))
+        let json = try #require(JSONTree(parsing: test.call("GET", "/installations/i1").body))
         let read = try json["tags"].map { value in
             guard case .array(let values) = value else { throw Refusal.badRequest("tags") }
             return values.compactMap(\.string)
@@ -85,7 +85,7 @@ struct InstallationTests {
         #"[{"op":"add","path":"/templates/t","value":"x"}]"#,
         #"[{"op":"add","path":"/nothing","value":"x"}]"#,
     ])
-    func `patches that make no sense change nothing`(patch: String) throws {
+    func `invalid patches change nothing`(patch: String) throws {
         var test = try TestHub()
         _ = test.call("PUT", "/installations/i1", body: Self.whole)
         let before = test.call("GET", "/installations/i1").text
@@ -111,14 +111,14 @@ struct InstallationTests {
         #"{"platform":"apns","pushChannel":"x","expirationTime":"soon"}"#,
         #"{"platform":"apns","pushChannel":"x","templates":{"t":{"body":"no"}}}"#,
     ])
-    func `installations that cannot be are refused`(body: String) throws {
+    func `invalid installations are refused`(body: String) throws {
         var test = try TestHub()
         #expect(test.call("PUT", "/installations/i1", body: body).status == 400)
         #expect(test.hub.registrationCount == 0)
     }
 
     @Test
-    func `with a lag the change reaches routing later`() throws {
+    func `with a lag, a change affects routing later`() throws {
         var test = try TestHub { $0.installationLagMilliseconds = 500 }
         _ = test.call("PUT", "/installations/i1", body: Self.whole)
         #expect(test.hub.registrationCount == 0)

@@ -6,7 +6,7 @@ struct ReaderTests {
     @Test(arguments: [
         #"{"a":[1,-0.5e+3,true,null,"x"]}"#, #""é😀""#, "[]", "{}", "0", #""\"\\\n""#,
     ])
-    func `JSON is read and written again as it was`(text: String) throws {
+    func `JSON reads back as written`(text: String) throws {
         let value = try JSONReader.read(Array(text.utf8))
         #expect(String(decoding: value.bytes, as: UTF8.self) == text)
     }
@@ -20,7 +20,7 @@ struct ReaderTests {
         "", " ", "{", "[1,]", "{\"a\":}", "{a:1}", "01", "1.", "--1", "tru", "\"\t\"", "\"\\x\"", "1 2", "\"\\u12\"",
         String(repeating: "[", count: 10_000),
     ])
-    func `what is no JSON is refused`(text: String) {
+    func `anything but JSON is refused`(text: String) {
         #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(text.utf8)) }
     }
 
@@ -42,12 +42,12 @@ struct ReaderTests {
         "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", "<a><![CDATA[x</a>", "<1a/>", "<a b='<'/>", "<a\u{1}/>",
         String(repeating: "<a>", count: 10_000),
     ])
-    func `what is no well-formed XML is refused`(text: String) {
+    func `anything but well-formed XML is refused`(text: String) {
         #expect(throws: XMLReader.Problem.self) { try XMLReader.read(Array(text.utf8)) }
     }
 
     @Test
-    func `a bounded log forgets the oldest by count and by weight`() {
+    func `a bounded log drops the oldest entries by count and by weight`() {
         var log = BoundedLog<Int>(countMax: 3, weightMax: 10)
         for value in 1...5 { log.append(value) }
         #expect(log.entries(after: 0, limit: 9).map(\.entry) == [3, 4, 5])

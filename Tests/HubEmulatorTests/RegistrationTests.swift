@@ -36,7 +36,7 @@ struct RegistrationTests {
     ]
 
     @Test(arguments: kinds)
-    func `every platform registers and reads back what it wrote`(kind: String, inner: String) throws {
+    func `registrations of every platform read back as written`(kind: String, inner: String) throws {
         var test = try TestHub()
         let made = test.call("POST", "/registrations?api-version=2015-01", body: Self.entry(kind, inner))
         #expect(made.status == 200, "\(made.text)")
@@ -61,7 +61,7 @@ struct RegistrationTests {
     }
 
     @Test
-    func `an entry is written as it was recorded`() throws {
+    func `an entry is written as in recordings of the service`() throws {
         var test = try TestHub()
         test.now = HubTime(seconds: 1_541_549_917)
         let inner =
@@ -111,7 +111,7 @@ struct RegistrationTests {
     }
 
     @Test
-    func `the iOS library's old form is taken`() throws {
+    func `the iOS library's old form is accepted`() throws {
         var test = try TestHub()
         let body = """
             <entry xmlns="http://www.w3.org/2005/Atom"><content type="text/xml"><AppleRegistrationDescription \
@@ -138,7 +138,7 @@ struct RegistrationTests {
     ]
 
     @Test(arguments: wrong)
-    func `a registration that cannot be is refused`(kind: String, inner: String) throws {
+    func `an invalid registration is refused`(kind: String, inner: String) throws {
         var test = try TestHub()
         let reply = test.call("POST", "/registrations?api-version=2015-01", body: Self.entry(kind, inner))
         #expect(reply.status == 400 && reply.message?.isEmpty == false, "\(reply.text)")
@@ -146,7 +146,7 @@ struct RegistrationTests {
     }
 
     @Test
-    func `lists come in pages, by tag and by channel`() throws {
+    func `lists have pages and can be filtered by tag and by channel`() throws {
         var test = try TestHub()
         for index in 10..<35 {
             let tag = index % 2 == 0 ? "Even" : "odd"
@@ -188,7 +188,7 @@ struct RegistrationTests {
     }
 
     @Test
-    func `a tier's quota bounds registrations`() throws {
+    func `the tier's quota limits registrations`() throws {
         var test = try TestHub { $0.registrationsMax = 2 }
         let statuses = (10...12).map { index in
             test.call("POST", "/registrations", body: Self.entry("Apple", "<DeviceToken>\(index)</DeviceToken>")).status

@@ -27,7 +27,7 @@ struct RoutingTests {
     ]
 
     @Test(arguments: expressions)
-    func `a tag expression reaches whom it names`(tags: String?, handles: [String]) throws {
+    func `a tag expression reaches the devices it names`(tags: String?, handles: [String]) throws {
         var test = try hub(["World", "Sports", "World,Sports", "Science"])
         #expect(test.send(#"{"aps":{"alert":"x"}}"#, format: "apple", tags: tags).status == 201)
         let delivered = test.hub.deliver(limit: 100, at: test.now)
@@ -57,7 +57,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `formats reach their own registrations, templates every platform`() throws {
+    func `native sends reach their own platform, template sends all`() throws {
         var test = try TestHub()
         let tagged = "<Tags>World</Tags>"
         let body = "<BodyTemplate>{\"text\":\"$(messageParam)\"}</BodyTemplate>"
@@ -81,7 +81,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `a handle registered twice is told once, two templates on it twice`() throws {
+    func `a handle registered twice receives once, with two templates twice`() throws {
         var test = try TestHub()
         for name in ["a", "a", "b"] {
             let inner =
@@ -99,7 +99,7 @@ struct RoutingTests {
         var test = try hub((0..<50).map { _ in "World" })
         _ = test.send("{}", format: "apple")
         _ = test.send("{}", format: "apple")
-        var delivered: [Delivery] = []
+        var delivered: [PushedNotification] = []
         while test.hub.hasWork(at: test.now) { delivered += test.hub.deliver(limit: 7, at: test.now) }
         #expect(delivered.count == 100)
         #expect(delivered.map(\.number) == Array(1...100))
@@ -107,7 +107,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `a hub with too much to do says that it is busy`() throws {
+    func `a hub with too many pending sends answers that it is busy`() throws {
         var test = try TestHub { $0.pendingMax = 2 }
         #expect((1...3).map { _ in test.send("{}").status } == [201, 201, 503])
         _ = test.hub.deliver(limit: 10, at: test.now)
@@ -115,7 +115,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `platforms refuse what is too large, and a dead channel is forgotten`() throws {
+    func `platforms refuse large payloads, and a dead channel is removed`() throws {
         var test = try hub(["World", "World"])
         test.hub.setOutcome(.expiredChannel, handle: "A0")
         let large = "{\"aps\":{\"alert\":\"" + String(repeating: "x", count: 4096) + "\"}}"
@@ -131,7 +131,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `the id of a registration that the hub dropped is gone`() throws {
+    func `the id of a dropped registration is gone`() throws {
         var test = try TestHub()
         let entry = RegistrationTests.entry("Apple", "<DeviceToken>AB</DeviceToken>")
         _ = test.call("PUT", "/registrations/1-2-3", body: entry)
@@ -142,7 +142,7 @@ struct RoutingTests {
     }
 
     @Test
-    func `routing costs what the tag's devices cost`() throws {
+    func `the cost of routing depends only on the tag's devices`() throws {
         var table = RegistrationTable()
         for index in 0..<20_000 {
             var registration = Registration(

@@ -7,7 +7,7 @@ struct SendingTests {
         "<toast><visual><binding template=\"ToastText01\"><text id=\"1\">Hi</text></binding></visual></toast>"
 
     @Test
-    func `an accepted send is answered as the service was recorded`() throws {
+    func `an accepted send is answered as in recordings of the service`() throws {
         var test = try TestHub()
         let reply = test.send(#"{"messageParam":"Breaking World News!"}"#)
         #expect(reply.status == 201)
@@ -56,7 +56,9 @@ struct SendingTests {
     ]
 
     @Test(arguments: sound)
-    func `what clients really send is accepted`(format: String, contentType: String, body: String, headers: HubHeaders)
+    func `requests recorded from real clients are accepted`(
+        format: String, contentType: String, body: String, headers: HubHeaders
+    )
         throws
     {
         var test = try TestHub()
@@ -86,7 +88,7 @@ struct SendingTests {
     ]
 
     @Test(arguments: wrong)
-    func `what is wrong with a send is said with 400`(
+    func `an invalid send is refused with 400 and the reason`(
         format: String, contentType: String, body: String, headers: HubHeaders, words: String
     ) throws {
         var test = try TestHub()
@@ -121,7 +123,7 @@ struct SendingTests {
         ("?api-version=2020-06", 201), ("?api-version=2013-04", 201), ("", 201), ("?api-version=2031-01", 400),
         ("/?api-version=2015-01", 201), ("?direct&api-version=2015-04", 201),
     ])
-    func `api versions`(query: String, status: Int) throws {
+    func `api versions are checked`(query: String, status: Int) throws {
         var test = try TestHub()
         let reply = test.send("{}", headers: ["ServiceBusNotification-DeviceHandle": "h"], query: query)
         #expect(reply.status == status)
@@ -148,7 +150,7 @@ struct SendingTests {
     }
 
     @Test
-    func `over its rate the hub says when to come back`() throws {
+    func `beyond the rate, the hub names the time to wait`() throws {
         var test = try TestHub { $0.sendsPerMinute = 60 }
         let first = (1...60).map { _ in test.send("{}").status }
         #expect(first.allSatisfy { $0 == 201 })

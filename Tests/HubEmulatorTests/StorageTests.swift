@@ -26,7 +26,7 @@ struct StorageTests {
             #expect(isRestored)
         }
         for number in messages.keys.sorted() {
-            let json = try #require(JSONValue(parsing: messages[number] ?? []))
+            let json = try #require(JSONTree(parsing: messages[number] ?? []))
             test.hub.restore(try #require(ReceivedMessage(json: json)))
         }
         return test
@@ -47,7 +47,7 @@ struct StorageTests {
     }
 
     @Test
-    func `registrations and installations come back with their ids and etags`() throws {
+    func `registrations and installations are restored with their ids and etags`() throws {
         var before = try filled()
         var after = try restarted(before.hub.takeChanges())
         #expect(after.hub.registrationCount == 2)
@@ -58,7 +58,7 @@ struct StorageTests {
     }
 
     @Test
-    func `a send that waited is carried on with, one that was done is not repeated`() throws {
+    func `a waiting send continues after a restart, a finished one is not repeated`() throws {
         var before = try filled()
         _ = before.send(#"{"m":"done"}"#)
         _ = before.hub.deliver(limit: 100, at: before.now)
@@ -84,7 +84,7 @@ struct StorageTests {
     }
 
     @Test
-    func `what is damaged is left out`() throws {
+    func `damaged records are left out`() throws {
         var test = try TestHub()
         let restored = [
             test.hub.restoreRegistration(id: "1-2-3", etag: 1, entry: Array("<entry/>".utf8)),

@@ -79,7 +79,7 @@ struct TelemetryTests {
     }
 
     @Test
-    func `a test send says how ten devices took it`() throws {
+    func `a test send reports the outcome of ten devices`() throws {
         var test = try TestHub()
         for index in 10..<30 {
             _ = test.call(

@@ -24,13 +24,13 @@ struct TemplateTests {
     ]
 
     @Test(arguments: meanings)
-    func `expressions mean what the documents say`(value: String, meaning: String) throws {
+    func `expressions are expanded as documented`(value: String, meaning: String) throws {
         let expression = try #require(try TemplateExpression.parse(value))
         #expect(expression.text(Self.properties) == meaning)
     }
 
     @Test(arguments: ["Breaking: $(title)", "", " $(title)", "'x'", "plain", "Ünïcode"])
-    func `what starts with anything else is literal`(value: String) throws {
+    func `values that start otherwise are literal`(value: String) throws {
         #expect(try TemplateExpression.parse(value) == nil)
     }
 
@@ -39,7 +39,7 @@ struct TemplateTests {
         "{$(a) + #(n)}", "{''}", "{$(a) + ''}", "$(a) $(b)", "$(a,x)", "$(a,-1)", "{$(a)", "$(ö)", "$(a:b)", "$(a:{b)",
         "$(" + String(repeating: "n", count: 121) + ")",
     ])
-    func `what is no expression makes the template invalid`(value: String) {
+    func `an invalid expression makes the template invalid`(value: String) {
         #expect(throws: TemplateProblem.self) { try TemplateExpression.parse(value) }
     }
 
@@ -47,7 +47,7 @@ struct TemplateTests {
         ("0", true), ("42", true), ("1.5", true), ("1e9", true), ("1.0E-3", true), ("-1", false), ("01", false),
         ("", false), ("1.", false), ("x", false), ("1e", false),
     ])
-    func `numbers are what the clients take for numbers`(text: String, isNumber: Bool) {
+    func `numbers are recognised as in the clients`(text: String, isNumber: Bool) {
         #expect(TemplateExpression.isNumber(text) == isNumber)
     }
 
@@ -80,7 +80,7 @@ struct TemplateTests {
     }
 
     @Test
-    func `sent properties go before push variables`() {
+    func `sent properties override push variables`() {
         let variables = [TemplateProperty(name: "lang", value: "en"), TemplateProperty(name: "a", value: "variable")]
         let properties = TemplateProperties([TemplateProperty(name: "A", value: "sent")], variables: variables)
         #expect(properties["a"] == "sent" && properties["lang"] == "en")
@@ -95,7 +95,7 @@ struct TemplateTests {
     ]
 
     @Test(arguments: invalid)
-    func `templates that the service refuses`(
+    func `templates that the service refuses are refused`(
         source: String, headers: [HeaderField], expiry: String?, platform: NotificationFormat
     ) {
         #expect(throws: TemplateProblem.self) {

@@ -31,7 +31,7 @@ struct TutorialTests {
     }
 
     @Test
-    func `a template reader gets its categories from the six sends, once each`() throws {
+    func `a device with a template gets its categories of six sends, once each`() throws {
         var test = try TestHub()
         let template =
             "<BodyTemplate><![CDATA[{\"aps\":{\"alert\":\"$(messageParam)\"}}]]></BodyTemplate><Expiry>0</Expiry>"
@@ -101,7 +101,7 @@ struct TutorialTests {
     ]
 
     @Test(arguments: mistakes)
-    func `where a tutorial is wrong the answer says so`(
+    func `a call that the tutorials have wrong is answered with the reason`(
         path: String, format: String, headers: HubHeaders, body: String, message: String
     ) throws {
         var test = try TestHub()
@@ -114,7 +114,7 @@ struct TutorialTests {
     }
 
     @Test
-    func `the key for apps may not send, as the one inside the tutorials' apps does`() throws {
+    func `the key for apps may not send`() throws {
         var test = try TestHub()
         let headers: HubHeaders = ["Content-Type": "application/json", "ServiceBusNotification-Format": "template"]
         let reply = test.call(
@@ -123,7 +123,7 @@ struct TutorialTests {
     }
 
     @Test(arguments: natives)
-    func `native sends to every platform of the tutorials`(
+    func `native sends of the tutorials reach every platform`(
         format: String, headers: HubHeaders, body: String
     ) throws {
         var test = try TestHub()
@@ -135,7 +135,7 @@ struct TutorialTests {
     }
 
     @Test(arguments: ["Apple", "Windows"])
-    func `a native reader hears of its categories`(kind: String) throws {
+    func `a native device gets its categories`(kind: String) throws {
         var test = try TestHub()
         _ = try register(&test, kind: kind, "CD34", tags: "Politics")
         for category in Self.categories {

@@ -100,7 +100,7 @@ struct WireTableTests {
     ]
 
     @Test(arguments: rights)
-    func `each call asks for its right`(method: String, path: String, allowed: [String]) throws {
+    func `each call requires its right`(method: String, path: String, allowed: [String]) throws {
         var test = try TestHub()
         for rule in [HubSettings.fullRuleName, HubSettings.listenRuleName, "SendOnly", "ManageOnly"] {
             let status = test.call(method, path, rule: rule).status

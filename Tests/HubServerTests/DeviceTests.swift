@@ -28,7 +28,7 @@ struct DeviceTests {
     }
 
     @Test
-    func `a send reaches the devices of its tag, while they watch`() async throws {
+    func `a send reaches the devices of its tag on their streams`() async throws {
         try await withVectorHub { hub in
             try await register(hub, "AA", tag: "World")
             try await register(hub, "BB", tag: "Sports")
@@ -42,7 +42,7 @@ struct DeviceTests {
             }
             #expect(seen == [#"AA {"aps":{"alert":"one"}}"#, #"BB {"aps":{"alert":"two"}}"#])
             let device = try await RawClient.call(hub.port, "GET", "/_emulator/devices/AA")
-            let json = try #require(JSONValue(parsing: device.body))
+            let json = try #require(JSONTree(parsing: device.body))
             guard case .array(let deliveries) = json["deliveries"], case .array(let ids) = json["registrations"] else {
                 throw HubServerProblem.settings(["no device"])
             }
@@ -52,7 +52,7 @@ struct DeviceTests {
     }
 
     @Test
-    func `a device's platform can be told to fail`() async throws {
+    func `a device's platform can be set to fail`() async throws {
         try await withVectorHub { hub in
             try await register(hub, "AA", tag: "World")
             let set = try await RawClient.call(
@@ -71,7 +71,7 @@ struct DeviceTests {
     func `a story from the page reaches the phones of its category`() async throws {
         try await withVectorHub { hub in
             let phone = try await RawClient.call(hub.port, "GET", "/_emulator/phone")
-            let json = try #require(JSONValue(parsing: phone.body))
+            let json = try #require(JSONTree(parsing: phone.body))
             #expect(json["hub"]?.string == "BreakingNews")
             let listen = try #require(json["token"]?.string)
             #expect(listen.contains("skn=DefaultListenSharedAccessSignature"))
@@ -115,7 +115,7 @@ struct DeviceTests {
     }
 
     @Test
-    func `registrations, messages and keys are there again after a restart`() async throws {
+    func `registrations, messages and keys survive a restart`() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "hub-\(UInt64.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -170,7 +170,7 @@ struct DeviceTests {
 /// What is late on purpose, with delays short enough to wait for.
 struct LateTests {
     @Test
-    func `an installation that takes effect late does so by itself`() async throws {
+    func `an installation with a lag takes effect by itself`() async throws {
         try await withVectorHub({ $0.configure = { $0.installationLagMilliseconds = 30 } }) { hub in
             let watched = try #require(hub.deliveries(to: ["AA"]))
             let put = try await RawClient.call(
@@ -189,12 +189,12 @@ struct LateTests {
     }
 
     @Test
-    func `latency and a slow body hold an answer back and leave it whole`() async throws {
+    func `latency and a slow body delay an answer and leave it complete`() async throws {
         try await withVectorHub { hub in
-            var fault = Fault()
+            var fault = HubFault()
             fault.latencyMilliseconds = 40
             fault.slowBody = 4000
-            fault.everyCall = true
+            fault.affectsAllCalls = true
             hub.add(fault)
             let start = ContinuousClock.now
             let refused = try await RawClient.call(hub.port, "GET", "/BreakingNews/registrations")

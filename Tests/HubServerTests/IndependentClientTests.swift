@@ -48,7 +48,7 @@ struct IndependentClientTests {
         """
 
     @Test
-    func `a client over http registers, sends and is told`() async throws {
+    func `a client over http registers, sends and receives`() async throws {
         let settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))
         let hub = try await HubServer(settings).start()
         #expect(try await Self.run(Self.overHTTP, hub) == 0)
@@ -58,7 +58,7 @@ struct IndependentClientTests {
     }
 
     @Test
-    func `a client that insists on https sends`() async throws {
+    func `a client that requires https can send`() async throws {
         var settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))
         settings.security = .selfSigned
         let server = try HubServer(settings)

@@ -47,7 +47,7 @@ struct SecureTests {
     }
 
     @Test
-    func `a certificate that cannot be read is a problem with a name`() throws {
+    func `an unreadable certificate is reported by name`() throws {
         var settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))
         settings.security = .files(certificate: "/nowhere.pem", key: "/nowhere.key")
         #expect(throws: HubServerProblem.self) { try HubServer(settings) }

@@ -54,7 +54,7 @@ struct ServedHubTests {
             let count = try await RawClient.call(hub.port, "GET", "/_emulator/count")
             #expect(count.text == #"{"count":1}"#)
             let listed = try await RawClient.call(hub.port, "GET", "/_emulator/messages?after=0")
-            let json = try #require(JSONValue(parsing: listed.body))
+            let json = try #require(JSONTree(parsing: listed.body))
             guard case .array(let messages) = json["messages"] else { throw HubServerProblem.settings(["no list"]) }
             #expect(messages.count == 1)
             #expect(messages.first?["body"]?.string == #"{"messageParam":"Breaking World News!"}"#)
@@ -78,7 +78,7 @@ struct ServedHubTests {
     }
 
     @Test
-    func `a client that waits to be asked for its body is asked`() async throws {
+    func `a client that expects 100-continue gets it`() async throws {
         try await withVectorHub { hub in
             let head =
                 "POST /BreakingNews/messages HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
@@ -139,7 +139,7 @@ struct ServedHubTests {
     }
 
     @Test
-    func `a port that is taken is a problem with a name`() async throws {
+    func `a port in use is reported by name`() async throws {
         try await withVectorHub { hub in
             let settings = HubServerSettings(port: hub.port, hubName: try HubName("other"))
             await #expect(throws: HubServerProblem.self) { try await HubServer(settings).start() }

@@ -66,7 +66,7 @@ struct TokenVectorTests {
     }
 
     @Test(arguments: accepted)
-    func `with one digit of the signature or the time changed it is refused`(vector: Vector) async throws {
+    func `one changed digit of the signature or the time is refused`(vector: Vector) async throws {
         try await withVectorHub { hub in
             let first = vector.sig.prefix(1) == "b" ? "c" : "b"
             for token in [
@@ -96,7 +96,7 @@ struct TokenVectorTests {
     ]
 
     @Test(arguments: refused)
-    func `what must be refused is refused`(sr: String, se: String, sig: String, word: String) async throws {
+    func `invalid tokens are refused`(sr: String, se: String, sig: String, word: String) async throws {
         try await withVectorHub { hub in
             let token = "sr=\(sr)&sig=\(sig)&se=\(se)&skn=DefaultFullSharedAccessSignature"
             let reply = try await make(.send(query: "messages/?api-version=2015-01"), hub, token)

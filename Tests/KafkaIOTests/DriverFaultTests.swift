@@ -56,7 +56,7 @@ struct DriverFaultTests {
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation
         let absent = broker.partition("results", 0)
-        broker.embedded?.setAvailable(absent, false)
+        broker.embedded?.takeOffline(absent)
         let began = ContinuousClock.now
         for number in Int32(0)..<2 {
             driver.carryOut(
@@ -73,7 +73,7 @@ struct DriverFaultTests {
         #expect(failure.code == "LEADER_NOT_AVAILABLE")
         #expect(try await restored() == broker.partition("results", 1))
         #expect(ContinuousClock.now - began < .seconds(5))
-        broker.embedded?.setAvailable(absent, true)
+        broker.embedded?.bringOnline(absent)
         #expect(try await restored() == absent)
         try await KafkaDriverTests.finish(driver, shards)
     }

@@ -9,7 +9,7 @@ private let binary = [
     RecordHeader("content-type", "application/json"),
 ]
 
-@Test func `a structured CloudEvent is opened`() throws {
+@Test func `a structured CloudEvent is decoded`() throws {
     let event = try decode(example("cloudevent.structured.json"))
     #expect(event.id == "cup-final-ft")
     #expect(event.story == "cup-final")
@@ -23,7 +23,7 @@ private let binary = [
     (#""data_base64":"eyJpZCI6ImEiLCJoZWFkbGluZSI6ImgifQ==""#, "a"),
     (#""data":{"id":"a","headline":"h"},"data_base64":null"#, "a"),
 ])
-func `the data of a structured CloudEvent is an event in any wrapping`(data: String, id: String) throws {
+func `the data of a structured CloudEvent may be an object, a string or base64`(data: String, id: String) throws {
     let event = try decode("{\(attributes),\(data)}")
     #expect(event.id == id)
     #expect(event.headline == "h")
@@ -49,7 +49,7 @@ func `the data of a structured CloudEvent is an event in any wrapping`(data: Str
     (#"{\#(attributes),"id":"ce-1","data":{"headline":"h"}}"#, "duplicate-key", "“id”"),
     (#"{"specversion":"2.0","type":"t","source":"/s","id":"ce-1","data":{}}"#, "bad-cloudevent", "specversion 2.0"),
 ])
-func `an envelope that holds no event is refused`(text: String, code: String, detail: String) throws {
+func `an envelope without an event is refused`(text: String, code: String, detail: String) throws {
     // Of an id that is given twice neither is believed.
     let expected = text.contains(#""ce-1","id""#) ? nil : "ce-1"
     let refused = try refusal(Array(text.utf8))
@@ -58,7 +58,7 @@ func `an envelope that holds no event is refused`(text: String, code: String, de
     #expect(refused.eventID == expected)
 }
 
-@Test func `a binary CloudEvent lends its id and time`() throws {
+@Test func `a binary CloudEvent supplies a missing id and time`() throws {
     let event = try decode(#"{"headline":"h"}"#, headers: binary)
     #expect(event.id == "ce-1")
     #expect(event.publishedAt == Instant(rfc3339: "2026-11-21T01:02:03Z"))
@@ -84,7 +84,7 @@ func `an envelope that holds no event is refused`(text: String, code: String, de
     }
 }
 
-@Test func `base 64 is read as it was written`() throws {
+@Test func `base64 data is decoded`() throws {
     // White space behind the document keeps it the same, so every padding comes by.
     for spaces in 0..<6 {
         let text = #"{"id":"ä?>~","headline":"h"}"# + String(repeating: " ", count: spaces)

@@ -36,7 +36,7 @@ func `an RFC 3339 time is read to the nanosecond`(text: String, nanoseconds: Int
     "-026-11-21T01:02:03Z",
     "12026-11-21T01:02:03Z", "1795222923", "Sat, 21 Nov 2026 01:02:03 GMT", "2026-11-21T01:02:03Zz",
 ])
-func `what is not exactly an RFC 3339 time is refused`(text: String) {
+func `anything but an RFC 3339 time is refused`(text: String) {
     #expect(Instant(rfc3339: text) == nil)
 }
 
@@ -52,7 +52,7 @@ func `an instant prints as UTC`(nanoseconds: Int64, text: String) {
     #expect(Instant(nanoseconds: nanoseconds).description == text)
 }
 
-@Test func `what is printed reads back as the same instant`() {
+@Test func `a printed instant reads back unchanged`() {
     var random = SeededRandom(seed: 3339)
     let edges = [Int64.min, .min + 1, -1, 0, 1, 999_999_999, 1_000_000_000, .max - 1, .max]
     for nanoseconds in edges + (0..<20_000).map({ _ in Int64.random(in: .min ... .max, using: &random) }) {
@@ -79,7 +79,7 @@ func `an instant prints as UTC`(nanoseconds: Int64, text: String) {
     (-9_223_372_036_854, -9_223_372_036_854_000_000), (-1, -1_000_000), (0, 0), (1, 1_000_000),
     (9_223_372_036_854, 9_223_372_036_854_000_000), (9_223_372_036_855, .max), (.max, .max),
 ])
-func `milliseconds from outside are clamped to what an instant holds`(milliseconds: Int64, nanoseconds: Int64) {
+func `milliseconds from outside are clamped to the range of an instant`(milliseconds: Int64, nanoseconds: Int64) {
     #expect(Instant(milliseconds: milliseconds).nanoseconds == nanoseconds)
 }
 
@@ -92,7 +92,7 @@ func `whole milliseconds are rounded down, at the ends of time too`(nanoseconds:
     #expect(Instant(nanoseconds: nanoseconds).milliseconds == milliseconds)
 }
 
-@Test func `arithmetic with the ends of time stays there`() {
+@Test func `arithmetic saturates at the ends of time`() {
     let ends = [Instant.distantPast, Instant(nanoseconds: 0), .distantFuture]
     let spans = [
         Duration.seconds(Int64.min), .nanoseconds(Int64.min), .zero, .nanoseconds(Int64.max), .seconds(Int64.max),

@@ -30,7 +30,7 @@ private func written(_ body: (inout JSONWriter) -> Void) -> String {
     #expect(text == #"{"a":1,"c":"x","d":[true,{},[null],-7],"e":{"f":false},"g":null,"h":[1],"i":[]}"#)
 }
 
-@Test func `what is written is appended`() {
+@Test func `written values are appended`() {
     var bytes = Array("before ".utf8)
     JSONWriter.write(into: &bytes) { $0.value("x") }
     #expect(String(decoding: bytes, as: UTF8.self) == #"before "x""#)
@@ -55,7 +55,7 @@ func `milliseconds have up to three decimals`(duration: Duration, text: String) 
     #expect(written { $0.value(Double.nan) } == "null")
 }
 
-@Test func `every Unicode scalar survives the way to text and back`() throws {
+@Test func `every Unicode scalar survives writing and reading`() throws {
     var bytes: [UInt8] = []
     let texts = stride(from: UInt32(0), through: 0x10FFFF, by: 64).map { start in
         String(String.UnicodeScalarView((start..<(start + 64)).compactMap { Unicode.Scalar($0) }))
@@ -74,6 +74,6 @@ func `milliseconds have up to three decimals`(duration: Duration, text: String) 
     ("\"quoted\"", #""\"quoted\"""#), ("back\\slash", #""back\\slash""#), ("\u{0}\u{1F}", #""\u0000\u001f""#),
     ("\u{8}\t\n\u{C}\r", #""\b\t\n\f\r""#), ("", #""""#), ("a/b", #""a/b""#), ("\\", #""\\""#), ("é\"👩‍👩‍👧", #""é\"👩‍👩‍👧""#),
 ])
-func `only what must be escaped is escaped`(text: String, json: String) {
+func `only characters that need an escape get one`(text: String, json: String) {
     #expect(written { $0.value(text) } == json)
 }

@@ -3,7 +3,7 @@ import NewsModel
 import Testing
 
 @Test(arguments: [1, 2, 3, 4] as [UInt64])
-func `damaged examples are events or refusals, never a trap`(seed: UInt64) throws {
+func `damaged examples are decoded or refused, never a trap`(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let decoder = NewsDecoder()
     let headers = [
@@ -31,7 +31,7 @@ func `damaged examples are events or refusals, never a trap`(seed: UInt64) throw
     #expect((originals.count * 40..<originals.count * 398).contains(refused))
 }
 
-@Test func `every beginning of every example is an event or a refusal`() throws {
+@Test func `every prefix of every example is decoded or refused`() throws {
     let decoder = NewsDecoder()
     for name in try examples("n") + examples("c") {
         let bytes = try example(name)
@@ -44,7 +44,7 @@ func `damaged examples are events or refusals, never a trap`(seed: UInt64) throw
     }
 }
 
-@Test func `noise is refused`() {
+@Test func `random bytes are refused`() {
     var random = SeededRandom(seed: 77)
     let decoder = NewsDecoder()
     let alphabet = Array(#"{}[]":,\u0d8 1e-.truefalsn"#.utf8)

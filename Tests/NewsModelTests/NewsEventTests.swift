@@ -35,7 +35,7 @@ func `event examples are read`(name: String, id: String, status: NewsEvent.Statu
     #expect((event.embargoUntil != nil) == name.contains("embargoed"))
 }
 
-@Test func `an event reads back as it was written, whatever document it came in`() throws {
+@Test func `an encoded event reads back as it was, whatever its original format`() throws {
     for name in try examples() where !name.hasPrefix("news-result") {
         let event = try decode(example(name))
         var bytes: [UInt8] = []
@@ -44,7 +44,7 @@ func `event examples are read`(name: String, id: String, status: NewsEvent.Statu
     }
 }
 
-@Test func `null is absent, blank is absent, unknown members are ignored`() throws {
+@Test func `null and blank values count as absent, unknown members are ignored`() throws {
     let event = try decode(
         #"{"x":[{"id":1}],"id":"a","headline":"b","category":null,"categories":null,"subjects":[],"summary":"","#
             + #""language":null,"urgency":null,"story":" ","version":null,"status":null,"publishedAt":null,"#
@@ -64,7 +64,7 @@ func `a version is text or a number`(json: String, text: String) throws {
     #expect(try decode(#"{"id":"a","headline":"b","urgency":4.0}"#).urgency == 4)
 }
 
-@Test func `data keeps the document's order and takes single values by their text`() throws {
+@Test func `data keeps the document's order, and scalars become text`() throws {
     let event = try decode(
         #"{"id":"a","headline":"b","data":{"z":"1","a":2,"m":true,"f":false,"d":1.5,"n":null,"e":"","u":"ü\n"}}"#)
     #expect(
@@ -77,7 +77,8 @@ func `a version is text or a number`(json: String, text: String) throws {
     (#"\ud83d\ude00 \u00e9"#, "😀 é"), ("e\u{301} \u{FEFF}x", "e\u{301} \u{FEFF}x"),
     (#"\\u0041 &amp; <b>"#, #"\u0041 &amp; <b>"#),
 ])
-func `a headline is kept as it is, control characters become spaces`(json: String, headline: String) throws {
+func `a headline is kept as it is, except that control characters become spaces`(json: String, headline: String) throws
+{
     let read = try decode(#"{"id":"a","headline":"\#(json)"}"#).headline
     #expect(Array(read.utf8) == Array(headline.utf8))
 }
@@ -94,11 +95,11 @@ func `a headline is kept as it is, control characters become spaces`(json: Strin
     ("http://cv.iptc.org/newscodes/genre/20000756", "http://cv.iptc.org/newscodes/genre/20000756"),
     ("99000000", "99000000"), ("medtop:1500000", "medtop:1500000"), ("sport", "sport"), ("x15000000", "x15000000"),
 ])
-func `media topics are recognised in their spellings, others stay as written`(written: String, read: String) throws {
+func `media topics are recognised in all spellings, others stay as written`(written: String, read: String) throws {
     #expect(try decode(#"{"id":"a","headline":"b","subjects":["\#(written)"]}"#).subjects == [read])
 }
 
-@Test func `one decoder reads many records without remembering any`() throws {
+@Test func `a decoder keeps nothing from one record to the next`() throws {
     let decoder = NewsDecoder()
     let texts = [
         #"{"id":"a","headline":"b","urgency":1,"data":{"k":"v"},"story":"s"}"#, "[", #"{"uri":"u","title":"t"}"#,

@@ -45,7 +45,7 @@ import Testing
     (#""slugline":"s","headlines":null"#, "s"),
     (#""headline":"h","headlines":[{"role":"main","value":"m"}]"#, "h"),
 ])
-func `the headline is the best text there is`(members: String, headline: String) throws {
+func `the headline is the best text available`(members: String, headline: String) throws {
     #expect(try decode(#"{"uri":"u",\#(members)}"#).headline == headline)
 }
 
@@ -64,13 +64,13 @@ func `a subject is a media topic or else a name`(subject: String, subjects: [Str
     #expect(event.categories == categories)
 }
 
-@Test func `a document without a version is versioned by when it was made`() throws {
+@Test func `without a version, the time of the version takes its place`() throws {
     let event = try decode(#"{"uri":"u","title":"t","versioncreated":"2026-11-21T02:00:00+01:00"}"#)
     #expect(event.version?.text == "2026-11-21T01:00:00.000Z")
     #expect(event.publishedAt == Instant(rfc3339: "2026-11-21T01:00:00Z"))
 }
 
-@Test func `pictures that cannot be used are left out, the item is not`() throws {
+@Test func `unusable pictures are left out, the item is kept`() throws {
     for renditions in [
         "7", #"[7]"#, #"[{"href":7}]"#, #"{"main":{"href":"ftp://x"}}"#,
         #"[{"href":"http://x","mimetype":"video/mp4"}]"#,
@@ -79,7 +79,7 @@ func `a subject is a media topic or else a name`(subject: String, subjects: [Str
     }
 }
 
-@Test func `the standard's own name decides, then the members`() throws {
+@Test func `the name of the standard decides the format, then the members`() throws {
     let both = #""id":"i","uri":"u","headline":"h""#
     #expect(try decode("{\(both)}").id == "i")
     #expect(try decode(#"{\#(both),"standard":{"name":"ninjs","version":"3.0"}}"#).id == "u")
@@ -121,7 +121,7 @@ private let agencyDocuments: [(file: String, id: String, headline: String)] = [
 @Test(
     .enabled(if: testData != nil, "set NEWSWIRE_TEST_DATA to a folder with ninjs documents"), arguments: agencyDocuments
 )
-func `agencies' documents are read as they come`(file: String, id: String, headline: String) throws {
+func `documents of real agencies are decoded`(file: String, id: String, headline: String) throws {
     let folder = try #require(testData).appending(path: "ninjs")
     let event = try decode(Array(Data(contentsOf: folder.appending(path: file))))
     #expect(event.id == id)

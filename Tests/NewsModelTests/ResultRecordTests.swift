@@ -31,7 +31,7 @@ private func encoded(_ result: ResultRecord) -> [UInt8] {
     }
 }
 
-@Test func `what is unknown is left out and only the event id is null`() {
+@Test func `unknown values are left out, only the event id is null`() {
     var result = minimal
     result.eventID = nil
     #expect(
@@ -41,7 +41,7 @@ private func encoded(_ result: ResultRecord) -> [UInt8] {
             + #""settledAt":"2026-11-21T01:02:03.123Z"}"#)
 }
 
-@Test func `a result stays small whatever the event and the hub hold`() throws {
+@Test func `a result stays small whatever the event and the hub contain`() throws {
     var result = minimal
     let long = String(repeating: "\u{1}é", count: 200_000)
     result.categories = Array(repeating: "World", count: 3) + Array(repeating: long, count: 500)
@@ -58,14 +58,14 @@ private func encoded(_ result: ResultRecord) -> [UInt8] {
     #expect(read.error?.detail.utf8.count == 1_024)
 }
 
-@Test func `a latency below zero, as clocks of two machines make it, is written as zero`() throws {
+@Test func `a negative latency between the clocks of two machines is written as zero`() throws {
     var result = minimal
     result.latency = .init(queue: .nanoseconds(Int64.min), hub: .milliseconds(-1), total: .seconds(86_400 * 366))
     let latency = try ResultRecord(decoding: encoded(result)).latency
     #expect(latency == .init(queue: .zero, hub: .zero, total: .seconds(86_400 * 366)))
 }
 
-@Test func `the key is the event id, else where the record stood`() {
+@Test func `the key is the event id, else the record's position`() {
     var result = minimal
     #expect(result.key == Array("e".utf8))
     #expect(result.coordinates.description == "news.events/3/41/template")

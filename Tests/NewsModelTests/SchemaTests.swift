@@ -31,7 +31,7 @@ func `the schemas accept every example and refuse what the decoder refuses`() as
 }
 
 @Test(.enabled(if: python != nil, "needs Python's jsonschema (in NEWSWIRE_TEST_PYTHON or python3)"))
-func `the result schema accepts what is written for every outcome and platform`() async throws {
+func `the result schema accepts every outcome and platform`() async throws {
     var written: [String] = []
     for (outcome, platform) in zip(Outcome.allCases, Platform.allCases + [.template]) {
         var result = ResultRecord(

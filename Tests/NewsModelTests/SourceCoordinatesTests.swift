@@ -5,7 +5,7 @@ import Testing
     ("news.events", 0, 0, Platform.template), ("a-b_c.d", 12, 9_007_199_254_740_993, .fcmv1),
     (String(repeating: "t", count: 249), Int32.max, Int64.max, .apple),
 ])
-func `coordinates read back as they were printed`(topic: String, partition: Int32, offset: Int64, platform: Platform) {
+func `printed coordinates read back unchanged`(topic: String, partition: Int32, offset: Int64, platform: Platform) {
     let coordinates = SourceCoordinates(
         source: .init(partition: TopicPartition(topic: topic, partition: partition), offset: offset),
         platform: platform)
@@ -20,7 +20,7 @@ func `coordinates read back as they were printed`(topic: String, partition: Int3
     "t/2147483648/2/template", "t/1/9223372036854775808/template", "t/1/99999999999999999999999/template",
     "a/b/1/2/template", "t/1/٢/template",
 ])
-func `what is not exactly printed coordinates is refused`(text: String) {
+func `anything but printed coordinates is refused`(text: String) {
     #expect(SourceCoordinates(text) == nil)
 }
 
@@ -34,7 +34,7 @@ func `what is not exactly printed coordinates is refused`(text: String) {
     #expect(headers.carriedToResults.map(\.name) == ["traceparent", "ce_id", "tracestate", "ce_custom"])
 }
 
-@Test func `what is carried is bounded, the trace context goes first and the order stays`() {
+@Test func `carried headers are bounded, keep their order, and the trace context has priority`() {
     func header(_ name: String, _ bytes: Int) -> RecordHeader {
         RecordHeader(name: name, value: Array(repeating: 0x61, count: bytes))
     }

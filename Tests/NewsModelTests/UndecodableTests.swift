@@ -24,10 +24,10 @@ private let refusals: [(value: String?, code: String, detail: String, id: String
     (#"{"id":"a","n":NaN}"#, "invalid-json", "byte 14", nil),
     (#"{"id":"\x"}"#, "invalid-json", "escape is unknown at byte 7", nil),
     (#"{"id":"\u00g0"}"#, "invalid-json", "hexadecimal digits at byte 7", nil),
-    (#"{"id":"a","headline":"\ud800"}"#, "invalid-json", "surrogate pair stands alone at byte 22", nil),
+    (#"{"id":"a","headline":"\ud800"}"#, "invalid-json", "unpaired surrogate at byte 22", nil),
     (#"{"id":"a","headline":"\ud800\u0041"}"#, "invalid-json", "surrogate", nil),
-    (#"{"id":"a","headline":"\udc00"}"#, "invalid-json", "stands alone at byte 22", nil),
-    ("{\"id\":\"a\",\"headline\":\"b\u{1}\"}", "invalid-json", "control character stands unescaped", nil),
+    (#"{"id":"a","headline":"\udc00"}"#, "invalid-json", "unpaired surrogate at byte 22", nil),
+    ("{\"id\":\"a\",\"headline\":\"b\u{1}\"}", "invalid-json", "unescaped control character", nil),
     ("<?xml version=\"1.0\"?><rss/>", "invalid-json", "byte 0", nil),
     (#"{"id":"a","headline":"b","n":123456789012345678901234567890}"#, "number-out-of-range", "64 bits", nil),
     (#"{"id":"a","headline":"b","n":1e999}"#, "number-out-of-range", "64 bits", nil),
@@ -79,13 +79,13 @@ private let refusals: [(value: String?, code: String, detail: String, id: String
     (#"{"id":"a","headline":"b","urgency":18446744073709551615}"#, "bad-urgency", "18446744073709551615", "a"),
     (#"{"id":"a","headline":"b","status":"draft"}"#, "unknown-status", "it is “draft”", "a"),
     (#"{"uri":"a","headline":"b","pubstatus":"spiked"}"#, "unknown-status", "pubstatus", "a"),
-    (#"{"id":"a\u0000b","headline":"b"}"#, "control-character", "id holds a control character", nil),
+    (#"{"id":"a\u0000b","headline":"b"}"#, "control-character", "id contains a control character", nil),
     (#"{"id":"a","headline":"b","story":"x\r\ny"}"#, "control-character", "story", "a"),
     (#"{"id":"a","headline":"b","link":"https://x/\u007f"}"#, "control-character", "link", "a"),
 ]
 
 @Test(arguments: refusals)
-func `what is no event is refused with a code and a sentence`(
+func `anything but an event is refused with a code and a sentence`(
     value: String?, code: String, detail: String, id: String?
 ) throws {
     let refused = try refusal(value.map { Array($0.utf8) })
@@ -100,7 +100,7 @@ func `what is no event is refused with a code and a sentence`(
         (Array(#"{"id":"é"#.utf8) + [0xED, 0xA0, 0x80] + Array(#""}"#.utf8), 9), ([0xC0, 0x80], 0),
         (Array(#"{"id":"a","headline":"b"}"#.utf8) + [0xF0, 0x9F], 25),
     ] as [([UInt8], Int)])
-func `broken UTF-8 is refused with its byte`(value: [UInt8], offset: Int) throws {
+func `invalid UTF-8 is refused with its position`(value: [UInt8], offset: Int) throws {
     let refused = try refusal(value)
     #expect(refused.reason == .invalidUTF8)
     #expect(refused.detail.contains("byte \(offset) "), "\(refused.detail)")
@@ -112,7 +112,7 @@ func `broken UTF-8 is refused with its byte`(value: [UInt8], offset: Int) throws
     (#"{"id":"a","headline":"b","x":"# + String(repeating: #"{"y":"#, count: 10_000), "too-deep"),
     (#"{"id":"a","headline":"b","x":"# + nested(64) + "}", "too-deep"),
 ])
-func `JSON without a floor is refused`(value: String, code: String) throws {
+func `JSON nested without end is refused`(value: String, code: String) throws {
     #expect(try refusal(Array(value.utf8)).reason.rawValue == code)
 }
 
@@ -120,7 +120,7 @@ private func nested(_ levels: Int) -> String {
     String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
 }
 
-@Test(arguments: 1...80) func `JSON is too deep or it is read, at every depth`(levels: Int) throws {
+@Test(arguments: 1...80) func `at every depth, JSON is either read or too deep`(levels: Int) throws {
     switch NewsDecoder().decode(record(#"{"id":"a","headline":"b","x":\#(nested(levels))}"#)) {
     case .success: #expect(levels < EventLimits.depth)
     case .failure(let refused): #expect(refused.reason == .tooDeep && levels >= EventLimits.depth - 1)
@@ -178,7 +178,7 @@ func `a text up to its limit is read and one byte more is too long`(field: Strin
     }
 }
 
-@Test func `a detail stays short and plain whatever the document holds`() throws {
+@Test func `a detail stays short and plain whatever the document contains`() throws {
     let long = String(repeating: "\u{7}\u{202E}ü", count: 5_000)
     var bytes: [UInt8] = []
     JSONWriter.write(into: &bytes) { json in

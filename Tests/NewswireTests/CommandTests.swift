@@ -24,7 +24,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
 }
 
 @Test func `check reports five mistakes with their lines and ends with 78`() async throws {
-    let room = try await Newsroom()
+    let room = try await ProgramRoom()
     try room.write(
         """
         kafka: {bootstrapServers: ["broker"]}
@@ -44,7 +44,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
 }
 
 @Test func `check contacts broker, topics and hub, and reports what is missing`() async throws {
-    let room = try await Newsroom()
+    let room = try await ProgramRoom()
     let sound = try await room.run("check")
     #expect(sound.status == 0, "\(sound.output)\(sound.errors)")
     #expect(sound.output.split(separator: "\n").allSatisfy { $0.hasPrefix("ok  ") })
@@ -67,7 +67,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
 }
 
 @Test func `events go from a file to the hub and come back as results, once`() async throws {
-    let room = try await Newsroom()
+    let room = try await ProgramRoom()
     try room.write(
         """
         id,headline,categories,data.page
@@ -109,7 +109,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
 }
 
 @Test func `standard input is published, and --strict stops at the first bad line`() async throws {
-    let room = try await Newsroom()
+    let room = try await ProgramRoom()
     let lines = "{\"id\":\"1\",\"headline\":\"h\"}\n{\n{\"id\":\"2\",\"headline\":\"h\"}\n"
     let lax = try await room.run("publish", "-", input: lines)
     #expect(lax.status == 0)
@@ -124,7 +124,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
 }
 
 @Test func `publish refuses a missing topic, so that no broker creates it`() async throws {
-    let room = try await Newsroom(topics: [("other", 1)])
+    let room = try await ProgramRoom(topics: [("other", 1)])
     let ended = try await room.run("publish", "-", input: "{}")
     #expect(ended.status == 1)
     #expect(ended.errors.contains("Topic news.events does not exist"))
@@ -132,7 +132,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
 }
 
 @Test func `send needs no Kafka, and its dry run sends nothing and shows no signature`() async throws {
-    let room = try await Newsroom()
+    let room = try await ProgramRoom()
     let dry = try await room.run(
         "send", "--category", "world", "--message", "Ünï \"x\"", "--platform", "apple", "--platform", "windows",
         "--dry-run")
@@ -154,7 +154,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
 }
 
 @Test func `topics shows existing and missing topics`() async throws {
-    let room = try await Newsroom(topics: [("news.events", 4), ("news.results", 2)])
+    let room = try await ProgramRoom(topics: [("news.events", 4), ("news.results", 2)])
     let ended = try await room.run("topics")
     #expect(ended.status == 1)
     let rows = ended.output.split(separator: "\n")
@@ -173,7 +173,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
 }
 
 @Test func `the demo ends with 1 when an event was not accepted`() async throws {
-    let room = try await Newsroom()
+    let room = try await ProgramRoom()
     try room.write("{\"id\":\"1\",\"headline\":\"h\",\"category\":\"Nowhere\"}\n", to: "events.ndjson")
     let ended = try await Program.run(["demo", "--once", "--port", "0", "--events", room.path("events.ndjson")])
     #expect(ended.status == 1)
@@ -182,7 +182,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
 }
 
 @Test func `one of a kind is counted in the singular`() async throws {
-    let room = try await Newsroom(topics: [("news.events", 1), ("news.results", 1), ("news.dead-letters", 1)])
+    let room = try await ProgramRoom(topics: [("news.events", 1), ("news.results", 1), ("news.dead-letters", 1)])
     let published = try await room.run("publish", "-", input: #"{"id":"1","headline":"h"}"#)
     #expect(published.output.hasPrefix("published 1 event to news.events"))
     let checked = try await room.run("check")

@@ -33,8 +33,8 @@ struct HubCommandTests {
 
     @Test func `a hub starts with the requested number of devices and prints what they cost`() async throws {
         let hub = try await Hub("--devices", "2500")
-        #expect(try hub.program.output.contains(/^2500 devices over 1000 tags registered in .+ MB\n/))
-        #expect(try hub.program.output.contains("its deliveries, 3 of them at most, take "))
+        #expect(try hub.program.output.contains(/^2,500 devices over 1,000 tags registered in .+ MB\n/))
+        #expect(try hub.program.output.contains("its deliveries, at most 3, take "))
         let status = try await RawClient.call(hub.port, "GET", "/_emulator/status")
         #expect(status.text == #"{"received":0,"delivered":0,"registrations":2500}"#)
         try await hub.kill()

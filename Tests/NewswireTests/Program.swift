@@ -108,8 +108,8 @@ enum Program {
     }
 }
 
-/// A broker, a hub and a configuration that names them, in a folder of its own.
-struct Newsroom {
+/// A broker, a hub and a configuration for both, in a folder of its own.
+struct ProgramRoom {
     let broker: EmbeddedBroker
     let hub: RunningHub
     let folder: URL

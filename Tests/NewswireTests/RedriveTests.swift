@@ -127,28 +127,28 @@ struct RedriveTests {
         #expect(RedriveMark(early.committed.mark).isGone(12))
     }
 
-    @Test func `a note stays within the limit of brokers, and counts what it drops`() {
+    @Test func `metadata stays within the limit of brokers, and the mark counts what it drops`() {
         var mark = RedriveMark(nil)
         for offset in 0..<100_000 as Range<Int64> {
             offset.isMultiple(of: 2) ? mark.leave(offset) : mark.putBack(offset)
         }
         let (committed, outOfReach) = mark.committed
-        #expect(committed.note.utf8.count <= 4096)
+        #expect(committed.metadata.utf8.count <= 4096)
         #expect(outOfReach == 38_000)
         #expect(!RedriveMark(committed).isGone(committed.offset))
         #expect(RedriveMark(committed).isGone(99_999))
     }
 
     @Test(arguments: ["garbage", "====", String(repeating: "/", count: 4_100), "\u{0}"])
-    func `a foreign note counts as empty`(note: String) {
-        #expect(!RedriveMark(.init(offset: 5, note: note)).isGone(6))
-        var last = RedriveMark(.init(offset: .max, note: "//8="))
+    func `metadata in another form counts as empty`(metadata: String) {
+        #expect(!RedriveMark(.init(offset: 5, metadata: metadata)).isGone(6))
+        var last = RedriveMark(.init(offset: .max, metadata: "//8="))
         last.putBack(.max)
         #expect(last.committed.mark.offset > 0)
     }
 
     @Test func `a dead letter put back is delivered once, and a second run puts nothing back`() async throws {
-        let room = try await Newsroom()
+        let room = try await ProgramRoom()
         let publisher = try RecordPublisher(settings: room.broker.settings(group: "test"))
         for (key, category) in [("a", "Gardening"), ("b", "World"), ("c", "Gardening")] {
             try publisher.publish(

@@ -20,14 +20,14 @@ private func configuration(_ more: String) -> String {
 @Test func `SIGHUP applies a changed file, refuses a bad one as a whole, and names the settings that need a restart`()
     async throws
 {
-    let room = try await Newsroom()
+    let room = try await ProgramRoom()
     try room.write(configuration("payload: {message: \"old {{headline}}\"}\n"), to: "newswire.yaml")
     let running = try Program.start(["run", "--config", room.path("newswire.yaml")], environment: room.environment)
     let line = #"{"id":"1","headline":"One","category":"World"}"#
     _ = try await room.run("publish", "-", input: line)
     let follower = try TopicReader(settings: room.broker.settings(group: "test"), topic: "news.results", follow: true)
     while try follower.next(timeout: .milliseconds(50)).isEmpty {
-        // The hub in this process needs the thread too.
+        // The hub in this process needs this thread too.
         await Task.yield()
     }
 

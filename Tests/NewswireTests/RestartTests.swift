@@ -17,7 +17,7 @@ private func settled(_ broker: EmbeddedBroker) throws -> [SourceCoordinates: Int
 
 @Test func `a publisher stopped in the middle and started again loses nothing and repeats nothing`() async throws {
     let events = 1500
-    let room = try await Newsroom()
+    let room = try await ProgramRoom()
     let lines = (1...events).map { "{\"id\":\"\($0)\",\"headline\":\"Headline \($0)\",\"category\":\"World\"}\n" }
     let published = try await room.run("publish", "-", input: lines.joined())
     #expect(published.output.hasPrefix("published 1,500 events"))
@@ -29,7 +29,7 @@ private func settled(_ broker: EmbeddedBroker) throws -> [SourceCoordinates: Int
     var seen = 0
     while seen < events / 5 {
         seen += try follower.next(timeout: .milliseconds(50)).count
-        // The hub in this process needs the thread too.
+        // The hub in this process needs this thread too.
         await Task.yield()
     }
     running.terminate()

@@ -53,11 +53,11 @@ private let configuration = """
     """
 
 struct SecretTests {
-    private func room() async throws -> Newsroom {
+    private func room() async throws -> ProgramRoom {
         let text = "Endpoint=http://127.0.0.1:8090/;SharedAccessKeyName=send;SharedAccessKey=canary-hub-key-0123456789"
         let settings = HubServerSettings(
             port: 0, hubName: try HubName("breaking-news"), connectionString: try ConnectionString(parsing: text))
-        return try await Newsroom(hub: settings)
+        return try await ProgramRoom(hub: settings)
     }
 
     @Test func `no secret is ever written, logged, served or stored by a publisher at work`() async throws {

@@ -11,7 +11,7 @@ private func expiry(_ header: String) throws -> Int64 {
     try SharedAccessSignature(parsing: header).expiry
 }
 
-@Test func `a token in use every second is renewed, and never sent with less than a third of its life left`() throws {
+@Test func `a token used every second is renewed before less than a third of its life is left`() throws {
     var token = newToken()
     var minted: Set<String> = []
     for now in Int64(1_000_000)..<1_020_000 {
@@ -25,7 +25,7 @@ private func expiry(_ header: String) throws -> Int64 {
 @Test(arguments: [
     (2_000_000, true), (999_999, true), (0, true), (Int64.max, true), (1_000_000, false), (1_002_400, false),
 ])
-func `a clock that jumps either way gets a token of its own time`(now: Int64, renews: Bool) throws {
+func `after a clock jumps either way, the token is renewed`(now: Int64, renews: Bool) throws {
     var token = newToken()
     let first = token.headerValue(at: 1_000_000)
     let header = token.headerValue(at: now)
@@ -35,7 +35,7 @@ func `a clock that jumps either way gets a token of its own time`(now: Int64, re
     _ = token.headerValue(at: .min)
 }
 
-@Test func `a discarded token is minted anew`() throws {
+@Test func `a discarded token is replaced`() throws {
     var token = newToken()
     let first = token.headerValue(at: 1000)
     #expect(token.headerValue(at: 1010) == first)
@@ -43,7 +43,7 @@ func `a clock that jumps either way gets a token of its own time`(now: Int64, re
     #expect(try expiry(token.headerValue(at: 1010)) == 1010 + AccessToken.lifetime)
 }
 
-@Test func `what a connection string mints, a hub of that address takes`() throws {
+@Test func `a token made from a connection string opens the hub at that address`() throws {
     let connection = try ConnectionString(
         parsing: "Endpoint=http://LOCALHOST:8090/base;SharedAccessKeyName=Send;SharedAccessKey=secret-key")
     var token = AccessToken(connection)
@@ -52,7 +52,7 @@ func `a clock that jumps either way gets a token of its own time`(now: Int64, re
     #expect(result == .success(rule))
 }
 
-@Test func `a held token does not print itself`() {
+@Test func `a token does not print itself`() {
     var token = newToken()
     let header = token.headerValue(at: 1000)
     var dumped = ""

@@ -21,7 +21,7 @@ import Testing
         "hub_1.local."
     ),
 ])
-func `a connection string is read in the shapes people have`(text: String, endpoint: String, authority: String) throws {
+func `a connection string is read in all common forms`(text: String, endpoint: String, authority: String) throws {
     let connection = try ConnectionString(parsing: text)
     #expect(connection.endpoint.description == endpoint)
     #expect(connection.endpoint.authority == authority)
@@ -38,7 +38,7 @@ func `a connection string is read in the shapes people have`(text: String, endpo
     #expect(try HubEndpoint(parsing: "http://h/").port == 80)
 }
 
-@Test func `it is printed in the order that every client reads`() throws {
+@Test func `a connection string is printed in the order that every client reads`() throws {
     let text = "EntityPath=news;SharedAccessKey=k=;SharedAccessKeyName=n;Endpoint=https://h/"
     #expect(
         try ConnectionString(parsing: text).revealed
@@ -87,7 +87,9 @@ private let secret = "s3cr3t+k3y/a=="
         ("Endpoint=sb://h/,SharedAccessKey=\(secret);SharedAccessKeyName=n;SharedAccessKey=x", .endpoint(.path)),
         ("Endpoint=sb://h/;SharedAccessKeyName=n;SharedAccessKey=\(secret);EntityPath=a/b", .entityPath(.character)),
     ] as [(String, ConnectionStringProblem)])
-func `a wrong connection string is told apart and never repeated`(text: String, problem: ConnectionStringProblem) {
+func `a wrong connection string is refused with the reason and never repeated`(
+    text: String, problem: ConnectionStringProblem
+) {
     #expect(throws: problem) { try ConnectionString(parsing: text) }
     var dumped = ""
     dump(problem, to: &dumped)

@@ -28,7 +28,7 @@ private let seeds = Array(UInt64(1)...8)
 private let turns = 1500
 
 @Test(arguments: seeds)
-func `a spoilt connection string is refused or printed back, without its key`(seed: UInt64) throws {
+func `a corrupted connection string is refused or printed back, without its key`(seed: UInt64) throws {
     var chance = SeededRandom(seed: seed)
     for _ in 0..<turns {
         let text = chance.spoil(
@@ -47,7 +47,7 @@ func `a spoilt connection string is refused or printed back, without its key`(se
 }
 
 @Test(arguments: seeds)
-func `a spoilt expression is refused within its text or printed back`(seed: UInt64) throws {
+func `a corrupted expression is refused at a position in its text, or printed back`(seed: UInt64) throws {
     var chance = SeededRandom(seed: seed)
     var accepted = 0
     for _ in 0..<turns {
@@ -68,7 +68,7 @@ func `a spoilt expression is refused within its text or printed back`(seed: UInt
 }
 
 @Test(arguments: seeds)
-func `a spoilt token opens nothing that the whole one did not`(seed: UInt64) {
+func `a corrupted token opens nothing more than the original`(seed: UInt64) {
     var chance = SeededRandom(seed: seed)
     let rule = AccessRule(name: "R", primaryKey: AccessKey("k"), rights: .send)
     let good = SharedAccessSignature.token(
@@ -82,7 +82,7 @@ func `a spoilt token opens nothing that the whole one did not`(seed: UInt64) {
 }
 
 @Test(arguments: seeds)
-func `a spoilt reply is bounded`(seed: UInt64) {
+func `the parts of a corrupted reply are bounded`(seed: UInt64) {
     var chance = SeededRandom(seed: seed)
     for _ in 0..<turns {
         let wait = chance.spoil(

@@ -59,7 +59,7 @@ struct RegistrationBodyTests {
         for part in expected.split(separator: "|") { #expect(written.contains(part), "\(written)") }
     }
 
-    @Test func `text that XML cannot hold is replaced`() {
+    @Test func `characters that XML cannot hold are replaced`() {
         let entry = RegistrationEntry(channel: .fcmv1(registrationToken: "a\u{0}\u{1B}\u{FFFE}b\r\n\té😀"), tags: [])
         #expect(text(entry.bytes).contains(">a\u{FFFD}\u{FFFD}\u{FFFD}b&#13;\n\té😀<"))
     }
@@ -83,7 +83,7 @@ struct RegistrationBodyTests {
                 == #"{"installationId":"i","platform":"apns","pushChannel":"0FA0","tags":[],"templates":{}}"#)
     }
 
-    @Test func `paths are the hub's own`() throws {
+    @Test func `paths have the hub's forms`() throws {
         let hub = try HubName("BreakingNews")
         #expect(
             RegistrationPath.newID(endpoint: endpoint, hub: hub) == "/BreakingNews/registrationids?api-version=2020-06")
@@ -108,7 +108,7 @@ struct RegistrationBodyTests {
         #expect(RegistrationPath.id(inLocation: location) == id)
     }
 
-    @Test func `a feed as the service was recorded to write it is read`() {
+    @Test func `a feed from a recording of the service is read`() {
         let feed = """
             <feed xmlns="http://www.w3.org/2005/Atom"><title type="text">Registrations</title>\
             <!-- <RegistrationId>no</RegistrationId> --><entry a:etag="W/&quot;1&quot;"><content type="application/xml">\
@@ -143,7 +143,7 @@ struct RegistrationBodyTests {
         }
     }
 
-    @Test func `a tag is kept as its text`() throws {
+    @Test func `a tag is encoded as its text`() throws {
         let tags = [try Tag("World"), try Tag(user: "u1")]
         let coded = try JSONEncoder().encode(tags)
         #expect(text(Array(coded)) == #"["World","$UserId:{u1}"]"#)

@@ -19,12 +19,12 @@ private let now: Int64 = 784_111_777
         ("Sun, 00 Nov 1994 08:49:37 GMT", nil),
         (String(repeating: "9", count: 65), nil),
     ] as [(String, Int?)])
-func `a wait is read as seconds or as a date, and bounded by a day`(value: String, seconds: Int?) {
+func `Retry-After is read as seconds or as a date, and bounded by a day`(value: String, seconds: Int?) {
     #expect(RetryAfter.duration(of: value, now: now) == seconds.map { .seconds($0) })
 }
 
 @Test(arguments: [Int64.min, -1, 0, Int64.max])
-func `no clock makes a date trap`(now: Int64) {
+func `no time makes reading a date trap`(now: Int64) {
     for value in [
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-99 08:49:37 GMT",
         "Sun Nov  6 08:49:37 1994",
@@ -54,7 +54,7 @@ func `the notification id is the last segment of the location`(location: String,
     #expect(NotificationID.inLocation(location) == id)
 }
 
-@Test func `a location that is printed is read back`() throws {
+@Test func `a printed location reads back`() throws {
     let location = NotificationID.location(
         of: "a/b?c", endpoint: try HubEndpoint(parsing: "http://[::1]:8090/x"), hub: try HubName("news"))
     #expect(location == "http://[::1]:8090/x/news/messages/a%2Fb%3Fc?api-version=2020-06")
@@ -81,20 +81,20 @@ func `the notification id is the last segment of the location`(location: String,
         ("<html><body>Bad gateway</body></html>", nil, nil), ("", nil, nil),
         ("<Detail>&#0;&#x110000;&#xD800;&#1;x</Detail>", nil, "&#x110000;&#xD800; x"),
     ] as [(String, Int?, String?)])
-func `an error body is scanned, whatever it is`(body: String, code: Int?, detail: String?) {
+func `an error body is read, whatever it contains`(body: String, code: Int?, detail: String?) {
     let error = ErrorBody(scanning: Array(body.utf8))
     #expect(error.code == code)
     #expect(error.detail == detail)
 }
 
-@Test func `a detail is bounded and whole characters are kept`() {
+@Test func `a detail is cut between characters`() {
     let body = "<Detail>" + String(repeating: "ü", count: 100_000) + "</Detail>"
     #expect(ErrorBody(scanning: Array(body.utf8)).detail == String(repeating: "ü", count: 256))
     let cluster = "<Detail>a" + String(repeating: "\u{301}", count: 5000) + "</Detail>"
     #expect(ErrorBody(scanning: Array(cluster.utf8)).detail == nil)
 }
 
-@Test func `the emulator writes what the service was recorded writing`() {
+@Test func `an error body is written as in recordings of the service`() {
     // 11/7/2018 12:18:37 AM
     let written = ErrorBody(
         status: 404, message: "Installation not found", trackingID: "cc8c4f9b-fd82-4cfa-8f99-7a089eb4cd69_G3",
@@ -114,7 +114,7 @@ func `an error body is scanned, whatever it is`(body: String, code: Int?, detail
             == "InvalidSignature: The token has an invalid signature..TrackingId:t,TimeStamp:7/2/2020 6:33:21 PM")
 }
 
-@Test func `what is printed is XML whatever the message`() {
+@Test func `the error body is XML whatever the message`() {
     var bytes: [UInt8] = []
     ErrorBody(code: 400, detail: "<a> & \u{0} \u{7}b").write(into: &bytes)
     #expect(
@@ -122,7 +122,7 @@ func `an error body is scanned, whatever it is`(body: String, code: Int?, detail
             == "<Error><Code>400</Code><Detail>&lt;a&gt; &amp; \u{FFFD} \u{FFFD}b</Detail></Error>")
 }
 
-@Test func `a whole reply is collected`() {
+@Test func `the parts of a whole reply are collected`() {
     let taken = HubReply(
         status: 201,
         fields: [

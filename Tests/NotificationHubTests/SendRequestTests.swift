@@ -7,7 +7,7 @@ func `a format is read in any letter case`(text: String, format: NotificationFor
 }
 
 @Test(arguments: ["", "apples", "apple ", "fcm", "gcm\n", "\u{212A}"])
-func `an unknown format is none`(text: String) {
+func `an unknown format is refused`(text: String) {
     #expect(NotificationFormat(headerValue: text) == nil)
 }
 
@@ -22,6 +22,6 @@ func `an unknown format is none`(text: String) {
     ("", "x", false), ("a b", "x", false), ("a:", "x", false), ("a", "x\r\nEvil: 1", false), ("a", "x\ny", false),
     ("a", "ü", false), ("ü", "x", false), ("a", "x\u{0}", false),
 ])
-func `a field that could break a request is found`(name: String, value: String, isSendable: Bool) {
+func `a field that could break a request is detected`(name: String, value: String, isSendable: Bool) {
     #expect(HeaderField(name, value).isSendable == isSendable)
 }

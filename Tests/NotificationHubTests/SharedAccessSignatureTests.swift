@@ -62,7 +62,7 @@ private enum Vector {
     ),
     (Vector.v8, "2dAAFz64/e31EpgwCTtMGbxvl9Ei09VmpimRRat6gKk=", "/BreakingNews/messages/?api-version=2015-01"),
 ])
-func `a token of every client library opens the path it was made for`(sr: String, sig: String, path: String) {
+func `tokens of all client libraries open the paths they were made for`(sr: String, sig: String, path: String) {
     #expect(Vector.verdict(Vector.header(sr, sig), path: path) == nil)
 }
 
@@ -89,7 +89,7 @@ func `a token of every client library opens the path it was made for`(sr: String
     &skn=Default%46ullSharedAccessSignature&sr=https%3a%2f%2fnewsroom-ns.servicebus.windows.net%2fbreakingnews
     """,
 ])
-func `a whole header is read in any order and escaping`(header: String) {
+func `a header is read in any order and escaping`(header: String) {
     #expect(Vector.verdict(header) == nil)
 }
 
@@ -103,7 +103,7 @@ func `a whole header is read in any order and escaping`(header: String) {
         Vector.expiry, .invalidAudience
     ),
 ])
-func `a token that is not quite right is refused`(sr: String, sig: String, se: Int64, refusal: TokenRefusal) {
+func `a token that is slightly wrong is refused`(sr: String, sig: String, se: Int64, refusal: TokenRefusal) {
     #expect(Vector.verdict(Vector.header(sr, sig, se: se)) == refusal)
 }
 
@@ -123,7 +123,7 @@ func `a token that is not quite right is refused`(sr: String, sig: String, se: I
         ("SharedAccessSignature sr=a&sig=b&se=1&skn=d&x=" + String(repeating: "x", count: 9000), .malformedToken),
         ("SharedAccessSignature sr=a&sig=b&se=1&skn=nobody", .invalidSignature),
     ] as [(String?, TokenRefusal)])
-func `a header that is no token says which way`(header: String?, refusal: TokenRefusal) {
+func `a malformed header is refused with the reason`(header: String?, refusal: TokenRefusal) {
     #expect(Vector.verdict(header) == refusal)
 }
 
@@ -142,7 +142,7 @@ private func token(_ resource: String) -> String {
         "9lK%2BK10TkDYr5hvv8V%2Bo0MJ3bctGEm0XH9WeZHTSin4%3D"
     ),
 ])
-func `minting is what the JavaScript and Go clients do`(resource: String, scheme: String, signature: String) {
+func `tokens are created as in the JavaScript and Go clients`(resource: String, scheme: String, signature: String) {
     let header = token(resource)
     #expect(header.hasPrefix("SharedAccessSignature sr=\(scheme)newsroom-ns.servicebus.windows.net"))
     #expect(header.hasSuffix("&sig=\(signature)&se=1893456000&skn=DefaultFullSharedAccessSignature"))
@@ -163,17 +163,17 @@ func `minting is what the JavaScript and Go clients do`(resource: String, scheme
     ("https://h2/hub1", "/hub1", false),
     ("/hub1", "/hub1", false),
 ])
-func `an audience opens whole segments of its own host`(resource: String, path: String, opens: Bool) {
+func `an audience opens paths by whole segments, on its own host only`(resource: String, path: String, opens: Bool) {
     let refusal = Vector.verdict(token(resource), host: "h:8090", path: path)
     #expect(refusal == (opens ? nil : .invalidAudience))
 }
 
-@Test func `a hub without a name of its own takes any host`() {
+@Test func `without a host, any audience host is accepted`() {
     #expect(Vector.verdict(token("https://anything/"), host: nil) == nil)
     #expect(Vector.verdict(token("http://[::1]:8090/"), host: "[::1]:8090") == nil)
 }
 
-@Test func `expiry counts to the second, with the skew allowed`() {
+@Test func `expiry counts to the second, plus the allowed skew`() {
     let header = token("https://\(Vector.host)/")
     #expect(Vector.verdict(header, now: Vector.expiry - 1) == nil)
     #expect(Vector.verdict(header, now: Vector.expiry) == .expiredToken)
@@ -182,7 +182,7 @@ func `an audience opens whole segments of its own host`(resource: String, path: 
     #expect(Vector.verdict(header, now: .min, clockSkew: .max) == nil)
 }
 
-@Test func `the secondary key signs as well, a wrong or foreign one does not`() {
+@Test func `the secondary key is accepted, a wrong or foreign one is not`() {
     let header = token("https://\(Vector.host)/")
     let replaced = AccessRule(
         name: Vector.keyName, primaryKey: AccessKey("new"), secondaryKey: Vector.key, rights: .send)
@@ -217,7 +217,7 @@ func `an audience opens whole segments of its own host`(resource: String, path: 
     }
 }
 
-@Test func `a right is not another`() {
+@Test func `rights are distinct`() {
     let rights: [AccessRule.Rights] = [.listen, .send, .manage]
     for right in rights { #expect(rights.filter { $0.contains(right) } == [right]) }
 }

@@ -72,14 +72,16 @@ private func joined(_ count: Int, by mark: String) -> String {
         (String(repeating: "(", count: 3000) + "a", .tooDeep, 33),
         (String(repeating: "a", count: 5000), .tooLong, 1),
     ] as [(String, TagExpressionProblem.Kind, Int)])
-func `a wrong expression says what and where`(text: String, kind: TagExpressionProblem.Kind, position: Int) {
+func `a wrong expression is refused with the reason and the position`(
+    text: String, kind: TagExpressionProblem.Kind, position: Int
+) {
     let problem = #expect(throws: TagExpressionProblem.self) { try TagExpression(parsing: text) }
     #expect(problem?.kind == kind)
     #expect(problem?.position == position)
     #expect(problem?.description.hasPrefix("tag expression, character \(position): ") == true)
 }
 
-@Test func `as many tags as the service takes are taken, repeats counted`() throws {
+@Test func `as many tags as the service allows are accepted, counting repeats`() throws {
     #expect(try TagExpression(parsing: joined(20, by: "||")).tags.count == 20)
     #expect(try TagExpression(parsing: joined(6, by: "&&")).tags.count == 6)
     #expect(try TagExpression(parsing: "a||a||a").tags.count == 3)
@@ -87,7 +89,7 @@ func `a wrong expression says what and where`(text: String, kind: TagExpressionP
     #expect(try TagExpression(parsing: deep).description == "a")
 }
 
-@Test func `any of several tags`() throws {
+@Test func `several tags are joined by or`() throws {
     let sports = try Tag("Sports")
     let world = try Tag("World")
     #expect(try TagExpression.anyOf([sports]).description == "Sports")

@@ -7,7 +7,7 @@ import struct NotificationHub.Tag
     ("World", Tag.Kind.ordinary), ("a_b@c#d.e:f-9", .ordinary), (String(repeating: "x", count: 120), .ordinary),
     ("$InstallationId:{ef4ffd64-1=}", .installation), ("$installationid:{x}", .installation), ("$UserId:{u1}", .user),
 ])
-func `a tag keeps its text`(text: String, kind: Tag.Kind) throws {
+func `a tag keeps its text as written`(text: String, kind: Tag.Kind) throws {
     let tag = try Tag(text)
     #expect(tag.text == text)
     #expect(tag.kind == kind)
@@ -22,7 +22,7 @@ func `a tag keeps its text`(text: String, kind: Tag.Kind) throws {
         ("$UserId:{a b}", .character, 11), ("$UserId:" + "{" + String(repeating: "x", count: 121) + "}", .tooLong, 130),
         ("a\u{212A}", .character, 2),
     ] as [(String, TagProblem.Kind, Int)])
-func `a wrong tag says what and where`(text: String, kind: TagProblem.Kind, position: Int) {
+func `a wrong tag is refused with the reason and the position`(text: String, kind: TagProblem.Kind, position: Int) {
     let problem = #expect(throws: TagProblem.self) { try Tag(text) }
     #expect(problem?.kind == kind)
     #expect(problem?.position == position)

@@ -101,9 +101,9 @@ struct SpanExporterTests {
             default: (400, [], "no")
             }
         }
-        let trouble = Mutex<[String?]>([])
+        let reasons = Mutex<[String?]>([])
         let exporter = SpanExporter(try CollectorAddress(collector.url), resource: []) { reason in
-            trouble.withLock { $0.append(reason) }
+            reasons.withLock { $0.append(reason) }
         }
         let tracer = OTLPTracer(exporter, sampledPercent: 100)
         for _ in 0..<5 { tracer.span("a") }
@@ -114,7 +114,7 @@ struct SpanExporterTests {
         tracer.span("b")
         await exporter.close()
         #expect(exporter.counts == .init(exported: 3, dropped: 3))
-        #expect(trouble.withLock { $0 } == ["some spans were rejected"])
+        #expect(reasons.withLock { $0 } == ["some spans were rejected"])
         await collector.close()
     }
 

@@ -62,9 +62,9 @@ private struct Export: Decodable {
             return (Array(id.utf8), Array(json.utf8), headers)
         })
     // The first request is refused for now: its delivery takes two.
-    var refusal = Fault()
+    var refusal = HubFault()
     refusal.status = 503
-    refusal.next = 1
+    refusal.callsLeft = 1
     newsroom.hub.add(refusal)
     try await publisher.run(untilCaughtUp: true)
     await exporter.close()

@@ -21,9 +21,9 @@ private func report(
         progressAt: start - progress)
 }
 
-private func isStuck(_ report: ShardReport, trouble: Duration? = nil, waiting: Duration? = nil) -> Bool {
+private func isStuck(_ report: ShardReport, error: Duration? = nil, waiting: Duration? = nil) -> Bool {
     Health(patience: .seconds(60)).stuck(
-        [(0, report)], troubleAt: trouble.map { start - $0 }, waitingSince: waiting.map { start - $0 }, at: start)
+        [(0, report)], errorAt: error.map { start - $0 }, waitingSince: waiting.map { start - $0 }, at: start)
         != nil
 }
 
@@ -49,9 +49,9 @@ struct HealthTests {
     }
 
     @Test
-    func `trouble with Kafka is a reason until something moves again`() {
-        #expect(!isStuck(report(), trouble: .seconds(100)))
-        #expect(isStuck(report(), trouble: .seconds(130)))
+    func `an error of Kafka is a reason until something moves again`() {
+        #expect(!isStuck(report(), error: .seconds(100)))
+        #expect(isStuck(report(), error: .seconds(130)))
     }
 
     @Test
@@ -61,7 +61,7 @@ struct HealthTests {
         let busy = report(held: 0, progress: .zero)
         let health = Health(patience: .seconds(60))
         let reports = [(0, report(held: 0)), (1, busy)]
-        #expect(health.stuck(reports, troubleAt: nil, waitingSince: start - .seconds(90), at: start) == nil)
+        #expect(health.stuck(reports, errorAt: nil, waitingSince: start - .seconds(90), at: start) == nil)
     }
 
     @Test

@@ -25,7 +25,7 @@ struct DashboardTests {
     @Test
     func `a browser shows a halt with its remedy`() async throws {
         let room = try await StatusRoom()
-        var fault = Fault()
+        var fault = HubFault()
         fault.status = 401
         room.newsroom.hub.add(fault)
         try room.newsroom.topics.publish([#"{"id":"a","headline":"A ferry","category":"World"}"#])

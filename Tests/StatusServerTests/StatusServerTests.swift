@@ -40,7 +40,7 @@ struct StatusServerTests {
         _ = try await room.status { $0.ready }
         #expect(try await room.get("/readyz").text == #"{"ready":true,"reasons":[]}"#)
 
-        var fault = Fault()
+        var fault = HubFault()
         fault.status = 401
         room.newsroom.hub.add(fault)
         try room.newsroom.topics.publish([#"{"id":"a","headline":"A ferry","category":"World"}"#])

@@ -1,10 +1,10 @@
 public import NotificationHub
 
-/// What a reader can subscribe to.
+/// A category of news that a reader can subscribe to.
 public struct NewsCategory: Sendable, Hashable, Identifiable {
-    /// As it is shown.
+    /// The name shown to the reader.
     public var name: String
-    /// What the newsroom sends to.
+    /// The tag to which the newsroom sends.
     public var tag: Tag
 
     public var id: Tag { tag }
@@ -25,9 +25,9 @@ public struct NewsCategory: Sendable, Hashable, Identifiable {
     ].compactMap { try? NewsCategory($0) }
 }
 
-/// What the reader chose, kept on the device: shown at once at the next start, whatever the network does.
+/// The reader's choices, kept on the device, so that they can be shown at the next start without a network.
 public struct CategoryStore: Sendable {
-    /// What there is to choose from, in the order to show it.
+    /// The categories on offer, in display order.
     public let offer: [NewsCategory]
     private let store: any LocalStore
 
@@ -39,20 +39,20 @@ public struct CategoryStore: Sendable {
     }
 
     #if canImport(Darwin)
-    /// In the app's user defaults.
+    /// Keeps the choices in the app's user defaults.
     public init(offer: [NewsCategory] = NewsCategory.standard) {
         self.init(DefaultsStore(), offer: offer)
     }
     #endif
 
-    /// What is chosen, in the order of the offer. A choice that is no longer on offer is left out, yet kept, should it
-    /// come back.
+    /// The chosen categories, in the order of the offer. A choice that is no longer on offer is left out here but kept,
+    /// in case it returns.
     public var chosen: [NewsCategory] {
         let kept = kept
         return offer.filter { kept.contains($0.tag) }
     }
 
-    /// Whether the reader has ever chosen: choosing nothing is a choice too.
+    /// True once the reader has chosen; choosing nothing counts.
     public var hasChosen: Bool { store.value([String].self, named: Self.name) != nil }
 
     /// Replaces the choice among what is on offer.
@@ -63,7 +63,7 @@ public struct CategoryStore: Sendable {
         try store.save(value: tags, named: Self.name)
     }
 
-    /// Read one by one, so that a word which is no tag costs that word only.
+    /// Read one by one, so that only invalid tags are lost.
     private var kept: Set<Tag> {
         Set((store.value([String].self, named: Self.name) ?? []).compactMap { try? Tag($0) })
     }

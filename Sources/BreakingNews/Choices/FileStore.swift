@@ -3,13 +3,13 @@ import Synchronization
 
 /// One JSON file with a member for each value.
 ///
-/// A file that is missing, damaged or not ours counts as empty and is replaced by the next save.
+/// A file that is missing, damaged or in another format counts as empty, and the next save replaces it.
 public final class FileStore: LocalStore {
-    /// In bytes; a longer file is not ours.
+    /// The longest file, in bytes; a longer one counts as damaged.
     public static let lengthMax = 1024 * 1024
 
     public let url: URL
-    /// Saving reads, changes and writes: one at a time.
+    /// Serialises saves, each of which reads, changes and writes the file.
     private let turn = Mutex(())
 
     public init(_ url: URL) {

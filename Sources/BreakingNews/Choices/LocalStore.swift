@@ -1,11 +1,11 @@
 public import Foundation
 import Synchronization
 
-/// Small values that outlive the process, by name.
+/// Persistent storage for small named values.
 public protocol LocalStore: Sendable {
-    /// `nil` when there is none, or none that can be read.
+    /// The value, or `nil` when there is none that can be read.
     func data(named name: String) -> Data?
-    /// Keeps JSON under a name, in place of what was there; whoever reads at the same time sees the old or the new.
+    /// Stores JSON under a name and replaces the old value. Concurrent readers see either the old or the new value.
     func save(_ json: Data, named name: String) throws
 }
 
@@ -21,7 +21,7 @@ extension LocalStore {
     }
 }
 
-/// Forgets everything with the process: for previews, tests and guests.
+/// Keeps values in memory only: for previews, tests and guests.
 public final class MemoryStore: LocalStore {
     private let values = Mutex<[String: Data]>([:])
 
@@ -37,7 +37,7 @@ public import Foundation
 
 /// The app's user defaults.
 public struct DefaultsStore: LocalStore {
-    /// The names of the values begin with it.
+    /// The prefix of all names in the user defaults.
     private static let prefix = "BreakingNews."
     private let suite: String?
 

@@ -1,10 +1,10 @@
 import NotificationHub
 
-/// Keeps a device's registration at a hub the way the reader wants it.
+/// Keeps a device's registration at a hub in line with the reader's choices.
 ///
-/// The choices are kept first and registered as soon as that is possible: a registration that failed is tried again
-/// until it succeeds, across restarts too. At a start, and on each change, it registers again unless nothing changed
-/// and the last time is recent.
+/// The choices are stored first and registered as soon as possible. A failed registration is retried until it succeeds,
+/// across restarts too. At each start, and after each change, the device registers again unless nothing has changed
+/// since a recent registration.
 ///
 /// ```swift
 /// let registrar = HubRegistrar(settings, store: store)
@@ -19,13 +19,13 @@ public actor HubRegistrar {
     private let clock: any RegistrationClock
     private let onChange: @Sendable (RegistrationState) -> Void
     private var saved: RegistrationRecord?
-    private var told: RegistrationState?
+    private var reported: RegistrationState?
     private var settling: Task<Void, Never>?
     private var pause: Task<Void, Never>?
 
     private static let name = "registration"
 
-    /// - Parameter onChange: called with each new state, in order; not for long.
+    /// - Parameter onChange: called with each new state, in order; it must return quickly.
     public init(
         _ settings: RegistrationSettings, store: any LocalStore, transport: any HubTransport = SessionTransport(),
         clock: any RegistrationClock = SystemClock(),
@@ -42,24 +42,24 @@ public actor HubRegistrar {
 
     public var state: RegistrationState { plan.state }
 
-    /// Says what is wanted from now on; `run` or `settle` makes it true.
-    /// - Parameter subscription: `nil`, or one without tags, for not being registered at all.
+    /// Sets the wanted subscription; `run` or `settle` registers it.
+    /// - Parameter subscription: `nil`, or one without tags, to remove the registration.
     public func want(_ subscription: Subscription?) {
         plan.want(subscription)
         pause?.cancel()
     }
 
-    /// Registers again, although nothing changed: for when there is reason to think that the hub has lost it.
+    /// Registers again although nothing changed, for use when the hub may have lost the registration.
     public func refresh() {
         plan.refresh()
         pause?.cancel()
     }
 
-    /// Makes it true as long as the task lives, trying again after failures and refreshing when due.
+    /// Keeps the registration up to date until the task is cancelled: retries after failures and refreshes when due.
     public func run() async {
         while !Task.isCancelled {
             await settle()
-            // Something may have been wanted since: ask again, without a pause in between for anything to slip in.
+            // The wanted subscription may have changed meanwhile: ask again, without a suspension in between.
             let now = clock.now
             guard !Task.isCancelled, case .wait(let instant) = plan.next(at: now) else { continue }
             let seconds = max(1, min(instant.map { $0 - now } ?? Self.pauseMax, Self.pauseMax))
@@ -74,10 +74,11 @@ public actor HubRegistrar {
         }
     }
 
-    /// Looks at the wall clock at least this often, as it may be changed; in seconds.
+    /// The longest sleep in seconds, because the wall clock may be changed meanwhile.
     private static let pauseMax: Int64 = 3600
 
-    /// Makes the calls that are due now. Returns when it is true, or when it has to wait.
+    /// Makes the calls that are due now. Returns when the registration is up to date, or when the next call has to
+    /// wait.
     @discardableResult
     public func settle() async -> RegistrationState {
         let work: Task<Void, Never>
@@ -104,7 +105,7 @@ public actor HubRegistrar {
             request.fields.append(HeaderField("Authorization", token.headerValue(at: clock.now)))
             let answer: RegistrationPlan.Answer
             do { answer = .response(try await transport.send(request)) } catch {
-                // Nobody waits any more; what is kept says that the outcome is not known.
+                // The task was cancelled; the stored record says that the outcome is unknown.
                 if Task.isCancelled { break }
                 answer = .unreachable("\(error)")
             }
@@ -116,15 +117,15 @@ public actor HubRegistrar {
 
     private func keep() {
         if saved != plan.record {
-            // If it cannot be saved, this process goes on with what it knows, and the next start registers once more.
+            // If saving fails, this process continues with its state in memory, and the next start registers again.
             do {
                 try store.save(value: plan.record, named: Self.name)
                 saved = plan.record
             } catch {}
         }
         let state = plan.state
-        guard state != told else { return }
-        told = state
+        guard state != reported else { return }
+        reported = state
         onChange(state)
     }
 }

@@ -1,9 +1,9 @@
 import NotificationHub
 
-/// One request to the hub, and what it is for.
+/// One request to the hub and its purpose.
 struct RegistrationCall: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
-        /// What does the hub have for this channel?
+        /// Asks which registrations the hub has for this channel.
         case look
         case reserve(template: String?)
         case put(template: String?, id: String)
@@ -13,12 +13,12 @@ struct RegistrationCall: Sendable, Hashable {
     }
 
     let kind: Kind
-    /// Counts the wishes; a reply to an earlier one is old news.
+    /// Counts changes of the wanted subscription; replies to calls of an earlier generation are ignored.
     let generation: Int
-    /// All but the token.
+    /// The request without its token.
     let request: HubRequest
 
-    /// - Parameter subscription: what is to be written; removals have none.
+    /// - Parameter subscription: the content to write; `nil` for removals.
     init(kind: Kind, subscription: Subscription?, generation: Int, settings: RegistrationSettings) {
         self.kind = kind
         self.generation = generation
@@ -29,7 +29,7 @@ struct RegistrationCall: Sendable, Hashable {
         switch kind {
         case .look:
             method = "GET"
-            // Only a round with a subscription looks.
+            // Only rounds with a subscription have this call.
             target =
                 subscription.map { RegistrationPath.registrations(of: $0.channel, endpoint: endpoint, hub: hub) } ?? "/"
         case .reserve:

@@ -1,18 +1,18 @@
 import NotificationHub
 
 extension RegistrationPlan {
-    /// What became of a call.
+    /// The result of a call.
     enum Answer: Sendable, Hashable {
         case response(HubResponse)
         case unreachable(String)
     }
 
-    /// What the caller has to do about its token.
+    /// The caller's next step with its token.
     enum TokenAdvice: Sendable {
         case keep, renew
     }
 
-    /// - Parameter random: spreads retries, so that devices do not come back all at once.
+    /// - Parameter random: spreads retries, so that devices do not all return at once.
     mutating func handle(
         _ answer: Answer, to call: RegistrationCall, at now: Int64, using random: inout some RandomNumberGenerator
     ) -> TokenAdvice {
@@ -29,7 +29,7 @@ extension RegistrationPlan {
                 hasRenewedToken = true
                 return .renew
             case (400, _), (405...407, _), (410...428, _):
-                // What cannot be removed is in nobody's way but ours: it must not hold up the rest for ever.
+                // A registration that cannot be removed must not block the rest for ever.
                 if case .drop(let id) = call.kind {
                     remove(id)
                     proceed()
@@ -74,12 +74,13 @@ extension RegistrationPlan {
         hasRenewedToken = false
     }
 
-    /// After our own memory was lost, what the hub has under the same name is ours; all else that this device has
-    /// there is from before and would bring every story once more.
+    /// After the device has lost its record, it takes over the registrations that it would make now. All its others are
+    /// leftovers, which would repeat every notification.
     private mutating func takeOver(_ feed: RegistrationFeed) {
         for item in feed.items where !record.registrations.contains(where: { $0.id == item.id }) {
             if let installation = item.installation {
-                // Its registrations are the hub's own. It is removed as a whole when the round is through.
+                // The hub manages the registrations of an installation. It is removed as a whole at the end of the
+                // round.
                 record.installation = record.installation ?? installation
                 continue
             }
@@ -93,7 +94,7 @@ extension RegistrationPlan {
         }
     }
 
-    /// A hub gives up ids that were not used for long: a new one, once.
+    /// A hub drops ids that were not used for long: ask for a new one, once.
     private mutating func giveUpID(
         _ template: String?, at now: Int64, using random: inout some RandomNumberGenerator
     ) {
@@ -103,7 +104,7 @@ extension RegistrationPlan {
             return fail(.busy(status: 410), at: now, using: &random)
         }
         round?.replaced.append(template)
-        // It was ours a moment ago: there is nothing to look for.
+        // The registration was known until now, so there is nothing to look for.
         round?.hasLooked = true
     }
 
@@ -121,13 +122,13 @@ extension RegistrationPlan {
         let longest = max(1, settings.retryMax)
         let ceiling =
             switch reason {
-            // The same again will be answered the same, until a person changes something.
+            // Only a person can resolve these, so retry slowly.
             case .forbidden, .refused: longest
             case .unreachable, .busy: min(longest, max(1, settings.retryFirst) << min(20, Int64(attempts - 1)))
             }
         let pause = ceiling - Int64.random(in: 0...(ceiling / 2), using: &random)
-        let told = retryAfter?.components.seconds
+        let asked = retryAfter?.components.seconds
         failure = RegistrationFailure(
-            reason: reason, attempts: attempts, retryAt: now + max(pause, told ?? 0), isTold: told != nil)
+            reason: reason, attempts: attempts, retryAt: now + max(pause, asked ?? 0), isRetryTimeFromHub: asked != nil)
     }
 }

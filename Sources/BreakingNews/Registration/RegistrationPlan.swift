@@ -1,11 +1,11 @@
 import NotificationHub
 
-/// Every decision about a registration: told what is wanted, what the hub said and what time it is, it answers with the
-/// next call to make. Times are Unix seconds.
+/// All decisions about a registration: from the wanted subscription, the hub's replies and the time, it determines the
+/// next call. Times are Unix seconds.
 struct RegistrationPlan: Sendable {
     enum Step: Sendable, Hashable {
         case call(RegistrationCall)
-        /// Nothing to do before this instant; `nil` for nothing at all.
+        /// Nothing to do before this time; `nil` means nothing to do at all.
         case wait(until: Int64?)
     }
 
@@ -14,19 +14,19 @@ struct RegistrationPlan: Sendable {
         case subscription(Subscription)
     }
 
-    /// The way from what the hub has to what is wanted.
+    /// The progress from the hub's present state to the wanted one.
     struct Round: Sendable, Hashable {
         /// Templates whose registration is still to be written; `nil` stands for the native one.
         var remaining: [String?]
-        /// Whether the hub was asked what it has for this channel.
+        /// True once the hub was asked for its registrations of this channel.
         var hasLooked = false
-        /// Registrations that got a new id because the hub had given up the old one.
+        /// Templates whose registration got a new id because the hub had dropped the old one.
         var replaced: [String?] = []
         var hasInstalled = false
     }
 
     let settings: RegistrationSettings
-    /// Must be kept before a call is made, and after its reply was handled.
+    /// Must be stored before each call is made and after each reply is handled.
     var record: RegistrationRecord
     var round: Round?
     var failure: RegistrationFailure?
@@ -36,8 +36,8 @@ struct RegistrationPlan: Sendable {
     private let newInstallation: String
 
     /// - Parameters:
-    ///   - record: what was kept; of no use for another hub.
-    ///   - newInstallation: the id to install under if there is none yet.
+    ///   - record: the stored record; ignored when it belongs to another hub.
+    ///   - newInstallation: the installation id to use if there is none yet.
     init(_ settings: RegistrationSettings, record: RegistrationRecord?, newInstallation: String) {
         self.settings = settings
         self.newInstallation = newInstallation
@@ -45,19 +45,19 @@ struct RegistrationPlan: Sendable {
         self.record = record.flatMap { $0.hub == hub ? $0 : nil } ?? RegistrationRecord(hub: hub)
     }
 
-    /// - Parameter subscription: no tags, or `nil`, for not being registered at all.
+    /// - Parameter subscription: `nil`, or one without tags, to remove the registration.
     mutating func want(_ subscription: Subscription?) {
         let wanted: Intent = subscription.flatMap { $0.tags.isEmpty ? nil : .subscription($0) } ?? .nothing
         guard intent != wanted else { return }
         intent = wanted
-        // What was on its way may still arrive; its reply says nothing about the new wish.
+        // Calls in flight may still take effect; their replies say nothing about the new subscription.
         generation += 1
         round = nil
         hasRenewedToken = false
-        if failure?.isTold == false { failure = nil }
+        if failure?.isRetryTimeFromHub == false { failure = nil }
     }
 
-    /// Makes what is wanted due now, although nothing changed.
+    /// Makes a registration due now although nothing changed.
     mutating func refresh() {
         record.registered = nil
     }
@@ -92,10 +92,10 @@ struct RegistrationPlan: Sendable {
         }
     }
 
-    /// A clock that was far ahead must not keep us waiting now that it is right.
+    /// After a clock that was far ahead has been corrected, old deadlines must not block retries.
     private static let waitMax: Int64 = 2 * 24 * 3600
 
-    /// When what the hub has is to be registered again; `nil` when it is not what is wanted.
+    /// The time at which to register again; `nil` when the hub does not have the wanted subscription.
     private func dueAt(_ subscription: Subscription) -> Int64? {
         guard let registered = record.registered, registered.subscription == subscription,
             registered.form == settings.form
@@ -115,7 +115,7 @@ struct RegistrationPlan: Sendable {
                 let id = record.installation ?? newInstallation
                 return change(.install(id: id), subscription)
             }
-            // What an earlier version registered in the other form would bring everything twice.
+            // Registrations left in the other form would deliver everything twice.
             if let known = record.registrations.first { return change(.drop(id: known.id), subscription) }
         case .registrations:
             for template in round.remaining {
@@ -152,7 +152,7 @@ struct RegistrationPlan: Sendable {
         return subscription.templates.map(\.name) + (native ? [nil] : [])
     }
 
-    /// A call that changes the hub: from here on nothing is certain until the round is through.
+    /// A call that changes the hub: its state is uncertain until the round is complete.
     private mutating func change(_ kind: RegistrationCall.Kind, _ subscription: Subscription?) -> Step {
         record.registered = nil
         if case .install(let id) = kind { record.installation = id }

@@ -1,4 +1,4 @@
-/// What is known about a device's registration; it survives restarts.
+/// The stored knowledge about a device's registration.
 struct RegistrationRecord: Sendable, Hashable, Codable {
     struct Known: Sendable, Hashable, Codable {
         /// `nil` for the native registration.
@@ -6,7 +6,7 @@ struct RegistrationRecord: Sendable, Hashable, Codable {
         var id: String
     }
 
-    /// What the hub is certain to have.
+    /// A registration that the hub certainly has.
     struct Registered: Sendable, Hashable, Codable {
         var subscription: Subscription
         var form: RegistrationForm
@@ -14,14 +14,14 @@ struct RegistrationRecord: Sendable, Hashable, Codable {
         var at: Int64
     }
 
-    /// The address that all of this is true for.
+    /// The hub to which this record applies.
     var hub: String
     var installation: String?
     var registrations: [Known] = []
-    /// Ids of registrations that are in the way: each would be one more notification for every send.
+    /// Ids of leftover registrations, each of which would repeat every notification.
     var surplus: [String] = []
-    /// `nil` from the moment before the first call that changes something until the last one has succeeded: whatever
-    /// happens in between, the next start registers again.
+    /// `nil` from before the first call that changes something until the last one has succeeded, so that the next start
+    /// registers again after any interruption.
     var registered: Registered?
 
     init(hub: String) {
@@ -34,7 +34,7 @@ struct RegistrationRecord: Sendable, Hashable, Codable {
         registrations.removeAll { $0.template == template }
         guard let id else { return }
         registrations.append(Known(template: template, id: id))
-        // It may have been in the way a moment ago, when something else was wanted.
+        // It may have been a leftover of an earlier subscription.
         surplus.removeAll { $0 == id }
     }
 }

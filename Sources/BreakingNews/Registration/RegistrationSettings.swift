@@ -1,17 +1,17 @@
 public import NotificationHub
 
-/// Which hub a device registers with, and how often.
+/// The hub with which a device registers, and the intervals.
 public struct RegistrationSettings: Sendable {
-    /// With a key that may only listen: whatever ships inside an app can be read by anyone.
+    /// Use a key with the Listen right only: anyone can read the contents of an app.
     public var connection: ConnectionString
     public var hub: HubName
     public var form: RegistrationForm
-    /// Seconds after which a registration is made again although nothing changed, as a hub may have lost it.
+    /// Seconds after which an unchanged registration is made again, in case the hub has lost it.
     public var refreshAfter: Int64 = 24 * 3600
-    /// Seconds to the first retry, 1 and up; doubled for each further one, and half of it left to chance so that devices do not
-    /// come back all at once.
+    /// Seconds to the first retry, at least 1; doubled for each further one. Half of it is random, so that devices do
+    /// not all return at once.
     public var retryFirst: Int64 = 2
-    /// Seconds between retries at most.
+    /// The longest time between retries, in seconds.
     public var retryMax: Int64 = 15 * 60
 
     public init(connection: ConnectionString, hub: HubName, form: RegistrationForm = .installation) {
@@ -21,10 +21,10 @@ public struct RegistrationSettings: Sendable {
     }
 }
 
-/// How a subscription is written down at the hub.
+/// The form of a registration at the hub.
 public enum RegistrationForm: Sendable, Hashable, Codable {
-    /// One object under an id of our own, the modern way. The hub makes a native registration of it as well.
+    /// One object under an id chosen by the device; the newer form. The hub also makes a native registration from it.
     case installation
-    /// One registration for each template and, if wanted, a native one, each under an id of the hub's.
+    /// One registration for each template and, if wanted, a native one, each under an id from the hub.
     case registrations(native: Bool)
 }

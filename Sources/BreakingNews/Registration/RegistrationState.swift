@@ -1,35 +1,35 @@
-/// How far a registration is.
+/// The state of a registration.
 public enum RegistrationState: Sendable, Hashable {
-    /// The hub has nothing of this device that we know of.
+    /// The hub has no known registration of this device.
     case unregistered
-    /// Under way.
+    /// A registration is in progress.
     case registering
-    /// The hub has what was wanted, since this instant in Unix seconds.
+    /// The hub has the wanted subscription, since this time in Unix seconds.
     case registered(since: Int64)
-    /// The choices are kept and will be registered; not yet.
+    /// The choices are stored and will be registered later.
     case waiting(RegistrationFailure)
 }
 
-/// Why a registration did not succeed, and when the next attempt follows.
+/// The reason why a registration failed, and the time of the next attempt.
 public struct RegistrationFailure: Sendable, Hashable, CustomStringConvertible {
     public enum Reason: Sendable, Hashable {
         /// No reply.
         case unreachable(String)
-        /// The hub is busy, or something before it failed.
+        /// The hub is busy, or a system in front of it failed.
         case busy(status: Int)
-        /// The key may not register, is wrong, or there is no such hub; a person must act.
+        /// The key is wrong or may not register, or the hub does not exist; a person must act.
         case forbidden(status: Int, detail: String?)
-        /// The hub will not have this channel, tag or template.
+        /// The hub refuses this channel, tag or template.
         case refused(status: Int, detail: String?)
     }
 
     public var reason: Reason
-    /// How many times in a row, 1 and up.
+    /// The number of failures in a row, at least 1.
     public var attempts: Int
     /// Unix seconds.
     public var retryAt: Int64
-    /// Whether the hub named the time, so that not even a new choice may come sooner.
-    var isTold: Bool
+    /// True when the hub named the time: even a new choice must not be sent earlier.
+    var isRetryTimeFromHub: Bool
 
     public var description: String {
         switch reason {

@@ -1,16 +1,16 @@
 public import NotificationHub
 
-/// What a device wants to be sent: what the hub should have registered for it.
+/// The registration that a device wants at the hub.
 public struct Subscription: Sendable, Hashable, Codable {
     public let channel: PushChannel
-    /// Sorted, each once; empty for no notifications at all.
+    /// Sorted and unique; empty means no notifications at all.
     public let tags: [Tag]
-    /// What to make of template sends, one notification for each.
+    /// The templates for template sends; each gives one notification.
     public let templates: [PushTemplate]
-    /// For sends to a user instead of a category; installations only.
+    /// For sends to a user instead of a category; only with installations.
     public let userID: String?
 
-    /// - Parameter templates: `nil` for the platform's own one; see `PushTemplate.breakingNews(for:)`.
+    /// - Parameter templates: `nil` for the default of the platform; see `PushTemplate.breakingNews(for:)`.
     public init(
         channel: PushChannel, tags: some Sequence<Tag>, templates: [PushTemplate]? = nil, userID: String? = nil
     ) {
@@ -26,8 +26,8 @@ public struct Subscription: Sendable, Hashable, Codable {
 }
 
 extension PushTemplate {
-    /// Shows `messageParam`, the text that newsrooms send, and hands the app what it needs to open the story. A newer
-    /// version of a story takes the place of the older one on the screen; on Apple's devices the sender sees to that.
+    /// Shows `messageParam`, the text that newsrooms send, and gives the app the data to open the story. A newer
+    /// version of a story replaces the older one on the screen; for Apple devices the sender's headers do that.
     public static func breakingNews(for channel: PushChannel) -> PushTemplate {
         let name = "breakingNews"
         let data = #""category":"$(category)","id":"$(id)","story":"$(story)","link":"$(link)""#

@@ -1,8 +1,8 @@
 public import NotificationHub
 
-/// Carries one request to a hub. An app has `SessionTransport`; tests may have their own.
+/// Sends requests to a hub. Apps use `SessionTransport`; tests may bring their own.
 public protocol HubTransport: Sendable {
-    /// - Throws: when there is no reply; `HubTransportProblem` says why.
+    /// - Throws: when there is no reply; `HubTransportProblem` gives the reason.
     func send(_ request: HubRequest) async throws -> HubResponse
 }
 
@@ -37,7 +37,7 @@ public struct HubResponse: Sendable, Hashable {
     }
 }
 
-/// Why a request had no reply.
+/// The reason why a request had no reply.
 public struct HubTransportProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String
 

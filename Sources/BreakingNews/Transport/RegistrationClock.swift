@@ -1,16 +1,16 @@
 import Foundation
 
-/// The time, a way to wait, and names that nobody else has.
+/// A source of the time, of delays and of unique ids.
 public protocol RegistrationClock: Sendable {
     /// Unix seconds.
     var now: Int64 { get }
     /// Returns early when the task is cancelled.
     func sleep(seconds: Int64) async
-    /// At most 64 letters, digits and hyphens.
+    /// A unique id of at most 64 letters, digits and hyphens.
     func newID() -> String
 }
 
-/// The device's own.
+/// The device's own clock.
 public struct SystemClock: RegistrationClock {
     public init() {}
 

@@ -8,7 +8,7 @@ public import FoundationNetworking
 
 /// Requests through a `URLSession`.
 public struct SessionTransport: HubTransport {
-    /// Of one request, in seconds.
+    /// The timeout of one request, in seconds.
     public static let timeout: TimeInterval = 30
 
     private let session: URLSession
@@ -17,7 +17,7 @@ public struct SessionTransport: HubTransport {
         self.session = session ?? URLSession(configuration: Self.configuration)
     }
 
-    /// Nothing is cached and no cookies are kept.
+    /// A configuration without caches and cookies.
     public static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = timeout
@@ -28,7 +28,7 @@ public struct SessionTransport: HubTransport {
     public func send(_ request: HubRequest) async throws -> HubResponse {
         let authority = "\(request.endpoint.scheme.rawValue)://\(request.endpoint.authority)"
         guard let url = URL(string: authority + request.target) else {
-            throw HubTransportProblem("the address is no URL")
+            throw HubTransportProblem("the address is not a URL")
         }
         var asked = URLRequest(url: url)
         asked.httpMethod = request.method
@@ -43,8 +43,8 @@ public struct SessionTransport: HubTransport {
         return HubResponse(status: reply.statusCode, fields: fields.sorted { $0.name < $1.name }, body: Array(body))
     }
 
-    /// `URLSession.data(for:)`, except that it comes back from being cancelled: on Linux that one waits, in the
-    /// cancellation, for a queue that may itself be waiting for the cancelled task.
+    /// Like `URLSession.data(for:)`, but safe to cancel: on Linux, cancelling that one waits for a queue that may
+    /// itself be waiting for the cancelled task.
     private func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         let running = Running()
         return try await withTaskCancellationHandler {
@@ -63,22 +63,32 @@ public struct SessionTransport: HubTransport {
         }
     }
 
+    /// A task that may be cancelled before it starts.
     private final class Running: Sendable {
-        private let state = Mutex<(task: URLSessionDataTask?, isCancelled: Bool)>((nil, false))
+        private enum State {
+            case idle
+            case started(URLSessionDataTask)
+            case cancelled
+        }
+
+        private let state = Mutex(State.idle)
 
         func start(_ task: URLSessionDataTask) {
             let isCancelled = state.withLock { state in
-                state.task = task
-                return state.isCancelled
+                if case .cancelled = state { return true }
+                state = .started(task)
+                return false
             }
             task.resume()
+            // Cancelled after it has started, so that its completion handler is called.
             if isCancelled { task.cancel() }
         }
 
         func cancel() {
-            let task = state.withLock { state in
-                state.isCancelled = true
-                return state.task
+            let task: URLSessionDataTask? = state.withLock { state in
+                defer { state = .cancelled }
+                if case .started(let task) = state { return task }
+                return nil
             }
             task?.cancel()
         }

@@ -1,9 +1,9 @@
-/// A limit of calls a minute, as a virtual scheduling clock in integer microseconds: a full minute's worth may come at
-/// once, then one more as each interval passes.
+/// Limits calls per minute. A full minute's worth may come at once, then one more per interval. Virtual scheduling in
+/// integer microseconds.
 struct Throttle: Sendable {
     private let interval: Int64
     private let burst: Int64
-    /// When the last admitted call would have come had they been evenly spaced, in microseconds.
+    /// The time at which the last admitted call would have come if all had been evenly spaced, in microseconds.
     private var scheduled: Int64 = .min
 
     init(perMinute: Int) {
@@ -12,7 +12,7 @@ struct Throttle: Sendable {
         burst = 60_000_000
     }
 
-    /// `nil` when the call may go on; otherwise whole seconds until one may, at least 1.
+    /// - Returns: `nil` when the call is admitted; otherwise the whole seconds until one will be, at least 1.
     mutating func secondsToWait(at now: HubTime) -> Int64? {
         let (micros, overflow) = now.milliseconds.multipliedReportingOverflow(by: 1000)
         guard !overflow else { return nil }

@@ -1,7 +1,7 @@
 import ByteText
 import NotificationHub
 
-/// What a path below the hub names. Segments compare without regard to case: clients send `/Messages`,
+/// The resource that a path below the hub names. Segments compare without regard to case: clients send `/Messages`,
 /// `/Registrations` and `/registrationIDs`.
 enum HubCall: Sendable, Hashable {
     case messages
@@ -28,7 +28,7 @@ enum HubCall: Sendable, Hashable {
             guard let id = rest.first else { return nil }
             self = id.equalsIgnoringASCIICase("$batch") ? .batch : .message(id: id)
         case ("messages", 2):
-            // The service's own Location of a batch can name it this way.
+            // The `Location` that the service returns for a batch can have this form.
             guard let mark = rest.first, mark.equalsIgnoringASCIICase("$batch"), let id = rest.last else { return nil }
             self = .message(id: id)
         case ("schedulednotifications", 0): self = .scheduledNotifications
@@ -54,7 +54,7 @@ enum HubCall: Sendable, Hashable {
         }
     }
 
-    /// Whether a POST to it sends notifications.
+    /// True when a POST to it sends notifications.
     var isSend: Bool {
         switch self {
         case .messages, .batch, .scheduledNotifications: true
@@ -62,7 +62,7 @@ enum HubCall: Sendable, Hashable {
         }
     }
 
-    /// Which rights open this call, any one of them; `nil` when the method is not one of the call's.
+    /// The rights any one of which permits this call; `nil` for a method that the call does not have.
     func rights(for method: String) -> AccessRule.Rights? {
         switch (self, method) {
         case (.messages, "POST"), (.batch, "POST"), (.scheduledNotifications, "POST"),
@@ -72,7 +72,7 @@ enum HubCall: Sendable, Hashable {
         case (.registrationIDs, "POST"), (.registrations, "POST"), (.registration, "GET"), (.registration, "PUT"),
             (.registration, "DELETE"):
             [.listen, .manage]
-        // By channel it needs Listen only; the list itself checks for that.
+        // A list by channel needs only Listen; the list itself checks for that.
         case (.registrations, "GET"): [.listen, .manage]
         case (.installation, "GET"), (.installation, "PUT"), (.installation, "PATCH"), (.installation, "DELETE"):
             [.listen, .manage]

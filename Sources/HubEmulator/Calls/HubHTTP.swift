@@ -9,9 +9,9 @@ public struct HubHTTPRequest: Sendable {
     /// Header fields, `Host` among them (from `:authority` in HTTP/2).
     public var headers: HubHeaders
     public var body: [UInt8]
-    /// Whether the body was longer than the server cared to read; `body` is then not all of it.
+    /// True when the body exceeded the server's limit; `body` then holds only its start.
     public var bodyIsTooLong = false
-    /// Whether it came over TLS.
+    /// True when the request came over TLS.
     public var isSecure = false
 
     public init(method: String, target: String, headers: HubHeaders = [:], body: [UInt8] = []) {
@@ -21,7 +21,7 @@ public struct HubHTTPRequest: Sendable {
         self.body = body
     }
 
-    /// The host without its port, as the client spelled it; empty when it named none.
+    /// The host without its port, as the client wrote it; empty without a `Host` field.
     var hostName: Substring {
         guard let host = headers["Host"] else { return "" }
         if host.hasPrefix("[") { return host.prefix { $0 != "]" }.dropFirst() }
@@ -32,12 +32,12 @@ public struct HubHTTPRequest: Sendable {
     var base: String { (isSecure ? "https://" : "http://") + (headers["Host"] ?? "localhost") }
 }
 
-/// What the hub answers, and how the answer travels.
+/// The hub's answer, and the way in which it is sent.
 public struct HubHTTPResponse: Sendable, Equatable {
-    /// How the bytes leave the hub; anything but `whole` is a fault that somebody asked for.
+    /// The way in which the bytes are sent; anything but `whole` is an injected fault.
     public enum Transmission: Sendable, Equatable {
         case whole
-        /// The connection is reset and no byte of the answer is sent.
+        /// The connection is reset before any byte of the answer is sent.
         case reset
         /// The body is sent at this pace.
         case slow(bytesPerSecond: Int)
@@ -46,7 +46,7 @@ public struct HubHTTPResponse: Sendable, Equatable {
     public var status: Int
     public var headers: HubHeaders
     public var body: [UInt8]
-    /// How long the answer is held back, in milliseconds, 0…600 000.
+    /// The answer's delay in milliseconds, 0…600 000.
     public var delayMilliseconds: Int64 = 0
     public var transmission = Transmission.whole
 

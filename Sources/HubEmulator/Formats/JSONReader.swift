@@ -5,7 +5,7 @@ struct JSONReader {
     /// Deeper texts are refused, so that reading cannot exhaust the stack.
     static let depthMax = 64
 
-    /// Why a text is not JSON. Its raw value is what the hub says about it.
+    /// The reason why a text is not JSON. The raw value is the hub's message.
     enum Problem: String, Error {
         case notUTF8 = "The body is not valid UTF-8"
         case syntax = "The body is not valid JSON"
@@ -15,7 +15,7 @@ struct JSONReader {
     private let bytes: [UInt8]
     private var position = 0
 
-    static func read(_ bytes: [UInt8]) throws(Problem) -> JSONValue {
+    static func read(_ bytes: [UInt8]) throws(Problem) -> JSONTree {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .notUTF8 }
         var reader = JSONReader(bytes: bytes)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
@@ -35,7 +35,7 @@ struct JSONReader {
         while let byte, byte == 32 || byte == 9 || byte == 10 || byte == 13 { position += 1 }
     }
 
-    private mutating func value(depth: Int) throws(Problem) -> JSONValue {
+    private mutating func value(depth: Int) throws(Problem) -> JSONTree {
         guard depth < Self.depthMax else { throw .tooDeep }
         skipBlanks()
         switch byte {
@@ -49,15 +49,15 @@ struct JSONReader {
         }
     }
 
-    private mutating func word(_ text: String, _ value: JSONValue) throws(Problem) -> JSONValue {
+    private mutating func word(_ text: String, _ value: JSONTree) throws(Problem) -> JSONTree {
         guard bytes[position...].starts(with: text.utf8) else { throw .syntax }
         position += text.utf8.count
         return value
     }
 
-    private mutating func object(depth: Int) throws(Problem) -> JSONValue {
+    private mutating func object(depth: Int) throws(Problem) -> JSONTree {
         position += 1
-        var members: [JSONValue.Member] = []
+        var members: [JSONTree.Member] = []
         skipBlanks()
         if take(UInt8(ascii: "}")) { return .object(members) }
         while true {
@@ -66,7 +66,7 @@ struct JSONReader {
             let name = try string()
             skipBlanks()
             guard take(UInt8(ascii: ":")) else { throw .syntax }
-            members.append(JSONValue.Member(name, try value(depth: depth + 1)))
+            members.append(JSONTree.Member(name, try value(depth: depth + 1)))
             skipBlanks()
             if take(UInt8(ascii: ",")) { continue }
             guard take(UInt8(ascii: "}")) else { throw .syntax }
@@ -74,9 +74,9 @@ struct JSONReader {
         }
     }
 
-    private mutating func array(depth: Int) throws(Problem) -> JSONValue {
+    private mutating func array(depth: Int) throws(Problem) -> JSONTree {
         position += 1
-        var values: [JSONValue] = []
+        var values: [JSONTree] = []
         skipBlanks()
         if take(UInt8(ascii: "]")) { return .array(values) }
         while true {
@@ -138,7 +138,7 @@ struct JSONReader {
                     position = mark
                 }
             }
-            // Half a surrogate pair names no character; readers show the replacement character for it.
+            // Half a surrogate pair is not a character; it is read as the replacement character.
             text.append(contentsOf: String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8)
         default: throw .syntax
         }
@@ -175,8 +175,8 @@ struct JSONReader {
     }
 }
 
-extension JSONValue {
-    /// Reads one JSON text; `nil` when it is none, or nests deeper than 64.
+extension JSONTree {
+    /// Reads one JSON text; `nil` for anything else, and for values nested more than 64 deep.
     public init?(parsing bytes: [UInt8]) {
         guard let value = try? JSONReader.read(bytes) else { return nil }
         self = value

@@ -7,7 +7,7 @@ struct XMLReader {
     /// Deeper texts are refused, so that reading cannot exhaust the stack.
     static let depthMax = 64
 
-    /// Why a text is not taken. Its raw value is what the hub says about it.
+    /// The reason why a text is refused. The raw value is the hub's message.
     enum Problem: String, Error {
         case notUTF8 = "The body is not valid UTF-8"
         case syntax = "The body is not well-formed XML"
@@ -66,7 +66,7 @@ struct XMLReader {
         }
     }
 
-    /// The bytes up to `end`, which is stepped over.
+    /// Returns the bytes before `end` and skips `end` itself.
     @discardableResult
     private mutating func skip(past end: StaticString) throws(Problem) -> ArraySlice<UInt8> {
         let start = position
@@ -127,7 +127,7 @@ struct XMLReader {
         return value
     }
 
-    /// Everything up to and over the `</` of the end tag.
+    /// Reads everything up to and including the `</` of the end tag.
     private mutating func content(of element: inout XMLElement, depth: Int) throws(Problem) {
         var text = ""
         while let byte {

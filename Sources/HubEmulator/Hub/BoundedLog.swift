@@ -1,4 +1,5 @@
-/// The newest entries of an endless log, numbered from 1; older ones are forgotten when count or weight is reached.
+/// The newest entries of an endless log, numbered from 1. The oldest are dropped when the limit on count or weight is
+/// reached.
 public struct BoundedLog<Entry: Sendable>: Sendable {
     private var slots: [(entry: Entry, weight: Int)?] = []
     private var head = 0
@@ -7,7 +8,7 @@ public struct BoundedLog<Entry: Sendable>: Sendable {
     private let countMax: Int
     private let weightMax: Int
 
-    /// How many entries were ever appended; also the number of the newest.
+    /// The number of entries ever appended, which is also the number of the newest.
     public private(set) var total = 0
 
     /// - Parameters:
@@ -18,7 +19,7 @@ public struct BoundedLog<Entry: Sendable>: Sendable {
         self.weightMax = weightMax
     }
 
-    /// How many entries are still held.
+    /// The number of entries still held.
     public var count: Int { held }
 
     /// The number of the oldest entry still held.
@@ -33,7 +34,7 @@ public struct BoundedLog<Entry: Sendable>: Sendable {
         total += 1
     }
 
-    /// The entry with this number, or `nil` when it is forgotten or still to come.
+    /// The entry with this number; `nil` when it was dropped or is still to come.
     public subscript(number: Int) -> Entry? {
         get {
             guard number >= first, number <= total else { return nil }
@@ -54,7 +55,7 @@ public struct BoundedLog<Entry: Sendable>: Sendable {
         return (start...end).compactMap { number in self[number].map { (number, $0) } }
     }
 
-    /// Lets the next entry have this number; those in between count as forgotten. Ignored when it is not ahead.
+    /// Gives the next entry this number; those in between count as dropped. Does nothing when the number is not ahead.
     mutating func skip(to number: Int) {
         guard number > total + 1 else { return }
         while held > 0 { dropOldest() }

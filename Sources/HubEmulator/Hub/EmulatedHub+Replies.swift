@@ -1,7 +1,7 @@
 import ByteText
 import NotificationHub
 
-/// Why the hub does not do what it was asked.
+/// The reason why the hub refuses a request.
 struct Refusal: Error, Sendable, Hashable {
     var status: Int
     /// The sentence that starts `<Detail>`; `nil` for an answer without a body.
@@ -11,7 +11,7 @@ struct Refusal: Error, Sendable, Hashable {
 
     static func badRequest(_ message: String) -> Refusal { Refusal(status: 400, message: message) }
 
-    /// 403 without a body and without `Retry-After`: a right is missing.
+    /// A missing right: 403 without a body and without `Retry-After`.
     static let rightMissing = Refusal(status: 403)
 
     static func forbidden(_ message: String) -> Refusal { Refusal(status: 403, message: message) }
@@ -20,7 +20,7 @@ struct Refusal: Error, Sendable, Hashable {
 }
 
 extension EmulatedHub {
-    /// An answer of the hub with the headers that every answer has.
+    /// An answer with the headers that all answers of the hub have.
     mutating func reply(
         _ status: Int, _ fields: [HeaderField] = [], contentType: String = ErrorBody.contentType, body: [UInt8] = []
     ) -> HubHTTPResponse {
@@ -56,8 +56,8 @@ extension EmulatedHub {
         }.joined(separator: "-")
     }
 
-    /// `73622a22797441e4b434e8c2c14112ce-20181107001834-33331921-18`, as the service makes them. The third part is the
-    /// send's number in the log, by which telemetry finds it.
+    /// An id in the service's form, such as `73622a22797441e4b434e8c2c14112ce-20181107001834-33331921-18`. The third
+    /// part is the send's number in the log; telemetry finds the send by it.
     mutating func notificationID(at now: HubTime) -> String {
         "\(random.next().hexDigits)\(random.next().hexDigits)-\(now.compact)-\(received.total + 1)-\(random.next() % 32)"
     }

@@ -1,18 +1,18 @@
 import ByteText
 import NotificationHub
 
-/// Something that changed and that a store should keep.
+/// A change that a store should keep.
 public enum HubChange: Sendable {
-    /// A registration that no installation made, as an Atom entry; `nil` when it is gone.
+    /// A registration made without an installation, as an Atom entry; `nil` when it was removed.
     case registration(id: String, etag: UInt32, entry: [UInt8]?)
-    /// An installation as JSON; `nil` when it is gone.
+    /// An installation as JSON; `nil` when it was removed.
     case installation(id: String, json: [UInt8]?)
     /// A send that was accepted, or whose deliveries are done.
     case message(ReceivedMessage)
 }
 
 extension EmulatedHub {
-    /// Hands over what changed since the last time. Empty unless `settings.recordsChanges`.
+    /// Returns the changes since the last call. Empty unless `settings.recordsChanges` is set.
     public mutating func takeChanges() -> [HubChange] {
         defer { changes = [] }
         return changes
@@ -33,24 +33,24 @@ extension EmulatedHub {
     }
 
     mutating func removeRegistration(_ slot: UInt32) {
-        guard let registration = registrations.bare(slot) else { return }
+        guard let registration = registrations.withoutTags(slot) else { return }
         registrations.remove(slot)
         if registration.installation == nil {
             record(.registration(id: "\(registration.id)", etag: registration.etag, entry: nil))
         }
     }
 
-    /// The id is gone for good: a client that uses it again is told to get a new one.
+    /// Marks the id as gone for good: a client that uses it again is answered with 410 and must get a new one.
     mutating func retire(_ id: RegistrationID) {
-        // Ids forgotten here are merely accepted again.
+        // Dropping these ids only means that they are accepted again.
         if retiredIDs.count >= 10_000 { retiredIDs = [] }
         retiredIDs.insert(id)
     }
 
     // MARK: Restoring
 
-    /// Puts back what `HubChange.registration` handed over. A damaged entry is left out.
-    /// - Returns: whether it could be read.
+    /// Restores a registration from `HubChange.registration`. A damaged entry is left out.
+    /// - Returns: false when it could not be read.
     public mutating func restoreRegistration(id: String, etag: UInt32, entry: [UInt8]) -> Bool {
         guard let id = RegistrationID(id),
             var registration = try? RegistrationXML.read(
@@ -61,10 +61,10 @@ extension EmulatedHub {
         return true
     }
 
-    /// Puts back what `HubChange.installation` handed over. A damaged one is left out.
-    /// - Returns: whether it could be read.
+    /// Restores an installation from `HubChange.installation`. A damaged one is left out.
+    /// - Returns: false when it could not be read.
     public mutating func restoreInstallation(id: String, json: [UInt8]) -> Bool {
-        guard let json = JSONValue(parsing: json), let installation = try? Installation(json: json, id: id),
+        guard let json = JSONTree(parsing: json), let installation = try? Installation(json: json, id: id),
             let made = try? installation.registrations(tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
         else { return false }
         installations[id] = installation
@@ -72,8 +72,8 @@ extension EmulatedHub {
         return true
     }
 
-    /// Puts back a send, oldest first; numbers before it count as forgotten. One that still waited is carried on with;
-    /// one whose deliveries were cut off in the middle is given up, as some devices were told already.
+    /// Restores a send; call it for the oldest first. Numbers before it count as dropped. A send that was still waiting
+    /// goes on; one that was interrupted among its deliveries is abandoned, because some devices already have it.
     public mutating func restore(_ message: ReceivedMessage) {
         var message = message
         switch message.telemetry.state {
@@ -94,7 +94,7 @@ extension EmulatedHub {
 }
 
 extension Submission {
-    /// What the send must have been when it was accepted; `nil` when it is damaged.
+    /// Rebuilds the send as it was accepted; `nil` when the record is damaged.
     fileprivate init?(restoring message: ReceivedMessage) {
         let headers = HubHeaders(fields: message.headers)
         guard

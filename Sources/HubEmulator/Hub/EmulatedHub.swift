@@ -1,19 +1,19 @@
 import ByteText
 import NotificationHub
 
-/// One notification hub as a value: requests in, answers out, time and chance as arguments and state.
+/// One notification hub as a value: requests in, answers out. Time is an argument; chance comes from a seed.
 ///
-/// It keeps the rules of the service as far as they are known; nothing in it waits, reads a clock or opens a socket.
-/// Sends are answered when they are accepted; their deliveries happen later, in `deliver(limit:at:)`.
+/// It follows the rules of the service as far as they are known. It never waits, reads a clock or opens a socket. A
+/// send is answered when it is accepted; `deliver(limit:at:)` makes its deliveries later.
 public struct EmulatedHub: Sendable {
     public let settings: HubSettings
 
-    var gatekeeper: Gatekeeper
+    var tokenVerifier: TokenVerifier
     var random: SeededRandom
     var faultPlan = FaultPlan()
     var sendThrottle: Throttle?
     var testThrottle = Throttle(perMinute: 10)
-    /// What clients send as tags is the same few texts over and over.
+    /// Parsed tag headers; clients send the same few over and over.
     var audiences: [String: Audience] = [:]
 
     var registrations = RegistrationTable()
@@ -24,18 +24,18 @@ public struct EmulatedHub: Sendable {
     var fanOuts = FanOutQueue()
     var scheduled: [ScheduledSend] = []
     var deviceOutcomes: [String: PushOutcome] = [:]
-    /// Made at once by test sends, to be handed out with the next deliveries.
-    var testDeliveries: [Delivery] = []
+    /// Notifications of test sends, returned with the next deliveries.
+    var testDeliveries: [PushedNotification] = []
     var changes: [HubChange] = []
 
-    /// What was handed to devices, newest last.
-    public internal(set) var delivered: BoundedLog<Delivery>
+    /// The notifications handed to devices, newest last.
+    public internal(set) var delivered: BoundedLog<PushedNotification>
     /// The sends that were accepted, newest last.
     public internal(set) var received: BoundedLog<ReceivedMessage>
 
     public init(settings: HubSettings) {
         self.settings = settings
-        gatekeeper = Gatekeeper(rules: settings.rules, clockSkewSeconds: settings.clockSkewSeconds)
+        tokenVerifier = TokenVerifier(rules: settings.rules, clockSkewSeconds: settings.clockSkewSeconds)
         random = SeededRandom(seed: settings.seed)
         sendThrottle = settings.sendsPerMinute.map { Throttle(perMinute: $0) }
         delivered = BoundedLog(countMax: settings.deliveriesKept, weightMax: settings.messageBytesKept)
@@ -45,51 +45,51 @@ public struct EmulatedHub: Sendable {
     // MARK: Faults
 
     /// The faults that are set, oldest first.
-    public var faults: [Fault] { faultPlan.faults }
+    public var faults: [HubFault] { faultPlan.faults }
 
-    public mutating func add(_ fault: Fault) { faultPlan.add(fault) }
+    public mutating func add(_ fault: HubFault) { faultPlan.add(fault) }
 
     public mutating func clearFaults() { faultPlan.removeAll() }
 
     // MARK: Calls
 
-    /// Does what a request asks and says what to answer.
+    /// Carries out a request and returns the answer.
     public mutating func handle(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
-        let target = HubTarget(request.target)
+        let target = RequestTarget(request.target)
         let call = target.flatMap { HubCall($0.segments.dropFirst()) }
         let isSend = call?.isSend == true && request.method == "POST"
-        let struck = faultPlan.strike(isSend: isSend, using: &random)
+        let faults = faultPlan.take(forSend: isSend, using: &random)
         var response: HubHTTPResponse
-        if struck.contains(where: { $0.reset == .before }) {
+        if faults.contains(where: { $0.reset == .before }) {
             response = HubHTTPResponse(status: 503)
             response.transmission = .reset
-        } else if let fault = struck.first(where: { $0.status != nil }), let status = fault.status {
+        } else if let fault = faults.first(where: { $0.status != nil }), let status = fault.status {
             let refusal = Refusal(
                 status: status, message: Self.faultMessage(status), retryAfter: fault.retryAfter.map { Int64($0) })
             response = reply(refusal, at: now)
         } else {
             do throws(Refusal) {
                 guard let target else { throw Refusal.badRequest("The request's address is malformed") }
-                let isExpired = struck.contains { $0.expiresTokens }
+                let isExpired = faults.contains { $0.expiresTokens }
                 response = try answer(request, target: target, call: call, tokenIsExpired: isExpired, at: now)
             } catch {
                 response = reply(error, at: now)
             }
-            if struck.contains(where: { $0.reset == .after }) { response.transmission = .reset }
+            if faults.contains(where: { $0.reset == .after }) { response.transmission = .reset }
         }
-        response.delayMilliseconds = struck.reduce(0) { min(600_000, $0 + $1.latencyMilliseconds) }
-        if response.transmission == .whole, let pace = struck.lazy.compactMap(\.slowBody).first {
+        response.delayMilliseconds = faults.reduce(0) { min(600_000, $0 + $1.latencyMilliseconds) }
+        if response.transmission == .whole, let pace = faults.lazy.compactMap(\.slowBody).first {
             response.transmission = .slow(bytesPerSecond: pace)
         }
         return response
     }
 
     private mutating func answer(
-        _ request: HubHTTPRequest, target: HubTarget, call: HubCall?, tokenIsExpired: Bool, at now: HubTime
+        _ request: HubHTTPRequest, target: RequestTarget, call: HubCall?, tokenIsExpired: Bool, at now: HubTime
     ) throws(Refusal) -> HubHTTPResponse {
         let rights: AccessRule.Rights
         do throws(TokenRefusal) {
-            rights = try gatekeeper.rights(for: request, path: target.rawPath, at: now)
+            rights = try tokenVerifier.rights(for: request, path: target.rawPath, at: now)
             if tokenIsExpired { throw TokenRefusal.expiredToken }
         } catch {
             throw Refusal(status: 401, message: "\(error)")
@@ -132,14 +132,14 @@ public struct EmulatedHub: Sendable {
         }
     }
 
-    /// `GET /messages/{id}`: what became of a send.
+    /// `GET /messages/{id}`: the telemetry of a send.
     private mutating func telemetry(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         guard settings.tier.hasTelemetry else { throw .forbidden("Telemetry needs the Standard tier") }
         guard let message = message(id: id) else { throw .notFound("The notification was not found") }
         let host = context.request.headers["Host"] ?? ""
         let version = context.target["api-version"] ?? context.version.name
         let location = "sb://\(host)/\(settings.name)/messages/\(id)?api-version=\(version)"
-        return reply(200, body: Array(Telemetry.xml(message, location: location).utf8))
+        return reply(200, body: Array(NotificationTelemetry.xml(message, location: location).utf8))
     }
 
     private static func faultMessage(_ status: Int) -> String {
@@ -152,10 +152,10 @@ public struct EmulatedHub: Sendable {
     }
 }
 
-/// A call that may go on, with what is known about it.
+/// An authorised call with everything known about it.
 struct CallContext: Sendable {
     var request: HubHTTPRequest
-    var target: HubTarget
+    var target: RequestTarget
     var rights: AccessRule.Rights
     var version: APIVersion
     var now: HubTime

@@ -1,14 +1,14 @@
 public import NotificationHub
 
-/// How one emulated hub behaves. The defaults are a Standard hub without a rate limit.
+/// The behaviour of one emulated hub. The defaults are a Standard hub without a rate limit.
 public struct HubSettings: Sendable {
     public var name: HubName
-    /// Who may call. Names are unique.
+    /// The access rules. Their names are unique.
     public var rules: [AccessRule]
     public var tier = Tier.standard
-    /// Sends answered with success in a minute; `nil` for no limit. `Tier.sendsPerMinute` is what users report.
+    /// Sends accepted per minute; `nil` for no limit. `Tier.sendsPerMinute` has the figures that users report.
     public var sendsPerMinute: Int?
-    /// How long after its end a token is still taken, in seconds.
+    /// Seconds for which a token is accepted after its expiry.
     public var clockSkewSeconds: Int64 = 0
     /// Tags on one registration or installation. Documented as 60.
     public var tagsPerRegistrationMax = 60
@@ -19,18 +19,18 @@ public struct HubSettings: Sendable {
     public var messageBytesKept = 64 * 1024 * 1024
     /// Deliveries to simulated devices kept for inspection.
     public var deliveriesKept = 50_000
-    /// How long an installation's change takes to reach routing, in milliseconds. The service queues such changes.
+    /// The delay, in milliseconds, before a change of an installation affects routing. The service queues such changes.
     public var installationLagMilliseconds: Int64 = 0
-    /// Sends accepted whose deliveries are still to be made, at most; beyond that the hub says that it is busy.
+    /// Accepted sends whose deliveries are still to be made, at most; beyond that the hub answers that it is busy.
     public var pendingMax = 100_000
-    /// Whether changes are kept for `takeChanges()`, which must then be called now and again.
+    /// Keeps changes for `takeChanges()`, which must then be called regularly.
     public var recordsChanges = false
-    /// The hub's chance: ids, faults by share, the choice of devices of a test send.
+    /// Determines ids, faults with a share, and the devices chosen by a test send.
     public var seed: UInt64
 
-    /// The rule that every hub is made with for its apps: Listen.
+    /// The default rule for apps: Listen.
     public static let listenRuleName = "DefaultListenSharedAccessSignature"
-    /// The rule that every hub is made with for its back end: Listen, Send, Manage.
+    /// The default rule for back ends: Listen, Send, Manage.
     public static let fullRuleName = "DefaultFullSharedAccessSignature"
 
     public init(name: HubName, rules: [AccessRule], seed: UInt64) {
@@ -39,10 +39,10 @@ public struct HubSettings: Sendable {
         self.seed = seed
     }
 
-    /// Everything wrong with these settings, in sentences; empty when they can be used.
+    /// All problems of these settings, as sentences; empty when they can be used.
     public var problems: [String] {
         var problems: [String] = []
-        if rules.isEmpty { problems.append("There must be an access rule, or nobody can call the hub.") }
+        if rules.isEmpty { problems.append("There must be an access rule; otherwise no client can call the hub.") }
         for (index, rule) in rules.enumerated() {
             if rules[..<index].contains(where: { $0.name == rule.name }) {
                 problems.append("The access rule \(rule.name) is named twice.")
@@ -58,11 +58,11 @@ public struct HubSettings: Sendable {
     }
 }
 
-/// What a namespace pays for, and so what its hubs may do.
+/// The pricing tier of a namespace, which limits its hubs.
 public enum Tier: String, Sendable, Hashable, CaseIterable {
     case free, basic, standard
 
-    /// Sends a minute that users report for the service; Microsoft documents none.
+    /// Sends per minute, as users report them; Microsoft documents no figures.
     public var sendsPerMinute: Int {
         switch self {
         case .free: 100
@@ -80,7 +80,7 @@ public enum Tier: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The `Location` header of a send, telemetry, scheduled sends and jobs come with Standard only.
+    /// Only Standard has the `Location` header of a send, telemetry, scheduled sends and jobs.
     var hasTelemetry: Bool { self == .standard }
     var hasBatch: Bool { self != .free }
 }

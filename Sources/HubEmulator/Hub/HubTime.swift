@@ -2,7 +2,7 @@ import ByteText
 
 /// A point in time for the hub's rules, in milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// The rules never read a clock; whoever calls them says what time it is.
+/// The rules never read a clock: the caller passes the time.
 public struct HubTime: Hashable, Comparable, Sendable {
     public var milliseconds: Int64
 
@@ -16,7 +16,7 @@ public struct HubTime: Hashable, Comparable, Sendable {
         milliseconds = overflow ? (seconds < 0 ? .min : .max) : product
     }
 
-    /// What the service writes for "never": 9999-12-31T23:59:59.999Z.
+    /// The service's value for "never": 9999-12-31T23:59:59.999Z.
     public static let never = HubTime(milliseconds: 253_402_300_799_999)
 
     /// Whole seconds since 1970, rounded down.
@@ -81,7 +81,7 @@ extension HubTime {
     /// Reads the forms that clients send for times: ISO 8601 with or without seconds, fraction and zone
     /// (no zone means UTC), and `MM/dd/yyyy HH:mm:ss`.
     public init?(clientText text: some StringProtocol) {
-        // No legal form is longer; the rest of a hostile value is not looked at.
+        // No valid form is longer; the rest of a hostile value is ignored.
         let bytes = text.utf8.prefix(41).filter { $0 != UInt8(ascii: "'") }
         let isSlashed = bytes.contains(UInt8(ascii: "/"))
         let time = bytes.withUnsafeBufferPointer { bytes in
@@ -92,7 +92,7 @@ extension HubTime {
         self = time
     }
 
-    /// - Returns: `nil` for a time that no clock shows, and for the year 0.
+    /// - Returns: `nil` for a time that does not exist, and for the year 0.
     fileprivate init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, millisecond: Int = 0) {
         guard year > 0, let date = CivilDate(year: year, month: month, day: day), second < 60,
             let time = CivilTime(date, hour: hour, minute: minute, second: second)

@@ -1,6 +1,6 @@
 import NotificationHub
 
-/// An installation whose registrations are still to be made.
+/// An installation whose registrations do not exist yet.
 struct LaggingInstallation: Sendable {
     var due: HubTime
     var id: String
@@ -18,7 +18,7 @@ extension EmulatedHub {
         return reply(200, [location(context, "installations/\(id)", named: "Content-Location")])
     }
 
-    /// `GET /installations/{id}`: JSON, labelled as XML, as the service was recorded to do.
+    /// `GET /installations/{id}`: JSON labelled as XML, as in recordings of the service.
     mutating func readInstallation(_ id: String) throws(Refusal) -> HubHTTPResponse {
         guard let installation = installations[id] else { throw .notFound("Installation not found") }
         return reply(200, body: installation.json.bytes)
@@ -31,14 +31,14 @@ extension EmulatedHub {
         return reply(200)
     }
 
-    /// Answers the same when there was none.
+    /// The answer is the same when there is no such installation.
     mutating func deleteInstallation(_ id: String) -> HubHTTPResponse {
         if installations.removeValue(forKey: id) != nil { record(.installation(id: id, json: nil)) }
         for slot in registrations.slots(installation: id) { removeRegistration(slot) }
         return reply(204)
     }
 
-    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONValue {
+    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONTree {
         do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
     }
 
@@ -56,19 +56,21 @@ extension EmulatedHub {
 
     private mutating func apply(_ made: [Registration], of id: String) {
         for slot in registrations.slots(installation: id) {
-            guard let old = registrations.bare(slot), !made.contains(where: { $0.id == old.id }) else { continue }
+            guard let old = registrations.withoutTags(slot), !made.contains(where: { $0.id == old.id }) else {
+                continue
+            }
             removeRegistration(slot)
         }
         for registration in made {
             var registration = registration
-            if let old = registrations.slot(registration.id).flatMap({ registrations.bare($0) }) {
+            if let old = registrations.slot(registration.id).flatMap({ registrations.withoutTags($0) }) {
                 registration.etag = old.etag &+ 1
             }
             store(registration)
         }
     }
 
-    /// Makes the registrations of installations whose lag is over.
+    /// Makes the registrations of installations whose delay has passed.
     mutating func takeEffect(at now: HubTime) {
         while let first = lagging.first, first.due <= now {
             lagging.removeFirst()

@@ -18,7 +18,7 @@ struct Installation: Sendable, Hashable {
     var id: String
     var userID: String?
     /// A string for most platforms, an object with endpoint and keys for browsers.
-    var pushChannel: JSONValue
+    var pushChannel: JSONTree
     var platform: String
     var expires: HubTime?
     var tags: [String] = []
@@ -26,7 +26,7 @@ struct Installation: Sendable, Hashable {
     /// In the order the client named them.
     var templates: [NamedTemplate] = []
     /// Kept as sent; obsolete.
-    var secondaryTiles: JSONValue?
+    var secondaryTiles: JSONTree?
 
     /// The platforms by the names that installations use.
     static let platforms: [(name: String, format: NotificationFormat)] = [
@@ -42,7 +42,7 @@ struct Installation: Sendable, Hashable {
 // MARK: JSON
 
 extension Installation {
-    init(json: JSONValue, id: String) throws(Refusal) {
+    init(json: JSONTree, id: String) throws(Refusal) {
         guard case .object(let members) = json else { throw .badRequest("An installation must be a JSON object") }
         self.id = id
         pushChannel = .null
@@ -55,7 +55,7 @@ extension Installation {
         guard !handle.isEmpty, handle.utf8.count <= 4096 else { throw .badRequest("The pushChannel is missing") }
     }
 
-    private mutating func read(_ member: JSONValue.Member) throws(Refusal) {
+    private mutating func read(_ member: JSONTree.Member) throws(Refusal) {
         // Absent and null mean the same.
         guard member.value != .null else { return }
         switch (member.name, member.value) {
@@ -88,7 +88,7 @@ extension Installation {
         }
     }
 
-    static func strings(_ values: [JSONValue], of name: String) throws(Refusal) -> [String] {
+    static func strings(_ values: [JSONTree], of name: String) throws(Refusal) -> [String] {
         var strings: [String] = []
         for value in values {
             guard let text = value.string else { throw .badRequest("\(name) must hold strings") }
@@ -98,9 +98,9 @@ extension Installation {
     }
 
     /// A template object, or its JSON as a string.
-    static func template(_ json: JSONValue) throws(Refusal) -> Template {
+    static func template(_ json: JSONTree) throws(Refusal) -> Template {
         var json = json
-        if let text = json.string, let inner = JSONValue(parsing: Array(text.utf8)) { json = inner }
+        if let text = json.string, let inner = JSONTree(parsing: Array(text.utf8)) { json = inner }
         guard case .object = json, let body = json["body"]?.string else {
             throw .badRequest("A template must be an object with a body")
         }
@@ -111,7 +111,7 @@ extension Installation {
         return template
     }
 
-    static func headers(_ json: JSONValue) throws(Refusal) -> [HeaderField] {
+    static func headers(_ json: JSONTree) throws(Refusal) -> [HeaderField] {
         guard case .object(let members) = json, members.count <= 50 else {
             throw .badRequest("headers must be an object of strings")
         }
@@ -123,9 +123,9 @@ extension Installation {
         return fields
     }
 
-    /// What `GET` answers: unset members left out, each template with its own name among its tags.
-    var json: JSONValue {
-        var members: [JSONValue.Member] = [.init("installationId", .string(id))]
+    /// The answer to `GET`: unset members are left out, and each template has its own name among its tags.
+    var json: JSONTree {
+        var members: [JSONTree.Member] = [.init("installationId", .string(id))]
         if let userID { members.append(.init("userId", .string(userID))) }
         members.append(.init("pushChannel", pushChannel))
         members.append(.init("pushChannelExpired", .bool(false)))
@@ -146,8 +146,8 @@ extension Installation {
 }
 
 extension Installation.Template {
-    fileprivate func json(named name: String) -> JSONValue {
-        var members: [JSONValue.Member] = [.init("body", .string(body))]
+    fileprivate func json(named name: String) -> JSONTree {
+        var members: [JSONTree.Member] = [.init("body", .string(body))]
         if !headers.isEmpty {
             members.append(.init("headers", .object(headers.map { .init($0.name, .string($0.value)) })))
         }
@@ -162,19 +162,19 @@ extension Installation.Template {
 
 extension Installation {
     /// The keys of a browser's channel, which comes as an object or as that object's text.
-    private var channelObject: JSONValue? {
+    private var channelObject: JSONTree? {
         if case .object = pushChannel { return pushChannel }
         guard format == .browser, let text = pushChannel.string else { return nil }
-        return JSONValue(parsing: Array(text.utf8))
+        return JSONTree(parsing: Array(text.utf8))
     }
 
-    /// The platform's address of the device.
+    /// The device's address on its platform.
     var handle: String {
         channelObject?["endpoint"]?.string ?? pushChannel.string ?? ""
     }
 
-    /// One native registration and one for each template, all tagged with the installation, the user and its tags;
-    /// those of templates with the template's name too.
+    /// One native registration and one for each template, all tagged with the installation, its user and its tags.
+    /// Those of templates also have the template's name as a tag.
     func registrations(tagsMax: Int, templates cache: inout TemplateCache) throws(Refusal) -> [Registration] {
         guard let platform = format else { return [] }
         var reserved: [String] = []

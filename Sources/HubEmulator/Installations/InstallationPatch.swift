@@ -6,7 +6,7 @@ enum InstallationPatch {
     /// Operations in one call at most.
     static let operationsMax = 1000
 
-    static func apply(_ json: JSONValue, to installation: Installation) throws(Refusal) -> Installation {
+    static func apply(_ json: JSONTree, to installation: Installation) throws(Refusal) -> Installation {
         guard case .array(let operations) = json, operations.count <= operationsMax else {
             throw .badRequest("A patch must be a JSON array of operations")
         }
@@ -26,7 +26,7 @@ enum InstallationPatch {
             default: throw .badRequest("The patch operation '\(op.prefix(40))' is not supported")
             }
         }
-        // What cannot be left out and what must have its type is checked as for a new installation.
+        // Required members and types are checked as for a new installation.
         return try Installation(json: patched.json, id: installation.id).keepingTags(of: patched)
     }
 
@@ -40,7 +40,7 @@ enum InstallationPatch {
         .badRequest("The patch path '\(path.prefix(120))' is not supported")
     }
 
-    private static func add(_ value: JSONValue, at steps: [String], _ path: String, to installation: inout Installation)
+    private static func add(_ value: JSONTree, at steps: [String], _ path: String, to installation: inout Installation)
         throws(Refusal)
     {
         switch steps.first {
@@ -74,7 +74,7 @@ enum InstallationPatch {
     }
 
     private static func addToTemplate(
-        _ value: JSONValue, _ steps: [String], _ path: String, _ installation: inout Installation
+        _ value: JSONTree, _ steps: [String], _ path: String, _ installation: inout Installation
     ) throws(Refusal) {
         guard let index = installation.templates.firstIndex(where: { $0.name == steps[1] }) else { throw unknown(path) }
         switch (steps[2], steps.count) {
@@ -87,7 +87,7 @@ enum InstallationPatch {
     }
 
     private static func remove(
-        _ steps: [String], _ value: JSONValue, _ path: String, from installation: inout Installation,
+        _ steps: [String], _ value: JSONTree, _ path: String, from installation: inout Installation,
         isReplaced: Bool = false
     ) throws(Refusal) {
         switch steps.first {
@@ -122,23 +122,23 @@ enum InstallationPatch {
     }
 
     /// A string is one tag, unless it holds a JSON array; an array is all of its tags.
-    private static func tags(_ value: JSONValue) throws(Refusal) -> [String] {
+    private static func tags(_ value: JSONTree) throws(Refusal) -> [String] {
         if case .array(let values) = parsed(value) { return try Installation.strings(values, of: "tags") }
         guard let text = value.string else { throw .badRequest("tags must be a string or an array of strings") }
         return [text]
     }
 
     /// A value that SDKs send as a string holding JSON.
-    private static func parsed(_ value: JSONValue) -> JSONValue {
+    private static func parsed(_ value: JSONTree) -> JSONTree {
         guard let text = value.string, text.hasPrefix("[") || text.hasPrefix("{") else { return value }
-        return JSONValue(parsing: Array(text.utf8)) ?? value
+        return JSONTree(parsing: Array(text.utf8)) ?? value
     }
 
     private static func append(_ added: [String], to tags: inout [String]) {
         for tag in added where !tags.contains(where: { $0.equalsIgnoringASCIICase(tag) }) { tags.append(tag) }
     }
 
-    private static func text(_ value: JSONValue, _ path: String) throws(Refusal) -> String {
+    private static func text(_ value: JSONTree, _ path: String) throws(Refusal) -> String {
         guard let text = value.scalarText else {
             throw .badRequest("The value for \(path.prefix(120)) must be a string")
         }
@@ -147,7 +147,7 @@ enum InstallationPatch {
 }
 
 extension Installation {
-    /// Reading back what `GET` shows adds each template's name to its tags; this takes it away again.
+    /// `GET` lists each template's name among its tags; this removes it again when a client sends the answer back.
     fileprivate func keepingTags(of original: Installation) -> Installation {
         var kept = self
         kept.templates = original.templates

@@ -2,12 +2,12 @@ import ByteText
 import NotificationHub
 
 extension EmulatedHub {
-    /// `POST /registrationids`: an id for a registration to come.
+    /// `POST /registrationids`: reserves an id for a registration.
     mutating func reserveID(_ context: CallContext) -> HubHTTPResponse {
         reply(201, [location(context, "registrationids/\(RegistrationID(using: &random))")])
     }
 
-    /// `POST /registrations`: never the same twice, each makes another registration.
+    /// `POST /registrations`: each call makes another registration.
     mutating func createRegistration(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         try checkQuota()
         let registration = try RegistrationXML.read(
@@ -23,7 +23,7 @@ extension EmulatedHub {
             throw .badRequest("The registration id '\(text.prefix(80))' must have the form number-number-number")
         }
         if retiredIDs.contains(id) { throw Refusal(status: 410, message: "The registration id is no longer valid") }
-        let known = registrations.slot(id).flatMap { registrations.bare($0) }
+        let known = registrations.slot(id).flatMap { registrations.withoutTags($0) }
         if let condition = context.request.headers["If-Match"] {
             guard let known else { throw .notFound("") }
             try Self.check(condition, against: known)
@@ -59,7 +59,7 @@ extension EmulatedHub {
         return reply(200)
     }
 
-    /// `*`, `"1"`, `W/"1"` and the bare number are all in use.
+    /// Clients send `*`, `"1"`, `W/"1"` and the bare number.
     private static func check(_ condition: String, against registration: Registration) throws(Refusal) {
         let bare = condition.trimmed.filter { $0 != "\"" && $0 != "W" && $0 != "/" }
         guard bare == "*" || UInt32(bare) == registration.etag else {
@@ -87,7 +87,7 @@ extension EmulatedHub {
 
     // MARK: Lists
 
-    /// `GET /registrations`: all of them with Manage, those of one channel with Listen.
+    /// `GET /registrations`: all of them needs Manage; those of one channel need Listen.
     mutating func listRegistrations(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         guard let filter = context.target["$filter"] else {
             guard context.rights.contains(.manage) else { throw .rightMissing }
@@ -118,7 +118,7 @@ extension EmulatedHub {
         }
         let quoted = String(parts[2]).trimmed
         guard quoted.utf8.count >= 2, quoted.hasPrefix("'"), quoted.hasSuffix("'") else {
-            throw .badRequest("The handle in $filter must stand in single quotes")
+            throw .badRequest("The handle in $filter must be in single quotes")
         }
         return quoted.dropFirst().dropLast().split(separator: "''", omittingEmptySubsequences: false)
             .joined(separator: "'")
@@ -138,7 +138,7 @@ extension EmulatedHub {
             start = slot
         }
         let found = slots(self, start, top + 1)
-        // Entries sit under the path and query of the list itself.
+        // The addresses of entries have the path and query of the list itself.
         let base = context.request.base + context.target.rawPath
         let query = context.target.rawQuery.isEmpty ? "" : "?" + context.target.rawQuery
         let entries = found.prefix(top).compactMap { registrations[$0] }.map { registration in
@@ -152,7 +152,7 @@ extension EmulatedHub {
             let kept = context.target.rawQuery.split(separator: "&").filter {
                 !$0.lowercased().hasPrefix("continuationtoken=")
             }
-            // The service encodes the token once more in the link.
+            // In the link, the service encodes the token twice.
             let twice = "continuationtoken=" + token.percentEncoded
             next = base + "?" + (kept.map(String.init) + [twice]).joined(separator: "&")
         }
@@ -160,7 +160,7 @@ extension EmulatedHub {
         return reply(200, fields, contentType: RegistrationXML.feedType, body: Array(body.utf8))
     }
 
-    /// A token is taken as the header has it and as the link has it, where it is encoded once more.
+    /// Accepts a token from the header, and one from the link, where it is encoded twice.
     private static func slot(token: String) -> UInt32? {
         guard let plain = token.percentDecoded(),
             let bytes = Base64.decode(plain), let text = String(validating: bytes, as: UTF8.self), text.hasSuffix(";n")

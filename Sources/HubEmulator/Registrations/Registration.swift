@@ -1,15 +1,15 @@
 import ByteText
 import NotificationHub
 
-/// One device's wish to be told, in one form: native, or through a template.
+/// One device's registration, either native or with a template.
 struct Registration: Sendable {
-    /// What few platforms need beside the handle.
+    /// Further values that a few platforms need.
     struct Extras: Sendable, Hashable {
         var secondaryTile: String?
         /// The keys of a browser's subscription.
         var p256dh: String?
         var auth: String?
-        /// Baidu addresses by two ids; the handle is the channel's.
+        /// Baidu addresses a device by two ids; the handle is the channel's.
         var baiduUserID: String?
         var baiduMessageType: String?
     }
@@ -25,7 +25,7 @@ struct Registration: Sendable {
 
     var id: RegistrationID
     var platform: NotificationFormat
-    /// The platform's address of the device.
+    /// The device's address on its platform.
     var handle: String
     /// As written by the client, order kept.
     var tags: [String] = []
@@ -45,7 +45,7 @@ struct Registration: Sendable {
         set { box = newValue.map(Box.init) }
     }
 
-    /// What makes two registrations of one handle the same notification.
+    /// Two registrations of one handle with equal values here would show the same notification.
     var templateName: String? { template?.name }
 }
 
@@ -63,7 +63,7 @@ struct RegistrationID: Hashable, Sendable, CustomStringConvertible {
         self.init(first: random.next() >> 1, second: random.next() >> 1, shard: UInt16(1 + random.next() % 8))
     }
 
-    /// The id of what an installation makes: always the same for the same installation and template.
+    /// The id of a registration made from an installation: the same for the same installation and template.
     init(of installation: String, template: String?) {
         // FNV-1a, which spreads well enough for ids and is the same in every process.
         var (first, second): (UInt64, UInt64) = (0xCBF2_9CE4_8422_2325, 0x9E37_79B9_7F4A_7C15)
@@ -88,15 +88,15 @@ struct RegistrationID: Hashable, Sendable, CustomStringConvertible {
     var description: String { "\(first)-\(second)-\(shard)" }
 }
 
-/// What tags a client may put on a registration or an installation.
+/// The rules for tags that a client puts on a registration or an installation.
 enum TagRules {
-    /// A comma-separated list, blanks around each tag ignored.
+    /// Reads a comma-separated list; white space around each tag is ignored.
     static func split(_ text: String?, max: Int) throws(Refusal) -> [String] {
         guard let text, !text.trimmed.isEmpty else { return [] }
         return try check(text.split(separator: ",").map { String($0.trimmed) }.filter { !$0.isEmpty }, max: max)
     }
 
-    /// The tags without repeats; those that differ in letter case alone are repeats.
+    /// Returns the tags without repeats. Tags that differ only in letter case are repeats.
     static func check(_ tags: [String], max: Int) throws(Refusal) -> [String] {
         var seen: Set<Tag> = []
         var kept: [String] = []

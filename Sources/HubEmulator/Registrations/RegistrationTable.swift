@@ -2,9 +2,9 @@ import NotificationHub
 
 /// All registrations of a hub, found by id, handle, installation and tag.
 ///
-/// A send to a tag costs what the tag's registrations cost, whatever else is registered.
+/// The cost of a send to a tag depends only on that tag's registrations.
 struct RegistrationTable: Sendable {
-    /// Tags live in the tag table while a registration is stored.
+    /// The tag table holds the tags of stored registrations.
     private struct Stored: Sendable {
         var registration: Registration
         var tags: [TagTable.Spelling]
@@ -18,7 +18,7 @@ struct RegistrationTable: Sendable {
     private var byKind: [Kind: SlotList] = [:]
     private var tagTable = TagTable()
 
-    /// What a send addresses: a platform's native registrations, or all that have a template.
+    /// The registrations that a send addresses: a platform's native ones, or all that have a template.
     enum Kind: Hashable, Sendable {
         case native(NotificationFormat)
         case template
@@ -41,8 +41,8 @@ struct RegistrationTable: Sendable {
         return registration
     }
 
-    /// Without its tags, which cost time to gather.
-    func bare(_ slot: UInt32) -> Registration? {
+    /// The registration without its tags, which take time to collect.
+    func withoutTags(_ slot: UInt32) -> Registration? {
         Int(slot) < slots.count ? slots[Int(slot)]?.registration : nil
     }
 
@@ -78,7 +78,7 @@ struct RegistrationTable: Sendable {
         Plan(query: query, groups: query?.tags.map { tagTable.group(of: $0.text) } ?? [], kind: kind)
     }
 
-    /// The slots a send may address, ascending. Each still has to pass `isMeant`.
+    /// The slots that a send may address, ascending; each must still pass `matches`.
     func candidates(_ plan: Plan) -> [UInt32] {
         guard let query = plan.query else { return byKind[plan.kind]?.all ?? [] }
         let counts = plan.groups.map { $0.map { tagTable.count(group: $0) } ?? 0 }
@@ -93,8 +93,8 @@ struct RegistrationTable: Sendable {
         return unique
     }
 
-    /// Whether the registration in `slot` is of the kind and has the tags.
-    func isMeant(_ slot: UInt32, _ plan: Plan) -> Bool {
+    /// True when the registration in `slot` is of the right kind and its tags match.
+    func matches(_ slot: UInt32, _ plan: Plan) -> Bool {
         guard Int(slot) < slots.count, let stored = slots[Int(slot)], Kind(stored.registration) == plan.kind else {
             return false
         }
@@ -107,23 +107,24 @@ struct RegistrationTable: Sendable {
         return query.matches(mask)
     }
 
-    /// Whether an earlier registration of the same handle is meant by the same send and would show the same, so that
-    /// this one is skipped.
+    /// True when an earlier registration of the same handle receives the same notification from this send, so that this
+    /// one is skipped.
     func isRepeat(_ slot: UInt32, _ plan: Plan) -> Bool {
-        guard let registration = bare(slot), let sharing = byHandle[registration.handle], sharing.count > 1 else {
+        guard let registration = withoutTags(slot), let sharing = byHandle[registration.handle], sharing.count > 1
+        else {
             return false
         }
         return sharing.all.contains { other in
-            guard other < slot, let earlier = bare(other), earlier.platform == registration.platform else {
+            guard other < slot, let earlier = withoutTags(other), earlier.platform == registration.platform else {
                 return false
             }
-            return earlier.templateName == registration.templateName && isMeant(other, plan)
+            return earlier.templateName == registration.templateName && matches(other, plan)
         }
     }
 
     // MARK: Writing
 
-    /// Adds a registration, or puts it in the place of the one with its id.
+    /// Adds a registration, or replaces the one with its id.
     mutating func put(_ registration: Registration) {
         let slot: UInt32
         if let known = byID[registration.id] {
@@ -153,7 +154,7 @@ struct RegistrationTable: Sendable {
         free.append(slot)
     }
 
-    /// Takes the registration out of every list but `byID`.
+    /// Removes the registration from all lists except `byID`.
     @discardableResult
     private mutating func unlink(_ slot: UInt32) -> Registration? {
         guard Int(slot) < slots.count, let stored = slots[Int(slot)] else { return nil }

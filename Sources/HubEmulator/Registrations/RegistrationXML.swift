@@ -1,7 +1,7 @@
 import ByteText
 import NotificationHub
 
-/// Registrations as Atom entries: what clients send, and what the service was recorded to answer.
+/// Registrations as Atom entries: read as clients send them, written as in recordings of the service.
 enum RegistrationXML {
     static let entryType = "application/atom+xml;type=entry;charset=utf-8"
     static let feedType = "application/atom+xml; type=feed; charset=utf-8"
@@ -26,7 +26,7 @@ enum RegistrationXML {
 
     // MARK: Reading
 
-    /// What a client's entry says, without an id.
+    /// Reads a client's entry; the registration has no id yet.
     /// - Parameter tagsMax: tags at most.
     static func read(
         _ body: [UInt8], id: RegistrationID, tagsMax: Int, templates: inout TemplateCache
@@ -36,7 +36,7 @@ enum RegistrationXML {
         guard entry.localName == "entry", let content = entry.child("content"),
             let description = content.elements.first ?? nested(content)
         else { throw .badRequest("The body must be an Atom entry with a registration description in its content") }
-        // An old iOS form names the kind in an attribute.
+        // An old iOS library names the kind in an attribute.
         let kind = description.attribute("type").map { XMLElement.localPart($0) } ?? description.localName
         let suffix = "RegistrationDescription"
         guard kind.hasSuffix(suffix) else { throw unknown(kind) }
@@ -73,7 +73,7 @@ enum RegistrationXML {
             registration.handle = text("DeviceToken")
             let isHex = registration.handle.utf8.allSatisfy { $0.hexDigitValue != nil }
             guard isHex, registration.handle.utf8.count.isMultiple(of: 2) else {
-                throw .badRequest("DeviceToken must be hexadecimal digits, an even number of them")
+                throw .badRequest("DeviceToken must be an even number of hexadecimal digits")
             }
         case .windows, .windowsphone:
             registration.handle = text("ChannelUri")
@@ -130,7 +130,7 @@ enum RegistrationXML {
 
     static func variables(_ text: String?) throws(Refusal) -> [TemplateProperty] {
         guard let text, !text.trimmed.isEmpty else { return [] }
-        guard case .object(let members)? = JSONValue(parsing: Array(text.utf8)) else {
+        guard case .object(let members)? = JSONTree(parsing: Array(text.utf8)) else {
             throw .badRequest("PushVariables must be a JSON object of strings")
         }
         return members.compactMap { member in
@@ -140,7 +140,7 @@ enum RegistrationXML {
 
     // MARK: Writing
 
-    /// Where an entry stands: single answers and lists write times differently.
+    /// The place of an entry: times differ between single answers and lists.
     enum Place {
         case written, read
     }
@@ -188,8 +188,8 @@ enum RegistrationXML {
         out += "<ExpirationTime>\(expires)</ExpirationTime><RegistrationId>\(registration.id)</RegistrationId>"
         if !registration.tags.isEmpty { out += element("Tags", registration.tags.joined(separator: ",")) }
         if !registration.variables.isEmpty {
-            let members = registration.variables.map { JSONValue.Member($0.name, .string($0.value)) }
-            out += element("PushVariables", String(decoding: JSONValue.object(members).bytes, as: UTF8.self))
+            let members = registration.variables.map { JSONTree.Member($0.name, .string($0.value)) }
+            out += element("PushVariables", String(decoding: JSONTree.object(members).bytes, as: UTF8.self))
         }
         out += handle(registration)
         if let template = registration.template { out += self.template(template, registration) }

@@ -2,8 +2,8 @@ import NotificationHub
 
 /// The tags that registrations hold, each text stored once, and for each tag the registrations that hold it.
 ///
-/// Tags match without regard to letter case but come back as they were written, so a text (`Spelling`) and what it
-/// matches (`Group`) are numbered apart.
+/// Tags match without regard to letter case but are returned as written. Texts (`Spelling`) and the sets of equal tags
+/// (`Group`) therefore have separate numbers.
 struct TagTable: Sendable {
     typealias Spelling = UInt32
 
@@ -38,7 +38,7 @@ struct TagTable: Sendable {
 
     func count(group: Int) -> Int { groups[group].slots.count }
 
-    /// Notes that the registration in `slot` holds the tags.
+    /// Adds the tags of the registration in `slot`.
     mutating func add(_ tags: [String], slot: UInt32) -> [Spelling] {
         tags.map { tag in
             let spelling = intern(tag)
@@ -99,14 +99,16 @@ struct TagTable: Sendable {
     }
 }
 
-/// A tag expression made ready for an index.
+/// A tag expression, prepared for lookup in the index.
 ///
-/// An expression with anything but `||` has at most six tags, so all it can say fits a table of 64 bits: one for each
-/// combination of tags that a registration may hold. From the table follows which tags' registrations need looking at.
+/// An expression with operators other than `||` has at most six tags, so a table of 64 bits describes it completely:
+/// one bit for each combination of tags that a registration may hold. The table also tells which tags' registrations
+/// must be examined.
 struct TagQuery: Sendable {
-    /// The different tags, in the order they are written.
+    /// The distinct tags, in the order they are written.
     let tags: [Tag]
-    /// Bit `m` is set when a registration that holds exactly the tags of mask `m` is meant; `nil` when any tag will do.
+    /// Bit `m` is set when a registration with exactly the tags of mask `m` matches; `nil` when any single tag
+    /// suffices.
     private let table: UInt64?
 
     init(_ expression: TagExpression) {
@@ -124,20 +126,20 @@ struct TagQuery: Sendable {
         self.table = table
     }
 
-    /// Whether a registration that holds the tags of this mask is meant.
+    /// True when a registration with the tags of this mask matches.
     func matches(_ mask: UInt32) -> Bool {
         guard let table else { return mask != 0 }
         return table >> UInt64(mask & 63) & 1 == 1
     }
 
-    /// The cheapest set of tags such that every registration meant holds one of them, as a mask.
-    /// - Parameter counts: how many registrations hold each tag.
-    /// - Returns: `nil` when a registration without any of the tags is meant, so that all must be looked at.
+    /// The cheapest set of tags, as a mask, of which every matching registration holds at least one.
+    /// - Parameter counts: the number of registrations for each tag.
+    /// - Returns: `nil` when registrations without any of the tags match too, so that all must be examined.
     func cover(counts: [Int]) -> UInt32? {
         let everyTag = UInt32(truncatingIfNeeded: (1 << tags.count) - 1)
         guard let table else { return everyTag }
         guard table & 1 == 0 else { return nil }
-        // Where each tag is enough by itself, as it is with `||` alone, none can be left out.
+        // With `||` alone each tag suffices, so none can be left out.
         if tags.indices.allSatisfy({ matches(1 << UInt32($0)) }) { return everyTag }
         let cost = { (mask: UInt32) in
             counts.indices.reduce(0) { mask >> UInt32($1) & 1 == 1 ? $0 + counts[$1] : $0 }

@@ -2,20 +2,20 @@ import ByteText
 import NotificationHub
 
 extension EmulatedHub {
-    /// Whether `deliver` has something to do now.
+    /// True when `deliver` has something to do now.
     public func hasWork(at now: HubTime) -> Bool {
         fanOuts.count > 0 || !testDeliveries.isEmpty || wakeAt.map { $0 <= now } ?? false
     }
 
-    /// When something falls due by itself: a scheduled send, or an installation that takes effect late.
+    /// The time at which the next scheduled send or delayed installation is due.
     public var wakeAt: HubTime? {
         [scheduled.first?.due, lagging.first?.due].compactMap { $0 }.min()
     }
 
-    /// Carries on with what was accepted.
-    /// - Parameter limit: registrations looked at, at most; the rest waits for the next call.
-    /// - Returns: what was handed to devices.
-    public mutating func deliver(limit: Int, at now: HubTime) -> [Delivery] {
+    /// Continues the deliveries of accepted sends.
+    /// - Parameter limit: registrations examined, at most; the rest waits for the next call.
+    /// - Returns: the notifications handed to devices.
+    public mutating func deliver(limit: Int, at now: HubTime) -> [PushedNotification] {
         takeEffect(at: now)
         startScheduled(at: now)
         var done = testDeliveries
@@ -25,9 +25,11 @@ extension EmulatedHub {
         return done
     }
 
-    private mutating func carry(_ fanOut: FanOut, budget: inout Int, into done: inout [Delivery], at now: HubTime) {
+    private mutating func carry(
+        _ fanOut: FanOut, budget: inout Int, into done: inout [PushedNotification], at now: HubTime
+    ) {
         var fanOut = fanOut
-        var telemetry = received[fanOut.number]?.telemetry ?? Telemetry()
+        var telemetry = received[fanOut.number]?.telemetry ?? NotificationTelemetry()
         if telemetry.start == nil { telemetry.start = now }
         budget -= 1
         if case .handles(let handles) = fanOut.submission.audience, fanOut.submission.format != .template {
@@ -46,8 +48,10 @@ extension EmulatedHub {
             let slot = slots[fanOut.next]
             fanOut.next += 1
             budget -= 1
-            // Looked at again: it may have changed since the send was routed.
-            guard registrations.isMeant(slot, plan), let registration = registrations.bare(slot) else { continue }
+            // Checked again, because it may have changed since the send was routed.
+            guard registrations.matches(slot, plan), let registration = registrations.withoutTags(slot) else {
+                continue
+            }
             if registration.expires <= now {
                 removeRegistration(slot)
             } else if registrations.isRepeat(slot, plan) {
@@ -67,7 +71,7 @@ extension EmulatedHub {
         }
     }
 
-    private mutating func finish(_ fanOut: FanOut, total: Int, _ telemetry: Telemetry, at now: HubTime) {
+    private mutating func finish(_ fanOut: FanOut, total: Int, _ telemetry: NotificationTelemetry, at now: HubTime) {
         var telemetry = telemetry
         if fanOut.next < total {
             telemetry.state = .processing
@@ -82,10 +86,10 @@ extension EmulatedHub {
         if telemetry.end != nil { record(.message(message)) }
     }
 
-    /// Hands one notification to one device and notes what its platform said.
+    /// Hands one notification to one device and records the platform's outcome.
     private mutating func push(
-        _ fanOut: FanOut, to registration: Registration?, handle: String, _ telemetry: inout Telemetry,
-        into done: inout [Delivery], at now: HubTime
+        _ fanOut: FanOut, to registration: Registration?, handle: String, _ telemetry: inout NotificationTelemetry,
+        into done: inout [PushedNotification], at now: HubTime
     ) {
         let delivery = pushed(
             fanOut.submission, id: fanOut.id, to: registration, handle: handle, at: now)
@@ -95,7 +99,7 @@ extension EmulatedHub {
 
     mutating func pushed(
         _ submission: Submission, id: String, to registration: Registration?, handle: String, at now: HubTime
-    ) -> Delivery {
+    ) -> PushedNotification {
         let platform = registration?.platform ?? submission.format
         var headers = Self.platformHeaders(submission, platform)
         var body = submission.body
@@ -114,7 +118,7 @@ extension EmulatedHub {
             removeRegistration(slot)
             retire(registration.id)
         }
-        let delivery = Delivery(
+        let delivery = PushedNotification(
             number: delivered.total + 1, time: now, messageID: id, platform: platform, handle: handle,
             registrationID: registration.map { "\($0.id)" }, templateName: registration?.templateName, headers: headers,
             body: body, outcome: outcome)
@@ -122,7 +126,7 @@ extension EmulatedHub {
         return delivery
     }
 
-    /// What is meant for the platform rather than for the hub. With a template send that is Apple's alone.
+    /// The headers meant for the platform, not for the hub. A template send has such headers only for Apple.
     private static func platformHeaders(_ submission: Submission, _ platform: NotificationFormat) -> [HeaderField] {
         submission.headers.filter { field in
             let isApples =
@@ -135,23 +139,23 @@ extension EmulatedHub {
 
     // MARK: Devices
 
-    /// What was handed to one device, oldest first, as far as it is kept.
-    public func deliveries(to handle: String) -> [Delivery] {
+    /// The notifications handed to one device that are still kept, oldest first.
+    public func deliveries(to handle: String) -> [PushedNotification] {
         delivered.entries(after: 0, limit: .max).lazy.map(\.entry).filter { $0.handle == handle }
     }
 
-    /// The device's registrations as they can be shown.
+    /// The ids of the device's registrations.
     public func registrationIDs(handle: String) -> [String] {
-        registrations.slots(handle: handle).compactMap { registrations.bare($0).map { "\($0.id)" } }
+        registrations.slots(handle: handle).compactMap { registrations.withoutTags($0).map { "\($0.id)" } }
     }
 
-    /// What the platform will say to pushes for a handle; `nil` for success again. At most 10,000 are kept.
+    /// Sets the platform's outcome for pushes to a handle; `nil` restores success. At most 10,000 are kept.
     public mutating func setOutcome(_ outcome: PushOutcome?, handle: String) {
         if outcome == nil || deviceOutcomes[handle] != nil || deviceOutcomes.count < 10_000 {
             deviceOutcomes[handle] = outcome
         }
     }
 
-    /// How many registrations there are.
+    /// The number of registrations.
     public var registrationCount: Int { registrations.count }
 }

@@ -35,7 +35,7 @@ extension EmulatedHub {
         return reply(201, [location(context, "schedulednotifications/\(id)")])
     }
 
-    /// Keeps the waiting sends in the order of their times, then of their arrival.
+    /// Keeps the waiting sends ordered by due time, then by arrival.
     mutating func wait(_ send: ScheduledSend) {
         scheduled.insert(send, at: scheduled.firstIndex { $0.due > send.due } ?? scheduled.count)
     }

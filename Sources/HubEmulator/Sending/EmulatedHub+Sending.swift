@@ -39,7 +39,7 @@ extension EmulatedHub {
             body: context.request.body)
     }
 
-    /// Older versions say 403 with `Retry-After` for what newer ones call 429.
+    /// Versions before 2020-06 answer 403 with `Retry-After` instead of 429.
     func throttled(_ context: CallContext, seconds: Int64) -> Refusal {
         let status = context.version < .statusOfThrottling ? 403 : 429
         return Refusal(status: status, message: "The request was throttled", retryAfter: seconds)
@@ -59,7 +59,7 @@ extension EmulatedHub {
         return audience
     }
 
-    /// Takes the send into the log and the queue of deliveries, and names it.
+    /// Adds the send to the log and to the queue of deliveries.
     mutating func accept(_ submission: Submission, _ context: CallContext) throws(Refusal) -> String {
         guard fanOuts.count < settings.pendingMax else {
             throw Refusal(status: 503, message: "Azure Notifications Hub Server Busy", retryAfter: 1)
@@ -71,7 +71,9 @@ extension EmulatedHub {
     }
 
     /// - Returns: the send's number.
-    mutating func log(_ submission: Submission, id: String, _ context: CallContext, state: Telemetry.State) -> Int {
+    mutating func log(_ submission: Submission, id: String, _ context: CallContext, state: NotificationTelemetry.State)
+        -> Int
+    {
         var handles: [String] = []
         if case .handles(let named) = submission.audience { handles = named }
         var message = ReceivedMessage(
@@ -106,14 +108,14 @@ extension EmulatedHub {
 }
 
 extension EmulatedHub {
-    /// `&test`: at most 10 devices picked at random, told at once, with an answer that says how each went.
+    /// `&test`: sends at once to at most 10 devices chosen at random; the answer has each device's outcome.
     mutating func testSend(_ submission: Submission, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         if let seconds = testThrottle.secondsToWait(at: context.now) { throw throttled(context, seconds: seconds) }
         var submission = submission
         submission.kind = .test
         let id = notificationID(at: context.now)
         let number = log(submission, id: id, context, state: .completed)
-        var deliveries: [Delivery] = []
+        var deliveries: [PushedNotification] = []
         if case .handles(let handles) = submission.audience, submission.format != .template {
             deliveries = handles.prefix(10).map { handle in
                 pushed(submission, id: id, to: nil, handle: handle, at: context.now)
@@ -121,14 +123,14 @@ extension EmulatedHub {
         } else {
             let fanOut = FanOut(number: number, id: id, submission: submission)
             let plan = registrations.plan(fanOut.query, RegistrationTable.Kind(submission.format))
-            var slots = route(submission.audience, plan).filter { registrations.isMeant($0, plan) }
+            var slots = route(submission.audience, plan).filter { registrations.matches($0, plan) }
             slots = slots.filter { !registrations.isRepeat($0, plan) }
             // The first ten places of a shuffle.
             for place in 0..<min(10, slots.count) {
                 slots.swapAt(place, place + Int(random.next() % UInt64(slots.count - place)))
             }
             for slot in slots.prefix(10) {
-                guard let registration = registrations.bare(slot) else { continue }
+                guard let registration = registrations.withoutTags(slot) else { continue }
                 deliveries.append(
                     pushed(submission, id: id, to: registration, handle: registration.handle, at: context.now))
             }
@@ -138,7 +140,7 @@ extension EmulatedHub {
         return reply(201, fields, body: Array(Self.outcome(deliveries).utf8))
     }
 
-    private static func outcome(_ deliveries: [Delivery]) -> String {
+    private static func outcome(_ deliveries: [PushedNotification]) -> String {
         let successes = deliveries.count { $0.outcome == .success }
         var out = "<NotificationOutcome xmlns=\"\(RegistrationXML.namespace)\" xmlns:i=\"\(RegistrationXML.instance)\">"
         out += "<Success>\(successes)</Success><Failure>\(deliveries.count - successes)</Failure><Results>"

@@ -7,7 +7,7 @@ struct FanOut: Sendable {
     var id: String
     var submission: Submission
     var query: TagQuery?
-    /// Slots still to be told, from `next` on; `nil` before the send is routed.
+    /// The slots to deliver to, from `next` on; `nil` before the send is routed.
     var slots: [UInt32]?
     var next = 0
 
@@ -17,7 +17,7 @@ struct FanOut: Sendable {
     }
 }
 
-/// First in, first out, without moving what waits.
+/// A first-in, first-out queue that does not move its elements.
 struct FanOutQueue: Sendable {
     private var waiting: [FanOut?] = []
     private var head = 0
@@ -26,7 +26,7 @@ struct FanOutQueue: Sendable {
 
     mutating func append(_ fanOut: FanOut) { waiting.append(fanOut) }
 
-    /// Takes the oldest out.
+    /// Removes the oldest.
     mutating func pop() -> FanOut? {
         guard head < waiting.count else { return nil }
         let first = waiting[head]
@@ -42,7 +42,7 @@ struct FanOutQueue: Sendable {
         return first
     }
 
-    /// Puts one back that was taken out and is not done.
+    /// Returns an unfinished one to the front.
     mutating func putBack(_ fanOut: FanOut) {
         if head > 0 {
             head -= 1

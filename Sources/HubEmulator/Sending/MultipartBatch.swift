@@ -1,6 +1,6 @@
 import ByteText
 
-/// The two parts of a batch send: a payload, and the handles it is for.
+/// The two parts of a batch send: a payload and the handles that receive it.
 struct MultipartBatch: Sendable {
     /// Handles in one call at most.
     static let handlesMax = 1000
@@ -43,7 +43,7 @@ struct MultipartBatch: Sendable {
         return nil
     }
 
-    /// What stands between the boundary lines.
+    /// The parts between the boundary lines.
     private static func parts(_ body: [UInt8], boundary: String) -> [ArraySlice<UInt8>] {
         let mark = Array("--\(boundary)".utf8)
         var parts: [ArraySlice<UInt8>] = []
@@ -83,11 +83,12 @@ struct MultipartBatch: Sendable {
         return (headers, rest)
     }
 
-    /// A JSON array of strings; the service's own documentation quotes them with apostrophes, so that is taken too.
+    /// Reads a JSON array of strings; apostrophes as quotes are accepted too, because the service's documentation has
+    /// them.
     private static func handles(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> [String] {
         let json =
-            JSONValue(parsing: Array(bytes))
-            ?? JSONValue(parsing: bytes.map { $0 == UInt8(ascii: "'") ? UInt8(ascii: "\"") : $0 })
+            JSONTree(parsing: Array(bytes))
+            ?? JSONTree(parsing: bytes.map { $0 == UInt8(ascii: "'") ? UInt8(ascii: "\"") : $0 })
         guard case .array(let values)? = json else {
             throw .badRequest("The 'devices' part must be a JSON array of strings")
         }

@@ -1,9 +1,9 @@
 import ByteText
 import NotificationHub
 
-/// What the headers and the body of a send must be like for its format.
+/// The requirements on headers and body of a send, by format.
 enum PayloadRules {
-    /// What a body holds.
+    /// The content of a body.
     enum Content: Sendable, Hashable {
         case native
         /// The template properties, in the order they were sent.
@@ -61,11 +61,11 @@ enum PayloadRules {
         guard case .object = try json(body) else { throw .badRequest("The notification body must be a JSON object") }
     }
 
-    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONValue {
+    private static func json(_ body: [UInt8]) throws(Refusal) -> JSONTree {
         do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
     }
 
-    /// A flat object of strings; other scalars are taken by their text.
+    /// Reads a flat object of strings; numbers and booleans become their text.
     private static func properties(of body: [UInt8]) throws(Refusal) -> [TemplateProperty] {
         guard case .object(let members) = try json(body) else {
             throw .badRequest("The template properties must be a JSON object")
@@ -85,7 +85,7 @@ enum PayloadRules {
         "alert", "background", "voip", "complication", "fileprovider", "mdm", "location", "liveactivity", "pushtotalk",
     ]
 
-    /// `X-Apns-Expiration` is left alone: one client sends garbage in it, and the service takes that.
+    /// `X-Apns-Expiration` is not checked: one client sends garbage in it, and the service accepts that.
     private static func checkApple(_ headers: HubHeaders) throws(Refusal) {
         if let priority = headers["apns-priority"], !["1", "5", "10"].contains(priority) {
             throw .badRequest("apns-priority must be 5 or 10")
@@ -113,9 +113,9 @@ enum PayloadRules {
         case "wns/raw": return
         case "wns/toast", "wns/tile", "wns/badge":
             guard media != "application/octet-stream" else {
-                throw .badRequest("application/octet-stream is for wns/raw alone")
+                throw .badRequest("application/octet-stream is for wns/raw only")
             }
-            // The service's reference permits JSON beside XML.
+            // The service's reference permits JSON as well as XML.
             if media == "application/json" { try checkObject(body) } else { try checkXML(body) }
         default: throw .badRequest("X-WNS-Type must be wns/toast, wns/tile, wns/badge or wns/raw")
         }

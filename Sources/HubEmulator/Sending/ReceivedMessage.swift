@@ -14,7 +14,7 @@ public struct ReceivedMessage: Sendable {
     public var time: HubTime
     public var kind: Kind
     public var format: NotificationFormat
-    /// The tag expression as sent; `nil` when there was no header, which addresses everyone.
+    /// The tag expression as sent; `nil` without the header, which addresses every device.
     public var tags: String?
     /// The handles of a direct or batch send.
     public var handles: [String]
@@ -23,15 +23,15 @@ public struct ReceivedMessage: Sendable {
     public var body: [UInt8]
     /// The request's query, without the question mark.
     public var query: String
-    /// What became of it so far.
-    public var telemetry = Telemetry()
+    /// Its state and outcomes so far.
+    public var telemetry = NotificationTelemetry()
 
-    /// What it costs to keep, in bytes.
+    /// The memory it takes, in bytes.
     var weight: Int { body.count + handles.reduce(200) { $0 + $1.utf8.count } }
 
-    /// How `GET /_emulator/messages` shows it. A body that is not text is shown in base64 as `bodyBase64`.
-    public var json: JSONValue {
-        var members: [JSONValue.Member] = [
+    /// The form in `GET /_emulator/messages`. A body that is not text is in base64, as `bodyBase64`.
+    public var json: JSONTree {
+        var members: [JSONTree.Member] = [
             .init("number", .integer(number)), .init("id", .string(id)), .init("time", .string(time.description)),
             .init("kind", .string(kind.rawValue)), .init("format", .string(format.rawValue)),
             .init("tags", .text(tags)),
@@ -50,14 +50,14 @@ public struct ReceivedMessage: Sendable {
 }
 
 extension ReceivedMessage {
-    /// Reads back what `json` wrote; `nil` for anything else.
-    public init?(json: JSONValue) {
+    /// Reads the form that `json` writes; `nil` for anything else.
+    public init?(json: JSONTree) {
         guard let number = json["number"]?.integer, number > 0, let id = json["id"]?.string,
             let time = json["time"]?.string.flatMap(HubTime.init(clientText:)),
             let kind = json["kind"]?.string.flatMap(Kind.init(rawValue:)),
             let format = json["format"]?.string.flatMap({ NotificationFormat(headerValue: $0) }),
             case .object(let fields)? = json["headers"],
-            let telemetry = json["delivery"].flatMap(Telemetry.init(json:)),
+            let telemetry = json["delivery"].flatMap(NotificationTelemetry.init(json:)),
             let body = json["body"]?.string.map({ Array($0.utf8) }) ?? json["bodyBase64"]?.string.flatMap(Base64.decode)
         else { return nil }
         (self.number, self.id, self.time, self.kind, self.format) = (number, id, time, kind, format)

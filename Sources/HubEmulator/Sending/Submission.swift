@@ -1,7 +1,7 @@
 import ByteText
 import NotificationHub
 
-/// A send that was found in order: what to deliver, and to whom.
+/// A valid send: its content and its audience.
 struct Submission: Sendable {
     var kind: ReceivedMessage.Kind
     var format: NotificationFormat
@@ -12,7 +12,7 @@ struct Submission: Sendable {
     /// When a scheduled send is due.
     var due: HubTime?
 
-    /// The headers that the hub acts on or forwards; the rest is the connection's business.
+    /// The headers that the hub acts on or forwards; all others concern the connection only.
     static func forwarded(_ headers: HubHeaders) -> [HeaderField] {
         headers.fields.filter { field in
             field.name.equalsIgnoringASCIICase("Content-Type")
@@ -33,11 +33,11 @@ struct Submission: Sendable {
     }
 }
 
-/// Whom a send is for.
+/// The recipients of a send.
 enum Audience: Sendable, Hashable {
     /// No tags header: every registration of the format.
     case everyone
-    /// An empty tags header: the send is accepted and reaches nobody.
+    /// An empty tags header: the send is accepted and reaches no device.
     case nobody
     case tagged(TagExpression)
     /// A direct or batch send.

@@ -1,9 +1,9 @@
 import ByteText
 import NotificationHub
 
-/// What one registration wants to be shown, compiled once: its body, headers and expiry with their expressions.
+/// The template of a registration, compiled once: body, headers and expiry with their expressions.
 ///
-/// The body is expanded inside its own syntax, so no property can break out of the JSON or XML around it.
+/// Expressions are expanded within the body's own syntax, so no property can break out of the surrounding JSON or XML.
 final class Template: Sendable {
     private enum Segment: Sendable {
         case fixed([UInt8])
@@ -19,9 +19,9 @@ final class Template: Sendable {
     let source: String
     let name: String?
     let headers: [HeaderField]
-    /// Apple alone; as written.
+    /// For Apple only; as written.
     let expiry: String?
-    /// Apple alone; as written.
+    /// For Apple only; as written.
     let priority: String?
     private let segments: [Segment]
     private let compiledHeaders: [(name: String, value: TemplateExpression?)]
@@ -49,10 +49,10 @@ final class Template: Sendable {
         for segment in segments {
             switch segment {
             case .fixed(let bytes): body.append(contentsOf: bytes)
-            case .jsonString(let expression): JSONValue.string(expression.text(properties)).write(into: &body)
+            case .jsonString(let expression): JSONTree.string(expression.text(properties)).write(into: &body)
             case .jsonNumber(let expression):
                 let text = expression.text(properties)
-                let value = TemplateExpression.isNumber(text) ? JSONValue.number(text) : .string(text)
+                let value = TemplateExpression.isNumber(text) ? JSONTree.number(text) : .string(text)
                 value.write(into: &body)
             case .xmlText(let expression):
                 body.append(contentsOf: XMLText.escaped(expression.text(properties)).utf8)
@@ -105,7 +105,7 @@ final class Template: Sendable {
         }
     }
 
-    /// Splits a body into what never changes and what is expanded.
+    /// Splits a body into fixed text and expressions.
     private struct Compiler {
         private var segments: [Segment] = []
         private var pending: [UInt8] = []
@@ -116,7 +116,7 @@ final class Template: Sendable {
             var compiler = Compiler()
             switch source.trimmed.utf8.first {
             case UInt8(ascii: "{"):
-                let json: JSONValue
+                let json: JSONTree
                 do { json = try JSONReader.read(Array(source.utf8)) } catch {
                     throw TemplateProblem("the payload format is invalid: \(error.rawValue)")
                 }
@@ -143,7 +143,7 @@ final class Template: Sendable {
             segments.append(segment)
         }
 
-        private mutating func add(_ json: JSONValue) throws(TemplateProblem) {
+        private mutating func add(_ json: JSONTree) throws(TemplateProblem) {
             switch json {
             case .string(let text):
                 if let expression = try TemplateExpression.parse(text) {
@@ -162,7 +162,7 @@ final class Template: Sendable {
                 pending.append(UInt8(ascii: "{"))
                 for (index, member) in members.enumerated() {
                     if index > 0 { pending.append(UInt8(ascii: ",")) }
-                    JSONValue.string(member.name).write(into: &pending)
+                    JSONTree.string(member.name).write(into: &pending)
                     pending.append(UInt8(ascii: ":"))
                     try add(member.value)
                 }
@@ -202,9 +202,9 @@ final class Template: Sendable {
     }
 }
 
-/// Templates that were compiled before: an app registers the same few from all its devices.
+/// Templates that have already been compiled: an app registers the same few from all its devices.
 struct TemplateCache: Sendable {
-    /// Templates remembered at most; then it starts over.
+    /// Templates kept at most; when full, the cache is emptied.
     private static let countMax = 1000
 
     private struct Key: Hashable, Sendable {

@@ -43,8 +43,8 @@ extension TemplateExpression {
             var parts: [Part] = []
             while true {
                 skipBlanks()
-                // The service's validator wants three characters where a token starts, so a last '' is refused.
-                guard bytes.count - position >= 3 else { throw problem("ends where a token should stand") }
+                // The service's validator needs three characters where a token starts, so it refuses a final ''.
+                guard bytes.count - position >= 3 else { throw problem("ends where a token is expected") }
                 parts.append(try part())
                 skipBlanks()
                 guard let byte else { break }
@@ -59,7 +59,7 @@ extension TemplateExpression {
         }
 
         private mutating func part() throws(TemplateProblem) -> Part {
-            guard let mark = byte else { throw problem("ends where a token should stand") }
+            guard let mark = byte else { throw problem("ends where a token is expected") }
             position += 1
             switch mark {
             case UInt8(ascii: "'"), UInt8(ascii: "\""): return .literal(try quoted(by: mark))
@@ -93,7 +93,7 @@ extension TemplateExpression {
             let name = String(decoding: bytes[start..<position], as: UTF8.self).trimmed.lowercased()
             let isLegal = name.utf8.allSatisfy { 48...57 ~= $0 || 97...122 ~= $0 || $0 == UInt8(ascii: "_") }
             guard !name.isEmpty, name.utf8.count <= nameLengthMax, isLegal else {
-                throw problem("names a property that cannot be")
+                throw problem("has an invalid property name")
             }
             let fallback = try fallback()
             skipBlanks()
@@ -142,14 +142,14 @@ extension TemplateExpression {
             while let byte, byte != UInt8(ascii: ")") { position += 1 }
             let text = String(decoding: bytes[start..<position], as: UTF8.self).trimmed
             guard let number = Int(text), number >= 0, text.utf8.first != UInt8(ascii: "+") else {
-                throw problem("has a length that is no whole number")
+                throw problem("has a length that is not a whole number")
             }
             return number
         }
     }
 }
 
-/// Why a template was refused.
+/// The reason why a template was refused.
 struct TemplateProblem: Error, Sendable, Hashable {
     var message: String
 

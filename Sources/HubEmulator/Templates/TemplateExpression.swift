@@ -2,8 +2,8 @@ import ByteText
 
 /// One value of a template: literal text or an expression over the properties of a send.
 ///
-/// The whole value is either literal or an expression, and its first character alone decides which. A literal is
-/// copied unchanged, a `$(…)` in its middle included.
+/// The first character alone decides whether the whole value is an expression. A literal is copied unchanged, including
+/// any `$(…)` inside it.
 struct TemplateExpression: Sendable, Hashable {
     enum Part: Sendable, Hashable {
         case literal(String)
@@ -33,12 +33,12 @@ struct TemplateExpression: Sendable, Hashable {
 
     var parts: [Part]
 
-    /// Whether the value is `#(name)`, which can become a JSON number.
+    /// True for `#(name)`, which can become a JSON number.
     var isNumber: Bool {
         if case .property(let property) = parts.first { property.form == .number } else { false }
     }
 
-    /// The text for these properties: those sent first, then those of the registration; missing ones are empty.
+    /// The text with these properties inserted; missing ones are empty.
     func text(_ properties: TemplateProperties) -> String {
         parts.reduce(into: "") { text, part in
             switch part {
@@ -50,7 +50,7 @@ struct TemplateExpression: Sendable, Hashable {
         }
     }
 
-    /// Whether a text is a number as the official clients test it; a minus sign is not part of their rule.
+    /// True for a number by the rule of the official clients, which does not include a minus sign.
     static func isNumber(_ text: String) -> Bool {
         var rest = text.utf8[...]
         let digits = { (rest: inout Substring.UTF8View) in
@@ -82,13 +82,13 @@ extension TemplateExpression.Form {
             if value.utf16.count <= length {
                 value
             } else {
-                // With no room for the dots there is only the cut.
+                // Without room for the dots, the text is only cut.
                 length < 3 ? Self.clip(value, to: length) : Self.clip(value, to: length - 3) + "..."
             }
         }
     }
 
-    /// The first `length` UTF-16 units, one less where that would halve a surrogate pair.
+    /// The first `length` UTF-16 units, or one fewer so as not to split a surrogate pair.
     private static func clip(_ value: String, to length: Int) -> String {
         guard value.utf16.count > length else { return value }
         var cut = ""
@@ -106,7 +106,7 @@ extension TemplateExpression.Form {
 struct TemplateProperties: Sendable {
     private var values: [String: String] = [:]
 
-    /// - Parameter variables: the registration's own push variables; sent properties go before them.
+    /// - Parameter variables: the registration's own push variables; sent properties override them.
     init(_ sent: [TemplateProperty], variables: [TemplateProperty] = []) {
         for property in variables { values[property.name.lowercased()] = property.value }
         for property in sent { values[property.name.lowercased()] = property.value }

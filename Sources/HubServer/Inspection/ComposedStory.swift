@@ -1,7 +1,7 @@
 import HubEmulator
 import NotificationHub
 
-/// A test story that somebody wrote on the page.
+/// A test story written on the page.
 public struct ComposedStory: Sendable, Hashable {
     public static let headlineLengthMax = 500
 
@@ -12,8 +12,8 @@ public struct ComposedStory: Sendable, Hashable {
     public var category: String
     public var headline: String
 
-    /// Reads what the page sends; `nil` for a story without a category that is a tag, or without a headline.
-    init?(json: JSONValue, id: String) {
+    /// Reads the page's request; `nil` without a headline, or without a category that is a valid tag.
+    init?(json: JSONTree, id: String) {
         guard let category = json["category"]?.string, (try? Tag(category))?.kind == .ordinary,
             let headline = json["headline"]?.string, !headline.isEmpty, headline.count <= Self.headlineLengthMax
         else { return nil }
@@ -24,9 +24,9 @@ public struct ComposedStory: Sendable, Hashable {
         self.headline = headline
     }
 
-    /// The template send that the publisher would make of it.
+    /// The template send that the publisher would make for it.
     func request(hub: HubName, host: String, token: String) -> HubHTTPRequest {
-        let properties: [JSONValue.Member] = [
+        let properties: [JSONTree.Member] = [
             .init("messageParam", .string("Breaking \(category) News : \(headline)")),
             .init("title", .string(headline)),
             .init("category", .string(category)), .init("id", .string(id)), .init("story", .string(story)),
@@ -37,7 +37,7 @@ public struct ComposedStory: Sendable, Hashable {
                 "Host": host, "Authorization": token, "ServiceBusNotification-Format": "template",
                 "ServiceBusNotification-Tags": category, "Content-Type": "application/json;charset=utf-8",
                 "apns-push-type": "alert", "apns-collapse-id": Self.visible(story),
-            ], body: JSONValue.object(properties).bytes)
+            ], body: JSONTree.object(properties).bytes)
     }
 
     private static func visible(_ text: String) -> String {

@@ -1,18 +1,18 @@
 import HubEmulator
 import Synchronization
 
-/// What a watcher of devices is told.
+/// An event for a reader of a delivery stream.
 enum StreamEvent: Sendable {
-    case delivery(Delivery)
-    /// Sent now and again, so that a connection whose reader is gone is found out.
+    case delivery(PushedNotification)
+    /// Sent regularly, to detect connections whose reader is gone.
     case heartbeat
 }
 
-/// Who is watching which devices, live.
+/// The open streams of deliveries, by device.
 final class DeliveryStreams: Sendable {
-    /// Deliveries kept for a watcher who is slow to read; older ones are lost to it.
+    /// Deliveries kept for a slow reader; it loses older ones.
     private static let behindMax = 1000
-    /// Watchers at once, at most.
+    /// Open streams at most.
     static let watchersMax = 1000
 
     private struct Watcher: Sendable {
@@ -29,8 +29,8 @@ final class DeliveryStreams: Sendable {
 
     private let state = Mutex(State())
 
-    /// What happens to these handles from now on. Ends when the server does; `nil` when too many are watching.
-    /// - Parameter element: what to make of an event; `nil` passes over it.
+    /// The deliveries to these handles from now on. Ends with the server; `nil` when too many streams are open.
+    /// - Parameter element: converts an event; `nil` skips it.
     func watch<Element: Sendable>(
         _ handles: Set<String>, as element: @escaping @Sendable (StreamEvent) -> Element?
     ) -> AsyncStream<Element>? {
@@ -50,7 +50,7 @@ final class DeliveryStreams: Sendable {
         return elements
     }
 
-    func publish(_ deliveries: [Delivery]) {
+    func publish(_ deliveries: [PushedNotification]) {
         let watchers = state.withLock { Array($0.watchers.values) }
         guard !watchers.isEmpty else { return }
         for delivery in deliveries {

@@ -4,19 +4,19 @@ import HTTPServing
 import HubEmulator
 import NotificationHub
 
-/// What the emulator shows and does beside being a hub, all of it below `/_emulator`.
+/// The emulator's own interface for inspection and faults, below `/_emulator`.
 struct Inspection: Sendable {
     private static let messagesMax = 1000
 
     let hub: ServedHub
-    /// Whether callers from other machines are answered.
+    /// Answers callers from other machines too.
     let allowsRemote: Bool
-    /// Where the page's stories go; `nil` sends them straight to the hub.
+    /// Receives the page's stories; `nil` sends them directly to the hub.
     let publish: (@Sendable (ComposedStory) async throws -> Void)?
 
     static func isInspection(_ target: String) -> Bool { target.hasPrefix("/_emulator/") }
 
-    /// Whether the caller may see and do these things.
+    /// True when the caller may use this interface.
     func admits(_ caller: Caller) -> Bool { allowsRemote || caller.isLocal }
 
     /// - Precondition: the caller is admitted.
@@ -59,7 +59,7 @@ struct Inspection: Sendable {
             ]))
     }
 
-    /// What was handed to one device, and what it is registered as.
+    /// One device's deliveries and registrations.
     private func device(_ handle: String) -> HubHTTPResponse {
         let (registrations, deliveries) = hub.withHub {
             ($0.registrationIDs(handle: handle), $0.deliveries(to: handle))
@@ -72,9 +72,9 @@ struct Inspection: Sendable {
             ]))
     }
 
-    /// `{"outcome":"ExpiredChannel"}`: what the device's platform says from now on.
+    /// `{"outcome":"ExpiredChannel"}`: sets the outcome of the device's platform from now on.
     private func setOutcome(_ request: HubHTTPRequest, _ handle: String) -> HubHTTPResponse {
-        let word = JSONValue(parsing: request.body)?["outcome"]?.string ?? ""
+        let word = JSONTree(parsing: request.body)?["outcome"]?.string ?? ""
         guard let outcome = PushOutcome(rawValue: word) else {
             let known = PushOutcome.allCases.map(\.rawValue).joined(separator: ", ")
             return Self.problem(400, "outcome must be one of \(known).")
@@ -83,8 +83,8 @@ struct Inspection: Sendable {
         return HubHTTPResponse(status: 204)
     }
 
-    /// What a phone on the page needs to register over the hub's own interface: a token of the Listen-only key, not the
-    /// key itself.
+    /// Everything that a phone on the page needs to register over the hub's own interface: a token of the Listen-only
+    /// key, not the key itself.
     private func phone(_ request: HubHTTPRequest) -> HubHTTPResponse {
         let rule = hub.settings.rules.first { $0.rights == .listen }
         let expires = hub.now.seconds + 3600
@@ -101,11 +101,12 @@ struct Inspection: Sendable {
             ]))
     }
 
-    /// `{"category":…,"headline":…,"story":…}`: sends a test story the way this server is wired.
+    /// `{"category":…,"headline":…,"story":…}`: sends a test story to the hub, or to the receiver that the server was
+    /// given.
     private func compose(_ request: HubHTTPRequest) async -> HubHTTPResponse {
         var random = SystemRandomNumberGenerator()
         let id = "page-" + String(random.next(), radix: 36)
-        guard let json = JSONValue(parsing: request.body), let story = ComposedStory(json: json, id: id) else {
+        guard let json = JSONTree(parsing: request.body), let story = ComposedStory(json: json, id: id) else {
             return Self.problem(400, "A story needs a category and a headline of at most 500 characters.")
         }
         if let publish {
@@ -137,12 +138,12 @@ struct Inspection: Sendable {
 
     /// One fault, or an array of them.
     private func addFaults(_ request: HubHTTPRequest) -> HubHTTPResponse {
-        guard let json = JSONValue(parsing: request.body) else { return Self.problem(400, "The body is not JSON.") }
+        guard let json = JSONTree(parsing: request.body) else { return Self.problem(400, "The body is not JSON.") }
         var described = [json]
         if case .array(let list) = json { described = list }
-        do throws(FaultProblem) {
-            var faults: [Fault] = []
-            for json in described { faults.append(try Fault(json: json)) }
+        do throws(HubFaultProblem) {
+            var faults: [HubFault] = []
+            for json in described { faults.append(try HubFault(json: json)) }
             hub.withHub { hub in faults.forEach { hub.add($0) } }
             return Self.json(.array(faults.map(\.json)))
         } catch {
@@ -150,7 +151,7 @@ struct Inspection: Sendable {
         }
     }
 
-    static func json(_ value: JSONValue, status: Int = 200) -> HubHTTPResponse {
+    static func json(_ value: JSONTree, status: Int = 200) -> HubHTTPResponse {
         HubHTTPResponse(
             status: status, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"],
             body: value.bytes)

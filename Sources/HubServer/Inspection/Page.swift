@@ -1,8 +1,8 @@
 import HubEmulator
 
-/// The subscriber's phones in a browser: one page, its style and its scripts, all inside the binary.
+/// The page with the subscribers' phones: one document, its style and its scripts, all inside the binary.
 enum Page {
-    /// `nil` for a request that is not for the page.
+    /// - Returns: `nil` for a request that is not for the page.
     static func reply(to request: HubHTTPRequest) -> HubHTTPResponse? {
         guard request.method == "GET" else { return nil }
         let path = request.target.prefix { $0 != "?" }

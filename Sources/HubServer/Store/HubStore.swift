@@ -7,8 +7,8 @@ import Synchronization
 /// The hub's registrations, installations and recent sends in one SQLite file, safe against a killed process.
 final class HubStore: Sendable {
     private let database: DatabaseQueue
-    /// Held while changes are taken from the hub and written, so that they are written in their order. Whoever comes
-    /// while another writes finds nothing left to write: one transaction serves all who waited.
+    /// Held while changes are taken from the hub and written, so that they are written in order. Callers that waited
+    /// for the lock find nothing left to write: one transaction serves them all.
     private let writing = Mutex<Int>(0)
     private let messagesKept: Int
 
@@ -17,7 +17,7 @@ final class HubStore: Sendable {
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { database in
-                // Killing the process loses nothing; only losing power could undo the last transactions.
+                // Killing the process loses nothing; only a power failure could undo the last transactions.
                 try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
             }
             database = try DatabaseQueue(path: path, configuration: configuration)
@@ -39,7 +39,7 @@ final class HubStore: Sendable {
         }
     }
 
-    /// The rules with their keys, so that connection strings stay good over a restart.
+    /// The rules with their keys, so that connection strings stay valid across a restart.
     func rules() throws(HubServerProblem) -> [AccessRule] {
         do {
             return try database.read { database in
@@ -73,7 +73,7 @@ final class HubStore: Sendable {
         }
     }
 
-    /// Puts everything stored into the hub.
+    /// Restores everything stored into the hub.
     func restore(into hub: inout EmulatedHub) throws(HubServerProblem) {
         do {
             var restored = hub
@@ -89,7 +89,7 @@ final class HubStore: Sendable {
                 }
                 let messages = try Row.fetchCursor(database, sql: "SELECT * FROM messages ORDER BY number")
                 while let row = try messages.next() {
-                    let json = JSONValue(parsing: Array(row["json"] as Data))
+                    let json = JSONTree(parsing: Array(row["json"] as Data))
                     if let message = json.flatMap(ReceivedMessage.init(json:)) { restored.restore(message) }
                 }
             }
@@ -99,7 +99,7 @@ final class HubStore: Sendable {
         }
     }
 
-    /// Stores what `takeChanges` hands over.
+    /// Stores the changes from `takeChanges`.
     func write(_ takeChanges: () -> [HubChange]) {
         writing.withLock { failures in
             let changes = takeChanges()
@@ -109,7 +109,7 @@ final class HubStore: Sendable {
                     for change in changes { try Self.write(change, database, messagesKept: messagesKept) }
                 }
             } catch {
-                // A full disk must not stop the hub; what is in memory stays good.
+                // A full disk must not stop the hub; its state in memory stays valid.
                 failures += 1
             }
         }

@@ -1,3 +1,4 @@
+import ByteText
 import CRdkafka
 import KafkaModel
 import NewsModel
@@ -35,7 +36,7 @@ struct LedgerLocator {
                             committed: committed[request.results],
                             watermarks: committed.filter { request.sources.contains($0.key) },
                             uncommitted: group.none.intersection(request.sources),
-                            notes: group.notes.filter { request.sources.contains($0.key) }, kept: kept,
+                            notes: group.metadata.filter { request.sources.contains($0.key) }, kept: kept,
                             since: times[request.results])
                     }
                 } catch {
@@ -72,7 +73,7 @@ struct LedgerLocator {
             return KafkaFailure(
                 code: "_RESULTS_TOO_FEW", isRetriable: true,
                 detail:
-                    "Results topic \(results.topic) has \(topic.count) partitions, partition \(results.partition) has none",
+                    "Results topic \(results.topic) has \(counted(topic.count, "partition")), partition \(results.partition) has none",
                 remedy: "Run `newswire topics --create --config FILE`, which widens it.")
         }
         guard topic.leader(of: results.partition) == nil else { return nil }
@@ -81,9 +82,9 @@ struct LedgerLocator {
             remedy: "Start the broker that leads it; reading goes on by itself.")
     }
 
-    private struct GroupOffsets {
+    private struct Committed {
         var offsets: [TopicPartition: Int64] = [:]
-        var notes: [TopicPartition: String] = [:]
+        var metadata: [TopicPartition: String] = [:]
         /// Nothing is committed for them.
         var none: Set<TopicPartition> = []
     }
@@ -92,9 +93,9 @@ struct LedgerLocator {
     /// is safe.
     private func readCommitted(
         _ requests: [LedgerState.Request], _ failures: inout [TopicPartition: KafkaFailure]
-    ) throws(KafkaFailure) -> GroupOffsets {
+    ) throws(KafkaFailure) -> Committed {
         let partitions = Set(requests.flatMap { [$0.results] + $0.sources })
-        var group = GroupOffsets()
+        var group = Committed()
         for element in try consumer.committedEach(partitions.sorted()) {
             if element.error != RD_KAFKA_RESP_ERR_NO_ERROR {
                 let detail = "The group's committed offset of \(element.partition) could not be read"
@@ -103,7 +104,7 @@ struct LedgerLocator {
                 }
             } else if element.offset >= 0 {
                 group.offsets[element.partition] = element.offset
-                if !element.note.isEmpty { group.notes[element.partition] = element.note }
+                if !element.metadata.isEmpty { group.metadata[element.partition] = element.metadata }
             } else {
                 group.none.insert(element.partition)
             }

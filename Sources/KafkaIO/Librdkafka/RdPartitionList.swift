@@ -22,13 +22,13 @@ final class RdPartitionList {
         rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)?.pointee.offset = offset
     }
 
-    /// With a note for the broker to keep beside the offset; the list frees it.
-    func append(_ partition: TopicPartition, _ offset: Int64, note: String) {
+    /// With metadata for the broker to keep beside the offset; the list frees it.
+    func append(_ partition: TopicPartition, _ offset: Int64, metadata: String) {
         let element = rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)
         element?.pointee.offset = offset
-        guard !note.isEmpty, let copy = strdup(note) else { return }
+        guard !metadata.isEmpty, let copy = strdup(metadata) else { return }
         element?.pointee.metadata = UnsafeMutableRawPointer(copy)
-        element?.pointee.metadata_size = note.utf8.count
+        element?.pointee.metadata_size = metadata.utf8.count
     }
 
     /// Lends the list for one call.
@@ -38,29 +38,25 @@ final class RdPartitionList {
 
     var elements: [Element] { Self.elements(pointer) }
 
-    /// What librdkafka says of one partition.
+    /// An entry of a list that librdkafka filled in.
     struct Element {
         var partition: TopicPartition
         var offset: Int64
         var error: rd_kafka_resp_err_t
-        /// What stands beside the committed offset; empty when nothing does.
-        var note = ""
+        /// What the broker keeps beside the committed offset; empty for nothing.
+        var metadata = ""
     }
 
-    static func elements(_ list: UnsafePointer<rd_kafka_topic_partition_list_t>?) -> [Element] {
+    static func elements(_ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?) -> [Element] {
         guard let list = list?.pointee else { return [] }
         return UnsafeBufferPointer(start: list.elems, count: Int(list.cnt)).map(element)
     }
 
-    static func element(_ element: rd_kafka_topic_partition_t) -> Element {
+    private static func element(_ element: rd_kafka_topic_partition_t) -> Element {
         Element(
             partition: TopicPartition(topic: String(cString: element.topic), partition: element.partition),
             offset: element.offset, error: element.err,
-            note: String(
+            metadata: String(
                 decoding: UnsafeRawBufferPointer(start: element.metadata, count: element.metadata_size), as: UTF8.self))
-    }
-
-    static func elements(_ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?) -> [Element] {
-        elements(list.map { UnsafePointer($0) })
     }
 }

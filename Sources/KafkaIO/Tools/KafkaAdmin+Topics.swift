@@ -1,15 +1,9 @@
+import ByteText
 import CRdkafka
+import Foundation
 public import KafkaModel
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
-// The making of topics, and their settings.
+// Creating topics, and their settings.
 
 extension KafkaAdmin {
     /// A topic to create.
@@ -117,17 +111,18 @@ extension KafkaAdmin {
             if looks >= min(view.brokers.count * 2 - 1, Self.looksMax) { return }
             if let first = absent.min(by: { $0.key < $1.key }), began.duration(to: .now) >= limit {
                 let shown = view.topics[first.key].map {
-                    "\($0.partitions) partitions, \($0.led) of them with a leader"
+                    "\(counted($0.partitions, "partition")), \($0.led) with a leader"
                 }
                 throw KafkaFailure(
                     code: "_TIMED_OUT", isRetriable: true,
                     detail: "Gave up after \(limit.components.seconds) s: the broker should show \(first.key) with "
-                        + "\(first.value) partitions and shows \(shown ?? "nothing of it")",
+                        + "\(counted(first.value, "partition")) and shows \(shown ?? "nothing of it")",
                     remedy:
                         "Look at the brokers; or this user may not see the topic: grant it DESCRIBE. Then run it again."
                 )
             }
-            usleep(100_000)
+            // Kafka announces no topics, so the brokers are asked again. Callers may block, up to `limit`.
+            Thread.sleep(forTimeInterval: 0.1)
         }
     }
 

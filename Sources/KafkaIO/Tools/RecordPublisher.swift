@@ -62,14 +62,14 @@ public final class RecordPublisher {
             serve(milliseconds: 100)
             if let failure { throw failure }
             guard deadline > .now else {
-                throw lastTrouble
+                throw lastError
                     ?? KafkaFailure(RD_KAFKA_RESP_ERR__TIMED_OUT, detail: "The broker did not acknowledge in time")
             }
         }
     }
 
-    /// What the connection met last; it may have passed since.
-    public private(set) var lastTrouble: KafkaFailure?
+    /// The connection's last error, which may have passed since.
+    private var lastError: KafkaFailure?
 
     private func serve(milliseconds: Int32) {
         var wait = milliseconds
@@ -80,9 +80,9 @@ public final class RecordPublisher {
                 while let message = rd_kafka_event_message_next(event) { settle(message) }
             case RD_KAFKA_EVENT_ERROR:
                 let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
-                let trouble = client.failure(rd_kafka_event_error(event), detail: text)
-                lastTrouble = trouble
-                if trouble.isFatal && failure == nil { failure = trouble }
+                let error = client.failure(rd_kafka_event_error(event), detail: text)
+                lastError = error
+                if error.isFatal && failure == nil { failure = error }
             default: break
             }
             rd_kafka_event_destroy(event)

@@ -1,3 +1,5 @@
+import ByteText
+
 /// The topics of a configuration and the rules for them, in one place for the publisher's start, `newswire check` and
 /// `newswire topics`.
 public struct TopicRules: Sendable, Hashable {
@@ -143,7 +145,8 @@ extension TopicRules {
             else { return nil }
             return finding(
                 .unequalPartitions,
-                "has \(state.partitions) partitions, but \(widest.name) of the same lane has \(widest.partitions)")
+                "has \(counted(state.partitions, "partition")), but \(widest.name) of the same lane has \(widest.partitions)"
+            )
         case .results:
             // The result of a record from partition p is written to partition p.
             guard let widest = widest(of: lanes.flatMap(\.topics), states), state.partitions < widest.partitions else {
@@ -151,7 +154,7 @@ extension TopicRules {
             }
             return finding(
                 .tooFewPartitions,
-                "has \(state.partitions) partitions, but \(widest.name) has \(widest.partitions): records from partition "
+                "has \(counted(state.partitions, "partition")), but \(widest.name) has \(widest.partitions): records from partition "
                     + "\(state.partitions) on wait")
         case .deadLetters: return nil
         }
@@ -290,8 +293,8 @@ extension Duration {
     fileprivate var inWords: String {
         for (unit, name) in [(86_400, "day"), (3_600, "hour"), (60, "minute")] as [(Int64, String)] {
             let (count, rest) = components.seconds.quotientAndRemainder(dividingBy: unit)
-            if count > 0, rest == 0 { return count == 1 ? "1 \(name)" : "\(count) \(name)s" }
+            if count > 0, rest == 0 { return counted(count, name) }
         }
-        return components.attoseconds == 0 ? "\(components.seconds) seconds" : "\(wholeMilliseconds) ms"
+        return components.attoseconds == 0 ? counted(components.seconds, "second") : "\(wholeMilliseconds) ms"
     }
 }

@@ -1,18 +1,18 @@
 /// Texts of an event, taken from JSON with their bounds checked.
 enum EventText {
-    /// A text that names something; `nil` when blank. A control character in it is refused: it would travel into
-    /// record keys and request headers.
+    /// A text that names something; `nil` when blank. A control character is refused, because it would reach record
+    /// keys and request headers.
     static func identifier(_ value: JSONValue, name: FieldName, limit: Int) throws(Undecodable) -> String? {
         let text = try checked(value, name: name, limit: limit)
         if isBlank(text) { return nil }
         if hasControl(text) {
-            throw Undecodable(.controlCharacter, "\(name) holds a control character: \(Undecodable.quote(text))")
+            throw Undecodable(.controlCharacter, "\(name) contains a control character: \(Undecodable.quote(text))")
         }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A text for people; `nil` when blank. Control characters other than tab and line ends become spaces: phones
-    /// cannot show them and XML payloads cannot carry them, and they are no reason to hold back news.
+    /// A text for readers; `nil` when blank. Control characters other than tabs and line ends become spaces: phones
+    /// cannot show them and XML payloads cannot hold them, but they are no reason to hold back news.
     static func prose(_ value: JSONValue, name: FieldName, limit: Int) throws(Undecodable) -> String? {
         let text = try checked(value, name: name, limit: limit)
         if isBlank(text) { return nil }
@@ -31,7 +31,7 @@ enum EventText {
         }
     }
 
-    /// Whether nothing of it can be seen.
+    /// True when the text has no visible character.
     static func isBlank(_ text: JSONText) -> Bool {
         var hasOther = false
         for byte in text {
@@ -65,7 +65,7 @@ enum EventText {
     private static func isLineEndOrTab(_ byte: UInt8) -> Bool { byte == 0x09 || byte == 0x0A || byte == 0x0D }
 }
 
-/// A member's name for messages; only put together when there is something to say.
+/// A member's name for messages, composed only when a message needs it.
 struct FieldName: CustomStringConvertible {
     var parent: StaticString = ""
     var name: JSONText

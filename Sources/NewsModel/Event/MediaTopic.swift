@@ -1,7 +1,7 @@
-/// IPTC media topic codes, recognised in the spellings in use.
+/// IPTC media topic codes, recognised in all spellings in use.
 enum MediaTopic {
-    /// `medtop:15000000` for any spelling of it: `medtop:` or `subj:` codes, addresses below
-    /// `cv.iptc.org/newscodes/`, eight bare digits. `nil` when it is none.
+    /// `medtop:15000000` for any spelling of it: `medtop:` or `subj:` codes, addresses below `cv.iptc.org/newscodes/`,
+    /// eight bare digits. `nil` for anything else.
     ///
     /// Codes that begin with 20 are media topics below the top. The 17 top-level codes (01000000 to 17000000) are the
     /// same in media topics and in the older subject codes, whose finer codes (15054000) are reduced to their top.

@@ -1,10 +1,11 @@
-/// One news item, whatever document it came in (`news-event`, ninjs, either inside a CloudEvent).
+/// One news item, read from any document format (`news-event`, ninjs, either inside a CloudEvent).
 public struct NewsEvent: Sendable, Hashable {
     public var id: String
     public var headline: String
     /// Category names as the sender wrote them; compared without case.
     public var categories: [String]
-    /// IPTC media topic codes as `medtop:11000000`; what could not be recognised as one stands as the sender wrote it.
+    /// IPTC media topic codes in the form `medtop:11000000`; codes that were not recognised are kept as the sender
+    /// wrote them.
     public var subjects: [String]
     public var summary: String?
     /// BCP 47, e.g. `en`, `de-AT`.
@@ -55,7 +56,7 @@ public struct NewsEvent: Sendable, Hashable {
         case usable
         /// Must not be published.
         case withheld
-        /// Recalls what was sent under the same story.
+        /// Recalls everything sent under the same story.
         case canceled
     }
 
@@ -69,7 +70,8 @@ public struct NewsEvent: Sendable, Hashable {
         }
     }
 
-    /// A version as text: numbers compare as numbers and come before anything else (dates, say), which compares as text.
+    /// A version as text. Numbers compare as numbers and come before everything else, such as dates, which compares as
+    /// text.
     public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
         public var text: String
 
@@ -89,9 +91,9 @@ public struct NewsEvent: Sendable, Hashable {
     }
 }
 
-/// What an event may hold. Sizes are in bytes of UTF-8, so that memory per event has a known bound.
+/// The limits of an event. Sizes are in bytes of UTF-8, so that memory per event is bounded.
 ///
-/// The hub takes 4 KiB per notification, so none of these stands in the way of real news.
+/// The hub accepts 4 KiB per notification, so these limits do not affect real news.
 public enum EventLimits {
     /// The whole record value.
     public static let document = 1 << 20

@@ -1,4 +1,4 @@
-/// Every member name that means something to us in a news-event, a ninjs document, a CloudEvent or inside one.
+/// The member names that are read in a news-event, a ninjs document, a CloudEvent or inside one.
 enum Field: UInt8, CaseIterable {
     // news-event
     case id, headline, category, categories, subjects, summary, language, urgency, story, version, status
@@ -12,7 +12,7 @@ enum Field: UInt8, CaseIterable {
     // inside ninjs members
     case name, code, literal, scheme, role, value, href, contentType, width
 
-    /// The spellings: ninjs wrote all in lower case before 3.0 and in camel case since.
+    /// The spellings: ninjs used lower case before 3.0 and camel case since.
     var names: [StaticString] {
         switch self {
         case .id: ["id"]
@@ -75,7 +75,7 @@ struct FieldTable {
         var field: Field
     }
 
-    /// A name of up to 16 bytes; every name we know is one.
+    /// A name of up to 16 bytes; no known name is longer.
     private struct PackedName: Equatable {
         var words: (UInt64, UInt64) = (0, 0)
         var count: Int
@@ -126,7 +126,7 @@ struct FieldTable {
         return Self.pattern(name)
     }
 
-    /// ninjs 1.x names texts by pattern: `headline_*`, `description_*`. Those with markup are no help on a phone.
+    /// ninjs 1.x names texts by pattern: `headline_*`, `description_*`. Those with markup are of no use on a phone.
     private static func pattern(_ name: JSONText) -> Field? {
         guard name.count > 9, let first = name.first, first == UInt8(ascii: "h") || first == UInt8(ascii: "d") else {
             return nil

@@ -1,4 +1,4 @@
-/// The members of one JSON object that we know, by field. Reused from object to object.
+/// The known members of one JSON object, by field. Reused from object to object.
 struct Members {
     struct Member {
         /// As the document spells it, for messages.
@@ -8,11 +8,11 @@ struct Members {
 
     private let table: FieldTable
     private var slots: [Member]
-    /// Which slots belong to the object read last; the others hold pointers that are no longer valid.
+    /// The slots filled by the object read last, as bits; all others hold pointers that are no longer valid.
     private var present: UInt64 = 0
-    /// Which fields came twice.
+    /// The fields that came twice, as bits.
     private var ambiguous: UInt64 = 0
-    /// The first name that came twice. Reported by `requireUniqueNames`, so that the id can be read first.
+    /// The first name that came twice. Only `requireUniqueNames` reports it, so that the id can be read first.
     private var repeated: (name: JSONText, field: Field)?
 
     init(table: FieldTable) {
@@ -41,7 +41,7 @@ struct Members {
         }
     }
 
-    /// `nil` when absent, null, or given twice (then neither value is believed).
+    /// `nil` when absent, null, or given twice, in which case neither value is used.
     func member(_ field: Field) -> Member? {
         guard present & ~ambiguous & (1 << UInt64(field.rawValue)) != 0 else { return nil }
         let member = slots[Int(field.rawValue)]
@@ -123,7 +123,7 @@ extension Members {
         }
         if text == "usable" || EventText.isBlank(text) { return .usable }
         if text == "withheld" { return .withheld }
-        // The IPTC spells it with one l; people do not always.
+        // IPTC spells it with one l; senders do not always.
         if text == "canceled" || text == "cancelled" { return .canceled }
         let words = "usable, withheld or canceled"
         throw Undecodable(.unknownStatus, "\(name) must be \(words); it is \(Undecodable.quote(text))")

@@ -1,7 +1,7 @@
 import ByteText
 
-/// Turns records into events: our `news-event`, IPTC ninjs 1.x to 3.x, and either inside a CloudEvent
-/// (structured or binary). `EventLimits` holds the bounds; unknown members are ignored; null means absent.
+/// Decodes records into events: our `news-event`, IPTC ninjs 1.x to 3.x, and either inside a CloudEvent (structured or
+/// binary). `EventLimits` holds the limits; unknown members are ignored; null means absent.
 ///
 /// Reuses its memory from record to record, so one decoder belongs to one thread.
 public final class NewsDecoder {
@@ -18,7 +18,7 @@ public final class NewsDecoder {
         inner = Members(table: table)
     }
 
-    /// The event of a record; never traps, whatever its bytes are.
+    /// Decodes the event of a record; no input makes it trap.
     public func decode(_ record: SourceRecord) -> Result<NewsEvent, Undecodable> {
         var envelope = Envelope(record.headers)
         do throws(Undecodable) {
@@ -46,7 +46,7 @@ public final class NewsDecoder {
         members.read(try bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) })
     }
 
-    /// Takes what the envelope says, then reads the document in it.
+    /// Reads the envelope's attributes, then the document inside it.
     private func open(_ envelope: inout Envelope) throws(Undecodable) {
         envelope.eventID = (try? members.identifier(.id, limit: EventLimits.id)) ?? envelope.eventID
         try members.requireUniqueNames()
@@ -58,7 +58,7 @@ public final class NewsDecoder {
         case (.string(let text)?, nil): try read(Array(text))
         case (nil, .string(let text)?):
             guard let bytes = Base64.decode(text) else {
-                throw Undecodable(.badCloudEvent, "data_base64 of the CloudEvent is not base 64")
+                throw Undecodable(.badCloudEvent, "data_base64 of the CloudEvent is not base64")
             }
             try read(bytes)
         case (nil, nil): throw Undecodable(.badCloudEvent, "the CloudEvent has no data")
@@ -72,7 +72,7 @@ public final class NewsDecoder {
         members.has(.specversion) && members.has(.type) && members.has(.source) && members.has(.id)
     }
 
-    /// By `standard` if it is there, else by the members that only one of the two kinds has.
+    /// Decided by `standard` if present, else by the members that only one of the two formats has.
     private var isNinjs: Bool {
         if case .object(let standard)? = members.member(.standard)?.value {
             inner.read(standard)
@@ -83,15 +83,15 @@ public final class NewsDecoder {
     }
 }
 
-/// What surrounds the document: attributes of a CloudEvent, in headers (binary) or around it (structured).
+/// The attributes of a CloudEvent around a document: in headers (binary) or in the value (structured).
 struct Envelope {
-    /// Whether the record says that its value is a structured CloudEvent.
+    /// True when a header declares the value a structured CloudEvent.
     private(set) var isStructured = false
     /// Stands in for a document's own id.
     var id: String?
     /// Stands in for a document's own time.
     var time: Instant?
-    /// The best known name of the event, for a report on its failure.
+    /// The best known id of the event, for reporting a failure.
     var eventID: String?
 
     private var binaryTime: RecordHeader?
@@ -115,7 +115,7 @@ struct Envelope {
         binaryTime = headers.last { $0.name == HeaderName.cloudEventTime }
     }
 
-    /// The envelope's time; only asked for when the document has none.
+    /// The envelope's time; only used when the document has none.
     func publishedAt() throws(Undecodable) -> Instant? {
         guard let binaryTime else { return time }
         if let instant = binaryTime.text.flatMap({ Instant(rfc3339: $0) }) { return instant }

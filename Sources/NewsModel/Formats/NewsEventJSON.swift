@@ -1,5 +1,5 @@
 extension NewsEvent {
-    /// Appends the event as one `news-event` document (`schemas/news-event.schema.json`); what is absent is left out.
+    /// Appends the event as one `news-event` document (`schemas/news-event.schema.json`); absent values are left out.
     ///
     /// Reads back as an equal event when it is within `EventLimits`.
     public func encode(into bytes: inout [UInt8]) {

@@ -1,7 +1,7 @@
 // Our own document, `schemas/news-event.schema.json`.
 
 extension Members {
-    /// - Parameter envelope: stands in for a missing id or time, and learns the id before anything else can fail.
+    /// - Parameter envelope: supplies a missing id or time, and receives the id before anything else can fail.
     func newsEvent(_ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
         let id = try id(.id, &envelope)
         try requireUniqueNames()

@@ -1,9 +1,9 @@
-// IPTC ninjs 1.x to 3.x as agencies send it: news items, events and planning items.
+// IPTC ninjs 1.x to 3.x, as agencies send it: news items, events and planning items.
 
 extension Members {
-    /// `uri` is the id: versions of one item share it. A document without `version` is versioned by `versionCreated`.
+    /// `uri` is the id, which all versions of an item share. Without `version`, `versionCreated` is the version.
     ///
-    /// - Parameter envelope: stands in for a missing id or time, and learns the id before anything else can fail.
+    /// - Parameter envelope: supplies a missing id or time, and receives the id before anything else can fail.
     /// - Parameter inner: memory for the objects inside the document.
     func ninjs(_ envelope: inout Envelope, _ inner: inout Members) throws(Undecodable) -> NewsEvent {
         let id = try id(.uri, &envelope)
@@ -50,7 +50,7 @@ extension Members {
         return try prose(.descriptionOther, limit: limit)
     }
 
-    /// The value whose role comes first in `roles`, else the first one that is no credit line.
+    /// The value whose role comes first in `roles`, else the first that is not a credit line.
     private func best(
         of field: Field, roles: [StaticString], limit: Int, _ inner: inout Members
     ) throws(Undecodable) -> String? {
@@ -79,7 +79,7 @@ extension Members {
 
     // MARK: - Subjects
 
-    /// Subjects with a media topic code become subjects; of the others the name may be a category.
+    /// Subjects with a media topic code become subjects; the names of all others may be categories.
     private func appendSubjects(
         _ field: Field, to event: inout NewsEvent, _ inner: inout Members
     ) throws(Undecodable) {
@@ -105,8 +105,8 @@ extension Members {
         }
     }
 
-    /// Of the subject just read. A code of another vocabulary may have eight digits too, so bare digits count only
-    /// when nothing says that they belong elsewhere.
+    /// The media topic of the subject just read. Codes of other vocabularies may have eight digits too, so bare digits
+    /// count only when the subject names no other vocabulary.
     private var mediaTopic: String? {
         if let uri = text(.uri) {
             if let topic = MediaTopic.canonical(uri) { return topic }
@@ -129,7 +129,7 @@ extension Members {
         return text
     }
 
-    // MARK: - Addresses: extras that news does without, so what is wrong with one leaves it out
+    // MARK: - Addresses: optional, so an invalid one is left out
 
     private func webAddress(_ field: Field) -> String? {
         guard let text = text(field), text.starts(with: "https://") || text.starts(with: "http://") else { return nil }
@@ -150,7 +150,7 @@ extension Members {
         return nil
     }
 
-    /// The widest up to 1,200 pixels, which fills a phone's notification; else the narrowest.
+    /// The widest rendition up to 1,200 pixels, which fills a phone's notification; else the narrowest.
     private func bestRendition(_ inner: inout Members) -> String? {
         guard let renditions = member(.renditions)?.value else { return nil }
         var best: (score: Double, address: String)?

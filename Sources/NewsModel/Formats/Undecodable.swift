@@ -1,7 +1,7 @@
-/// Why a record's bytes are no news event.
+/// The reason why a record is not a news event.
 public struct Undecodable: Error, Sendable, Hashable {
     public var reason: Reason
-    /// One sentence for people, at most about 300 characters; names the field and, where it helps, the byte.
+    /// One sentence, at most about 300 characters; names the field and, where it helps, the byte.
     public var detail: String
     /// The event's id when that much could be read.
     public var eventID: String?
@@ -32,7 +32,7 @@ public struct Undecodable: Error, Sendable, Hashable {
         case wrongType = "wrong-type"
         case duplicateKey = "duplicate-key"
         case missingID = "missing-id"
-        /// Absent or blank, and nothing that could stand in for it.
+        /// Absent or blank, without a substitute.
         case missingHeadline = "missing-headline"
         /// Not RFC 3339, or without an offset.
         case badDate = "bad-date"
@@ -54,7 +54,7 @@ public struct Undecodable: Error, Sendable, Hashable {
 }
 
 extension Undecodable {
-    /// A text from the document, short enough and plain enough to stand in a sentence.
+    /// A text from the document, shortened and cleaned for use in a sentence.
     static func quote(_ text: JSONText) -> String {
         var quoted = "\u{201C}"
         for (index, character) in String(decoding: text.prefix(240), as: UTF8.self).unicodeScalars.enumerated() {

@@ -1,5 +1,5 @@
-/// Memory that grows as bytes are written into it. For the hot path: an array asks at every byte whether somebody shares
-/// it, which costs more than the byte.
+/// Memory that grows as bytes are written into it. For the hot path: an array checks at every byte whether it is
+/// shared, which costs more than writing the byte.
 struct GrowingBytes: ~Copyable {
     private var start: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -12,7 +12,7 @@ struct GrowingBytes: ~Copyable {
 
     deinit { start.deallocate() }
 
-    /// What was written; valid until the next change.
+    /// The bytes written so far; valid until the next change.
     var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
     @inline(__always)
@@ -34,7 +34,7 @@ struct GrowingBytes: ~Copyable {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Makes room for `room` bytes, lets `write` fill them from the first on, and keeps as many as it says.
+    /// Reserves `room` bytes, lets `write` fill them from the start, and keeps as many as it returns.
     mutating func append(room: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         reserve(room)
         count += min(max(write(start + count), 0), room)

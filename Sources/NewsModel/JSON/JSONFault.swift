@@ -1,5 +1,5 @@
-/// What is wrong with bytes that the parser refused, and where. Only looked for after a refusal, so it may be slow;
-/// it takes one pass and no recursion, whatever the bytes are.
+/// The problem in bytes that the parser refused, and its position. Only used after a refusal, so it may be slow; it
+/// takes one pass without recursion, whatever the bytes are.
 struct JSONFault {
     private(set) var undecodable: Undecodable
 
@@ -10,10 +10,10 @@ struct JSONFault {
             return
         }
         var scanner = Scanner(bytes: bytes, position: start, depthMax: depthMax)
-        // The grammar has no quarrel with it, so it was the one thing the parser limits and the grammar does not.
+        // The grammar allows the document, so the cause is the one limit that only the parser has.
         undecodable =
             scanner.fault()
-            ?? Undecodable(.numberOutOfRange, "the document holds a number that does not fit 64 bits")
+            ?? Undecodable(.numberOutOfRange, "the document contains a number that does not fit 64 bits")
     }
 
     private static func invalidUTF8(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
@@ -55,7 +55,7 @@ private struct Scanner {
             (expected, problem) = step(over: byte, expecting: expected)
             if let problem { return problem }
         }
-        if isBlank { return Undecodable(.empty, "the record's value holds only white space") }
+        if isBlank { return Undecodable(.empty, "the record's value contains only white space") }
         return open.isEmpty ? nil : truncated
     }
 
@@ -66,7 +66,7 @@ private struct Scanner {
         case (.elementOrEnd, UInt8(ascii: "]")), (.nameOrEnd, UInt8(ascii: "}")):
             return close(byte)
         case (.commaOrEnd, UInt8(ascii: "]")), (.commaOrEnd, UInt8(ascii: "}")):
-            return open.last == byte ? close(byte) : (expected, unexpected("the wrong bracket closes"))
+            return open.last == byte ? close(byte) : (expected, unexpected("the wrong closing bracket"))
         case (.commaOrEnd, UInt8(ascii: ",")):
             position += 1
             return (open.last == UInt8(ascii: "}") ? .name : .value, nil)
@@ -116,7 +116,7 @@ private struct Scanner {
             || word.wholeMatch(of: /-?((0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?)?)?/) != nil
         if position == bytes.count, mayGoOn, !word.isEmpty { return truncated }
         position = start
-        return unexpected("no JSON value can stand")
+        return unexpected("no JSON value begins")
     }
 
     private mutating func string() -> Undecodable? {
@@ -128,7 +128,7 @@ private struct Scanner {
                 return nil
             case UInt8(ascii: "\\"):
                 if let problem = escape() { return problem }
-            case 0..<0x20: return unexpected("a control character stands unescaped in a string")
+            case 0..<0x20: return unexpected("a string contains an unescaped control character")
             default: position += 1
             }
         }
@@ -143,14 +143,16 @@ private struct Scanner {
             return nil
         }
         guard position + 6 <= bytes.count else { return truncated }
-        guard let unit = codeUnit(at: position) else { return unexpected("\\u lacks its four hexadecimal digits") }
-        if UTF16.isTrailSurrogate(unit) { return unexpected("half a surrogate pair stands alone") }
+        guard let unit = codeUnit(at: position) else {
+            return unexpected("\\u is not followed by four hexadecimal digits")
+        }
+        if UTF16.isTrailSurrogate(unit) { return unexpected("an unpaired surrogate") }
         guard UTF16.isLeadSurrogate(unit) else {
             position += 6
             return nil
         }
         guard let second = codeUnit(at: position + 6), UTF16.isTrailSurrogate(second) else {
-            return position + 6 >= bytes.count ? truncated : unexpected("half a surrogate pair stands alone")
+            return position + 6 >= bytes.count ? truncated : unexpected("an unpaired surrogate")
         }
         position += 12
         return nil

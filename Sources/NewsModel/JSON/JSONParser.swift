@@ -1,6 +1,6 @@
 import CSimdjson
 
-/// Reads JSON documents one after another into the same memory. Used by one thread at a time.
+/// Reads JSON documents, one after another, into the same memory. For one thread at a time.
 ///
 /// Memory grows with the largest document seen: about 15 times its size.
 package final class JSONParser {

@@ -13,7 +13,7 @@ import ByteText
 ///     }
 /// }
 /// ```
-/// Commas and quotes are its business; that names do not repeat and that objects hold only fields is the caller's.
+/// It writes the commas and quotes; the caller ensures that names are unique and that objects hold only fields.
 public struct JSONWriter: ~Copyable {
     private var bytes: GrowingBytes
     private var needsComma = false
@@ -70,7 +70,7 @@ extension JSONWriter {
         bytes.append(flag ? "true" : "false")
     }
 
-    /// JSON knows no infinity and no NaN: they become null.
+    /// Infinity and NaN, which JSON does not have, become null.
     public mutating func value(_ number: Double) {
         guard number.isFinite else { return null() }
         separate()
@@ -106,7 +106,7 @@ extension JSONWriter {
         bytes.append("null")
     }
 
-    /// JSON that is already written, such as a body built before. Not checked.
+    /// Inserts finished JSON, such as a body built before. Not checked.
     public mutating func raw(_ json: some Collection<UInt8>) {
         separate()
         for byte in json { bytes.append(byte) }
@@ -189,7 +189,7 @@ extension JSONWriter {
         value(number)
     }
 
-    /// A member's name; exactly one value must follow. Names in the code need no escape.
+    /// Writes a member's name; exactly one value must follow. Names in the code need no escapes.
     public mutating func name(_ name: StaticString) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -198,7 +198,7 @@ extension JSONWriter {
         needsComma = false
     }
 
-    /// A name that comes from outside.
+    /// Writes a name from outside.
     public mutating func name(escaping name: String) {
         value(name)
         bytes.append(UInt8(ascii: ":"))

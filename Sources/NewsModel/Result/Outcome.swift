@@ -1,18 +1,18 @@
-/// How a delivery ended. Final: a delivery has exactly one.
+/// The final outcome of a delivery; each has exactly one.
 public enum Outcome: String, CaseIterable, Codable, Sendable, Hashable {
-    /// The hub took it (which is not yet a phone that shows it).
+    /// The hub accepted it, which does not mean that a phone has shown it.
     case accepted
-    /// The hub refused this one for its own fault.
+    /// The hub refused it because of its content.
     case rejected
-    /// Retries are used up; it was certainly not accepted.
+    /// All retries are used up; it was certainly not accepted.
     case exhausted
-    /// It may have been accepted; policy forbids another try.
+    /// It may have been accepted; the settings forbid another try.
     case unknown
-    /// Past its expiry or its lane's maximum age before it could leave.
+    /// It passed its expiry or its lane's maximum age before it could be sent.
     case expired
-    /// The record's bytes are no news event.
+    /// The record's bytes are not a news event.
     case undecodable
-    /// No category, hence no tag: an untagged send would reach everyone.
+    /// It has no category, hence no tag: an untagged send would reach every device.
     case unroutable
     /// The same id and version was already sent.
     case duplicate
@@ -20,10 +20,10 @@ public enum Outcome: String, CaseIterable, Codable, Sendable, Hashable {
     case superseded
     /// The event says it must not be published.
     case withheld
-    /// Recalled before it left.
+    /// It was recalled before it was sent.
     case canceled
 
-    /// Whether the original record also goes to the dead-letter topic.
+    /// True when the original record also goes to the dead-letter topic.
     public var isDeadLettered: Bool {
         switch self {
         case .rejected, .exhausted, .unknown, .undecodable, .unroutable: true
@@ -32,7 +32,7 @@ public enum Outcome: String, CaseIterable, Codable, Sendable, Hashable {
     }
 }
 
-/// What a delivery is made for. The raw value is the hub's `ServiceBusNotification-Format`.
+/// The target of a delivery. The raw value is the hub's `ServiceBusNotification-Format`.
 public enum Platform: String, CaseIterable, Codable, Sendable, Hashable {
     /// One payload that the hub expands through each device's own template.
     case template

@@ -1,13 +1,13 @@
-/// What became of one delivery: the record on the results topic.
+/// The result of one delivery: the record on the results topic.
 public struct ResultRecord: Sendable, Hashable {
-    /// `nil` only when the record could not be decoded far enough to know it.
+    /// `nil` only when decoding failed before it was known.
     public var eventID: String?
     public var platform: Platform
     public var outcome: Outcome
     public var categories: [String]
     public var tags: [String]
     public var lane: String
-    /// Requests put on the wire for this delivery.
+    /// Requests sent for this delivery.
     public var attempts: Int
     public var httpStatus: Int?
     public var notificationID: String?
@@ -17,7 +17,7 @@ public struct ResultRecord: Sendable, Hashable {
     public var settledAt: Instant
     public var latency: Latency
     public var error: Failure?
-    /// The hub took it although its story was recalled meanwhile: it was on the wire by then.
+    /// The hub accepted it although its story was recalled meanwhile: the request was already sent.
     public var afterRecall = false
     /// The parts of the notification that were shortened or left out to fit, e.g. `["summary", "message"]`.
     public var cut: [String] = []
@@ -48,7 +48,7 @@ public struct ResultRecord: Sendable, Hashable {
         self.error = error
     }
 
-    /// Where the event stood.
+    /// The event's position on its topic.
     public struct Source: Sendable, Hashable {
         public var partition: TopicPartition
         public var offset: Int64
@@ -59,13 +59,13 @@ public struct ResultRecord: Sendable, Hashable {
         }
     }
 
-    /// How long the delivery took.
+    /// The durations of a delivery's stages.
     public struct Latency: Sendable, Hashable {
-        /// From read to the first request on the wire.
+        /// From reading the event to its first request.
         public var queue: Duration?
-        /// From the last request on the wire to its reply.
+        /// From the last request to its reply.
         public var hub: Duration?
-        /// From read to settled.
+        /// From reading the event to its final outcome.
         public var total: Duration?
 
         public init(queue: Duration? = nil, hub: Duration? = nil, total: Duration? = nil) {
@@ -75,11 +75,11 @@ public struct ResultRecord: Sendable, Hashable {
         }
     }
 
-    /// Why an outcome is not `accepted`.
+    /// The reason for any outcome but `accepted`.
     public struct Failure: Sendable, Hashable {
         /// A stable word for programs, e.g. `missing-id`.
         public var code: String
-        /// A sentence for people; never a secret, never a payload.
+        /// A sentence; never contains a secret or a payload.
         public var detail: String
 
         public init(code: String, detail: String) {

@@ -3,13 +3,13 @@ import ByteText
 // The result record as JSON: `schemas/news-result.schema.json`.
 
 extension ResultRecord {
-    /// The Kafka key of the result: the event's id; when that is unknown, where the record stood.
+    /// The Kafka key of the result: the event's id or, when that is unknown, the record's position.
     public var key: [UInt8] { Array((eventID ?? source.description).utf8) }
 
-    /// The delivery it reports, as the `nw-source` header has it.
+    /// The delivery that it reports, in the form of the `nw-source` header.
     public var coordinates: SourceCoordinates { SourceCoordinates(source: source, platform: platform) }
 
-    /// Appends the record as one JSON object. What is unknown is left out, only `eventId` is null then.
+    /// Appends the record as one JSON object. Unknown values are left out, except `eventId`, which is then null.
     public func encode(into bytes: inout [UInt8]) {
         JSONWriter.write(into: &bytes) { json in
             json.object { json in encode(fieldsInto: &json) }
@@ -36,7 +36,7 @@ extension ResultRecord {
         json.field("settledAt", settledAt)
         if latency != Latency() {
             json.object("latencyMs") { json in
-                // Differences of wall-clock times of several machines; the schema knows no negative ones.
+                // The clocks of several machines may differ; the schema does not allow negative durations.
                 json.field("queue", milliseconds: latency.queue.map { max($0, .zero) })
                 json.field("hub", milliseconds: latency.hub.map { max($0, .zero) })
                 json.field("total", milliseconds: latency.total.map { max($0, .zero) })
@@ -53,18 +53,19 @@ extension ResultRecord {
         if !leftOut.isEmpty { json.array("leftOut", of: Limits.list(leftOut)) }
     }
 
-    /// Bounds of its texts, in bytes of UTF-8, so that a result stays well below 32 KiB whatever the event and the hub hold.
-    /// The event's id has one already (`EventLimits.id`), and is never cut: the ledger goes by it.
+    /// Limits of the texts, in bytes of UTF-8, so that a result stays well below 32 KiB whatever the event and the hub
+    /// contain.
+    /// The event's id has its own limit (`EventLimits.id`) and is never cut, because the ledger compares it.
     private enum Limits {
         static let code = 128
         static let detail = 1_024
-        /// An id that the hub gave.
+        /// An id from the hub.
         static let hubText = 256
         /// One category or tag, and all of them together.
         static let name = 256
         static let names = 4_096
 
-        /// As many from the start as have room.
+        /// As many from the start as fit.
         static func list(_ names: [String]) -> [String] {
             var room = Self.names
             if names.allSatisfy({
@@ -79,9 +80,9 @@ extension ResultRecord {
         }
     }
 
-    /// Reads back what `encode` wrote; unknown members are ignored.
+    /// Reads the form that `encode` writes; unknown members are ignored.
     ///
-    /// - Throws: what is wrong with the bytes, naming the field.
+    /// - Throws: the problem, naming the field.
     public init(decoding bytes: [UInt8]) throws(Undecodable) {
         let parser = JSONParser()
         let fields = ResultFields(
@@ -125,7 +126,7 @@ extension ResultRecord {
     }
 }
 
-/// An object's members looked up one by one; results are read by people, so this need not be fast.
+/// Looks up an object's members one by one; results are read by tools for people, so this need not be fast.
 private struct ResultFields {
     let object: JSONObject
 

@@ -1,4 +1,4 @@
-/// Which delivery of which record a result is about: the value of the `nw-source` header.
+/// The record and the delivery that a result reports: the value of the `nw-source` header.
 public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
     public var source: ResultRecord.Source
     public var platform: Platform
@@ -29,7 +29,7 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
 
     /// `nil` unless the bytes are exactly what `description` prints.
     public init?(headerValue: [UInt8]) {
-        // From the right: a topic's name is free within Kafka's rules, the rest is not.
+        // The last three parts have a fixed form; only the topic's name is free.
         let parts = headerValue.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == 4, (1...249).contains(parts[0].count),
             let topic = String(validating: parts[0], as: UTF8.self),

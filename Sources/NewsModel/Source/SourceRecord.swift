@@ -1,4 +1,4 @@
-/// One record as it stands in a partition: bytes, not yet believed to be anything.
+/// One record as read from a partition: raw bytes, not yet decoded.
 public struct SourceRecord: Sendable, Hashable {
     public var offset: Int64
     /// The broker's or producer's timestamp; `nil` when the record carries none.
@@ -18,7 +18,7 @@ public struct SourceRecord: Sendable, Hashable {
         self.headers = headers
     }
 
-    /// What the record holds in memory, in bytes: key, value and headers.
+    /// The size of key, value and headers, in bytes.
     public var byteCount: Int {
         (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(0) { $0 + $1.byteCount }
     }
@@ -51,19 +51,21 @@ public enum HeaderName {
     public static let source = "nw-source"
     /// On results and dead letters: the outcome's name.
     public static let outcome = "nw-outcome"
-    /// On results: whose they are (`kafka.group`). Results of other groups are not in our ledger.
+    /// On results: the consumer group that wrote them (`kafka.group`). Results of other groups are not part of our
+    /// ledger.
     public static let group = "nw-group"
     /// On dead letters: the code of what went wrong.
     public static let reason = "nw-reason"
     /// On results: the event's version, for finding duplicates without reading JSON.
     public static let version = "nw-version"
-    /// On results: which record it is about, a hash of 16 hexadecimal digits. Coordinates come again when a topic is made anew.
+    /// On results: the identity of the record, a hash of 16 hexadecimal digits. Coordinates repeat when a topic is
+    /// created again.
     public static let identity = "nw-identity"
     /// On dead letters: when the original was written, in milliseconds since 1970.
     public static let writtenAt = "nw-written-at"
     /// On dead letters without the original's value and headers, which the broker refused as too large: `true`.
     public static let truncated = "nw-truncated"
-    /// On a record put back on its lane: how often that happened.
+    /// On a record put back on its lane: the number of times that happened.
     public static let redrive = "nw-redrive"
 
     public static let contentType = "content-type"
@@ -77,7 +79,7 @@ public enum HeaderName {
     public static let cloudEventID = "ce_id"
     public static let cloudEventTime = "ce_time"
 
-    /// Whether an event's header also goes on its results.
+    /// True for headers of an event that its results carry too.
     public static func isCarried(_ name: String) -> Bool {
         name.utf8.starts(with: cloudEventPrefix.utf8) || isTraceContext(name)
     }
@@ -86,15 +88,15 @@ public enum HeaderName {
 }
 
 extension HeaderName {
-    /// Names and values together of the headers that a result carries on.
+    /// The total size of the names and values that a result carries.
     public static let carriedBytesMax = 8 << 10
-    /// One value among them; longer ones are left out.
+    /// The size of one value; headers with a longer one are left out.
     public static let carriedValueBytesMax = 2 << 10
 }
 
 extension [RecordHeader] {
-    /// Those of an event's headers that also go on its results, in their order, within the bounds of `HeaderName`: the
-    /// trace context goes before everything else, then the first headers go before later ones.
+    /// The headers of an event that its results carry too, in order and within the limits of `HeaderName`. The trace
+    /// context has priority; among the others, earlier headers do.
     public var carriedToResults: [RecordHeader] {
         guard contains(where: { HeaderName.isCarried($0.name) }) else { return [] }
         var room = HeaderName.carriedBytesMax

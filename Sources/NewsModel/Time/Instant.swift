@@ -2,7 +2,7 @@ import ByteText
 
 /// A point in time, in nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 ///
-/// Every decision takes its time as an `Instant` argument; nothing in this module reads a clock.
+/// All decisions take the time as an argument; nothing in this module reads a clock.
 public struct Instant: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
 
@@ -57,11 +57,11 @@ extension Duration {
     }
 }
 
-/// What time it is, by two clocks.
+/// The current time by two clocks.
 public struct Moment: Sendable, Hashable {
-    /// The monotonic clock: for pace, backoff and time limits. It never steps; its zero means nothing.
+    /// The monotonic clock: for pace, backoff and timeouts. It never jumps; its zero has no meaning.
     public var steady: Instant
-    /// The clock on the wall: for ages, expiry and embargoes, and for what people read. It may be wrong, and may be set.
+    /// The wall clock: for ages, expiry, embargoes and displayed times. It may be wrong, and may be changed.
     public var wall: Instant
 
     public init(steady: Instant, wall: Instant) {

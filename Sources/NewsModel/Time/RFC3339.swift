@@ -5,8 +5,8 @@ import ByteText
 extension Instant: CustomStringConvertible {
     /// `nil` unless the text is an RFC 3339 date and time with an offset.
     ///
-    /// Digits after the ninth of a fraction are dropped; `:60` is taken only where UTC has leap seconds (23:59) and
-    /// means the second after; what is before 1677 or after 2262 becomes `distantPast` or `distantFuture`.
+    /// Digits after the ninth of a fraction are dropped. `:60` is accepted only where UTC has leap seconds (23:59) and
+    /// means the second after. Times before 1677 or after 2262 become `distantPast` or `distantFuture`.
     public init?(rfc3339 text: some StringProtocol) {
         let parsed = text.utf8.withContiguousStorageIfAvailable { Instant(rfc3339: $0) }
         guard let instant = parsed ?? Array(text.utf8).withUnsafeBufferPointer({ Instant(rfc3339: $0) }) else {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteText
 import Foundation
 import KafkaIO
 package import KafkaModel
@@ -61,9 +62,9 @@ struct CheckCommand: AsyncParsableCommand {
         do {
             let sender = try SingleSend(settings)
             // No device has this tag: the hub checks everything and then sends to none.
-            let nobody = try Tag("newswire-check-\(UUID().uuidString)")
+            let unused = try Tag("newswire-check-\(UUID().uuidString)")
             let probe = SendRequest(
-                format: .template, tags: TagExpression(nobody).description,
+                format: .template, tags: TagExpression(unused).description,
                 body: Array(#"{"messageParam":"newswire check"}"#.utf8))
             let verdict = SendVerdict(try await sender.send(probe))
             let name = "\(sender.connection.endpoint)\(sender.hub)"

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteText
 import Foundation
 import KafkaModel
 import Logging

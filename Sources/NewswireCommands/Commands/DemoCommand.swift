@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteText
 import HTTPServing
 import HubServer
 import KafkaIO

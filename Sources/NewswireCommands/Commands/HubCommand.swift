@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteText
 import Foundation
 import HubServer
 import NewswireSettings

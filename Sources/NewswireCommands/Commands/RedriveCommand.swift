@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteText
 import KafkaIO
 import KafkaModel
 import NewsModel
@@ -114,9 +115,9 @@ struct RedriveCommand: ParsableCommand {
         let kafka = settings.kafkaSettings
         let topic = settings.deadLettersTopic
         let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
-        let marks = try GroupMarks(settings: kafka, group: "\(kafka.group).redrive")
+        let offsets = try GroupOffsets(settings: kafka, group: "\(kafka.group).redrive")
         let publisher = try RecordPublisher(settings: kafka)
-        let committed = try marks.read(all)
+        let committed = try offsets.read(all)
         for partition in all where !stop.isRaised && summary.putBack < limit ?? .max {
             var mark = RedriveMark(committed[partition])
             let reader = try TopicReader(
@@ -150,7 +151,7 @@ struct RedriveCommand: ParsableCommand {
                 try publisher.flush()
                 let (reached, lost) = mark.committed
                 outOfReach = lost
-                try marks.commit([partition: reached])
+                try offsets.commit([partition: reached])
             }
             if outOfReach > 0 {
                 Terminal.standardError.line(

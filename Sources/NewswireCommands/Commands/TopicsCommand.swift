@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteText
 import KafkaIO
 package import KafkaModel
 import NewswireSettings

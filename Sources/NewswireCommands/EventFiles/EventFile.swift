@@ -121,7 +121,7 @@ package enum EventFileFormat: String, CaseIterable, Sendable {
         switch text.first {
         case UInt8(ascii: "["): self = .array
         case UInt8(ascii: "{"):
-            // A line that is an object by itself is one of many; a document's first line leaves something open.
+            // In NDJSON the first line is a complete object; in a document it leaves one open.
             let line = text.prefix { $0 != UInt8(ascii: "\n") }
             var scan = JSONScan()
             for byte in line { scan.read(byte) }

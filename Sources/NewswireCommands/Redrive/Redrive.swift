@@ -42,7 +42,7 @@ package struct Redrive: Sendable {
         var outcome: Outcome
         var reason: String
         package var coordinates: SourceCoordinates
-        /// How many times it was put back before.
+        /// The number of times it was put back before.
         var count: Int
         /// The time the event was put on its lane.
         var writtenAt: Instant?

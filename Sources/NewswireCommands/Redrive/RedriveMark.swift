@@ -2,12 +2,12 @@ import ByteText
 import Foundation
 package import KafkaIO
 
-/// Remembers which dead letters of one partition were put back, in one committed offset and its note.
+/// Remembers which dead letters of one partition were put back, in one committed offset and its metadata.
 ///
-/// The offset is the first dead letter not yet put back; the note has a bit for every later one that was. So runs with
+/// The offset is the first dead letter not yet put back; the metadata has a bit for every later one that was. So runs with
 /// different filters respect each other, and no other store is needed.
 package struct RedriveMark: Sendable {
-    /// How far the note reaches back from the newest dead letter put back: 4,000 bytes hold this many bits.
+    /// The offsets that the metadata covers, counted back from the newest dead letter put back: 4,000 bytes of base64.
     static let reach: Int64 = 24_000
 
     private let start: Int64
@@ -16,12 +16,13 @@ package struct RedriveMark: Sendable {
     /// Seen and not put back, ascending.
     private var left: [Int64] = []
 
-    /// - Parameter committed: `nil` before the first run. A foreign note counts as empty.
-    package init(_ committed: GroupMarks.Mark?) {
+    /// - Parameter committed: `nil` before the first run. Foreign metadata counts as empty.
+    package init(_ committed: GroupOffsets.Position?) {
         // No partition gets this far, and the sums below cannot overflow.
         start = min(max(committed?.offset ?? 0, 0), .max / 2)
         next = start
-        guard let note = committed?.note, let bytes = Base64.decode(note), bytes.count <= Self.reach / 8 else {
+        guard let metadata = committed?.metadata, let bytes = Base64.decode(metadata), bytes.count <= Self.reach / 8
+        else {
             return
         }
         for (index, byte) in bytes.enumerated() {
@@ -49,9 +50,9 @@ package struct RedriveMark: Sendable {
         left.append(offset)
     }
 
-    /// The mark to commit, and the number of dead letters that the note does not reach: later runs skip them unless they
+    /// The mark to commit, and the number of dead letters that the metadata does not reach: later runs skip them unless they
     /// start from the beginning.
-    package var committed: (mark: GroupMarks.Mark, outOfReach: Int) {
+    package var committed: (mark: GroupOffsets.Position, outOfReach: Int) {
         let newest = gone.max() ?? start
         let reachable = left.drop { newest - $0 >= Self.reach }
         var offset = reachable.first ?? next
@@ -60,7 +61,7 @@ package struct RedriveMark: Sendable {
         for one in gone where one > offset {
             bits[Int((one - offset) / 8)] |= 1 << UInt8((one - offset) % 8)
         }
-        let mark = GroupMarks.Mark(offset: offset, note: Base64.encode(bits))
+        let mark = GroupOffsets.Position(offset: offset, metadata: Base64.encode(bits))
         return (mark, left.count - reachable.count)
     }
 }

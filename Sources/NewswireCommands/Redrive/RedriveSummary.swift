@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 
 /// Counts what a run did with the dead letters it read.

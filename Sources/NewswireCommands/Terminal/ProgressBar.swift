@@ -1,3 +1,5 @@
+import ByteText
+
 /// One line that is redrawn on a terminal; nothing elsewhere.
 package struct ProgressBar {
     let terminal: Terminal

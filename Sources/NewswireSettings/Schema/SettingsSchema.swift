@@ -1,3 +1,5 @@
+import ByteText
+
 /// The configuration's JSON Schema (2020-12), generated from `SettingsKey.all`: editors complete and check exactly what
 /// newswire reads.
 package enum SettingsSchema {
@@ -91,13 +93,9 @@ package enum SettingsSchema {
         }
     }
 
-    /// In the texts of the table, only quotes and backslashes need escaping.
     private static func string(_ text: String) -> String {
-        var quoted = "\""
-        for character in text {
-            if character == "\"" || character == "\\" { quoted += "\\" }
-            quoted.append(character)
-        }
-        return quoted + "\""
+        var bytes: [UInt8] = []
+        JSONEscaping.append(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -5,7 +5,7 @@ import PublishEngine
 import PublisherService
 import StatusServer
 
-/// Every setting. Where a component has the default, it stands there and is only quoted here.
+/// Every setting. A default that belongs to a component is taken from the component.
 extension SettingsKey {
     package static let all: [SettingsKey] = kafka + lanes + topics + hub + payload + pace + service
 

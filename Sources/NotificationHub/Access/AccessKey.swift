@@ -1,11 +1,11 @@
 import ByteText
 import Crypto
 
-/// The secret of an access rule. It looks like base64 but is used as text: its UTF-8 bytes are the HMAC key.
+/// The secret key of an access rule. It looks like base64 but is used as text: its UTF-8 bytes are the HMAC key.
 ///
-/// Nothing prints it: not its description, not a mirror, not `dump`. Whoever needs the text says `revealed`.
+/// Its description, its mirror and `dump` hide the text; only `revealed` returns it.
 public struct AccessKey: Sendable {
-    /// The client libraries' own bound.
+    /// The limit of the client libraries.
     public static let lengthMax = 256
 
     /// The secret itself.
@@ -35,7 +35,7 @@ extension AccessKey: CustomStringConvertible, CustomDebugStringConvertible, Cust
 }
 
 extension String {
-    /// Takes as long for a near miss as for a far one of the same length.
+    /// Takes the same time wherever two texts of equal length differ.
     func isEqualInConstantTime(to other: String) -> Bool {
         let (left, right) = (Array(utf8), Array(other.utf8))
         guard left.count == right.count else { return false }
@@ -43,11 +43,11 @@ extension String {
     }
 }
 
-/// A rule of a hub or a namespace: a name, one or two keys, and what they open.
+/// An access rule of a hub or a namespace: a name, one or two keys, and their rights.
 public struct AccessRule: Sendable, Hashable {
     public var name: String
     public var primaryKey: AccessKey
-    /// The second key lets the first be replaced without a pause.
+    /// Allows the primary key to be replaced without interruption.
     public var secondaryKey: AccessKey?
     public var rights: Rights
 
@@ -68,7 +68,7 @@ public struct AccessRule: Sendable, Hashable {
         /// Register devices.
         public static let listen = Rights(rawValue: 1)
         public static let send = Rights(rawValue: 2)
-        /// Read and change what others registered.
+        /// Read and change the registrations of others.
         public static let manage = Rights(rawValue: 4)
     }
 }

@@ -1,8 +1,7 @@
-/// The `Authorization` value that a client keeps, renewed ahead of its expiry.
+/// A client's `Authorization` value, renewed before it expires.
 ///
-/// A token lives for an hour from the moment it was minted, however often it is used, and is replaced when less than
-/// a third of that is left: a request that waits in a queue still carries a valid one, and a clock that is some
-/// minutes off the hub's does no harm.
+/// A token is valid for an hour and is replaced when less than a third of that is left. A request that waits in a queue
+/// therefore still has a valid token, and a clock that differs from the hub's by some minutes does no harm.
 public struct AccessToken: Sendable {
     /// Seconds.
     public static let lifetime: Int64 = 3600
@@ -23,7 +22,7 @@ public struct AccessToken: Sendable {
         }
     }
 
-    /// - Parameter resource: the URI to open; see `HubEndpoint.audience`.
+    /// - Parameter resource: the URI that the token opens; see `HubEndpoint.audience`.
     public init(resource: String, keyName: String, key: AccessKey) {
         self.resource = resource
         self.keyName = keyName
@@ -34,10 +33,10 @@ public struct AccessToken: Sendable {
         self.init(resource: connection.endpoint.audience, keyName: connection.keyName, key: connection.key)
     }
 
-    /// The header's value to send at `now`, in Unix seconds.
+    /// The header's value at `now`, in Unix seconds.
     ///
-    /// A clock that jumps ahead finds the token old and renews it. One that jumps back finds a token from the future
-    /// and renews that too: its expiry would be further away than a token should live.
+    /// The token is also renewed after the clock has jumped: forward, because the token is then too old; back, because
+    /// it would then be valid for too long.
     public mutating func headerValue(at now: Int64) -> String {
         if let minted, !minted.isDue(at: now) { return minted.value }
         let (sum, overflow) = now.addingReportingOverflow(Self.lifetime)
@@ -47,7 +46,7 @@ public struct AccessToken: Sendable {
         return value
     }
 
-    /// Makes the next call mint a new token; for a hub that refused this one.
+    /// Makes the next call create a new token, after the hub has refused this one.
     public mutating func discard() {
         minted = nil
     }

@@ -1,14 +1,15 @@
 import ByteText
 
 extension SharedAccessSignature {
-    /// Whether a request's token opens a path. The order of the checks decides which refusal a caller sees.
+    /// Checks whether a request's token opens a path. The order of the checks determines the refusal that a caller
+    /// sees.
     /// - Parameters:
     ///   - header: the `Authorization` header's value; `nil` when there is none.
     ///   - host: the request's `Host`, with or without a port; `nil` leaves the host unchecked.
     ///   - path: the request's path; a query is ignored.
     ///   - now: Unix seconds.
-    ///   - clockSkew: seconds by which an expired token is still taken. The service's own allowance is not known.
-    /// - Returns: the rule whose key signed the token; whether it has the right that the call needs is for the caller.
+    ///   - clockSkew: seconds for which an expired token is still accepted. The service's own allowance is not known.
+    /// - Returns: the rule whose key signed the token. The caller checks that it has the right the call needs.
     public static func verified(
         header: String?, host: String?, path: String, rules: [AccessRule], now: Int64, clockSkew: Int64 = 0
     ) -> Result<AccessRule, TokenRefusal> {
@@ -31,8 +32,8 @@ extension SharedAccessSignature {
         }
     }
 
-    /// Whether the audience is the same host and a prefix of the path, whole segments compared: `/hub1` does not open
-    /// `/hub10`. Scheme, port, query and a slash at the end do not matter, as clients differ in all of them.
+    /// True when the audience has the same host and its path is a prefix of `path`, by whole segments: `/hub1` does not
+    /// open `/hub10`. Scheme, port, query and a trailing slash are ignored, as clients differ in all of them.
     package func opens(host: String?, path: String) -> Bool {
         guard let uri = encodedAudience.percentDecoded(), let separator = uri.firstRange(of: "://"),
             ["http", "https", "sb"].contains(uri[..<separator.lowerBound].asciiLowercased)
@@ -52,8 +53,7 @@ extension SharedAccessSignature {
         (try? HubEndpoint.hostAndPort(authority))?.host
     }
 
-    /// The path's segments, decoded and lower-cased; `nil` for one that another reader of the path could take to
-    /// mean something else.
+    /// The path's segments, decoded and in lower case; `nil` if other software might interpret one differently.
     private static func segments(of path: Substring) -> [String]? {
         var segments: [String] = []
         for segment in path.prefix(while: { $0 != "?" && $0 != "#" }).split(separator: "/") {
@@ -64,12 +64,12 @@ extension SharedAccessSignature {
     }
 }
 
-/// Why a hub does not believe a token; all of them are answered with 401.
+/// The reason why a hub refuses a token. All of them are answered with 401.
 public enum TokenRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case missingToken, malformedToken, invalidSignature, expiredToken, invalidAudience
 
     /// The message of the error body; its first word is the service's name for the case. Only the wording of
-    /// `invalidSignature` was seen in recordings of the service.
+    /// `invalidSignature` is known from recordings of the service.
     public var description: String {
         switch self {
         case .missingToken: "MissingToken: The authorization header was not found."

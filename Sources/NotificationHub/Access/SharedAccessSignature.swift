@@ -2,14 +2,14 @@ import ByteText
 
 /// The value of an `Authorization` header: `SharedAccessSignature sr={S}&sig={E}&se={T}&skn={N}`.
 ///
-/// A parsed one is still only a claim; see `verified(…)`. Descriptions and mirrors hide the signature.
+/// A parsed value is not verified; see `verified(…)`. Descriptions and mirrors hide the signature.
 public struct SharedAccessSignature: Sendable, Hashable {
     /// A longer header is malformed.
     public static let headerLengthMax = 8192
 
-    /// The audience exactly as it was sent, still percent-encoded: that text is what was signed.
+    /// The audience exactly as sent, still percent-encoded, because that text was signed.
     public let encodedAudience: String
-    /// The expiry exactly as it was sent, for the same reason.
+    /// The expiry exactly as sent, for the same reason.
     public let expiryText: String
     /// Unix seconds.
     public let expiry: Int64
@@ -18,7 +18,7 @@ public struct SharedAccessSignature: Sendable, Hashable {
     /// The base64 of the MAC.
     let signature: String
 
-    /// Mints the header's value.
+    /// Creates the header's value.
     /// - Parameters:
     ///   - resource: the URI the token opens, not encoded; it is lower-cased. See `HubEndpoint.audience`.
     ///   - expiresAt: Unix seconds.
@@ -28,7 +28,8 @@ public struct SharedAccessSignature: Sendable, Hashable {
         return "SharedAccessSignature sr=\(audience)&sig=\(signature)&se=\(expiresAt)&skn=\(keyName.percentEncoded)"
     }
 
-    /// Reads a header's value: fields in any order, each split at its first `=`, as `sig` may hold raw `/` and `=`.
+    /// Reads a header's value: fields in any order, each split at its first `=`, because `sig` may contain raw `/` and
+    /// `=`.
     /// - Throws: `missingToken` for a blank value, else `malformedToken`.
     public init(parsing header: some StringProtocol) throws(TokenRefusal) {
         guard header.utf8.count <= Self.headerLengthMax else { throw .malformedToken }

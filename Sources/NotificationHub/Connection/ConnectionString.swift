@@ -2,7 +2,7 @@ import ByteText
 
 /// A parsed `Endpoint=sb://…/;SharedAccessKeyName=…;SharedAccessKey=…`.
 ///
-/// Descriptions and mirrors hide the key; `revealed` is the one way to print all of it.
+/// Descriptions and mirrors hide the key; only `revealed` returns the whole string.
 public struct ConnectionString: Sendable, Hashable {
     public static let lengthMax = 4096
     public static let keyNameLengthMax = 256
@@ -11,7 +11,7 @@ public struct ConnectionString: Sendable, Hashable {
     /// The name of the access rule.
     public var keyName: String
     public var key: AccessKey
-    /// The hub, when the string names one; a hub named elsewhere goes before it.
+    /// The hub, when the string names one; a hub named in the settings has priority.
     public var entityPath: HubName?
 
     public init(endpoint: HubEndpoint, keyName: String, key: AccessKey, entityPath: HubName? = nil) {
@@ -21,7 +21,7 @@ public struct ConnectionString: Sendable, Hashable {
         self.entityPath = entityPath
     }
 
-    /// The whole string with its key, in the one order that every client library reads.
+    /// The whole string including its key, in the one order that every client library reads.
     public var revealed: String { text(key: key.revealed) }
 
     private func text(key: String) -> String {
@@ -38,7 +38,7 @@ extension ConnectionString: CustomStringConvertible, CustomDebugStringConvertibl
 }
 
 extension ConnectionString {
-    /// The parts that are read, by the names they are written with.
+    /// The known parts, by name.
     public enum Part: String, CaseIterable, Sendable, Hashable {
         case endpoint = "Endpoint"
         case keyName = "SharedAccessKeyName"
@@ -46,8 +46,8 @@ extension ConnectionString {
         case entityPath = "EntityPath"
     }
 
-    /// Reads parts in any order, names without regard to case, and splits each at its first `=`, as keys end in `=`.
-    /// Empty parts and unknown names are passed over.
+    /// Reads parts in any order, names without regard to case. Each part is split at its first `=`, because keys end in
+    /// `=`. Empty parts and unknown names are skipped.
     public init(parsing text: String) throws(ConnectionStringProblem) {
         guard text.utf8.count <= Self.lengthMax else { throw .tooLong }
         guard let first = text.trimmed.first else { throw .empty }
@@ -87,7 +87,7 @@ extension ConnectionString {
             case .key: AccessKey.lengthMax
             }
         guard value.utf8.count <= lengthMax else { throw .valueTooLong(part) }
-        // A line break in the middle is a string that was pasted in two pieces.
+        // A line break in the middle means that the string was pasted in two pieces.
         guard value.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else { throw .blank(part) }
         return value
     }
@@ -100,14 +100,14 @@ extension ConnectionString {
         do { return try HubName(text) } catch { throw .entityPath(error) }
     }
 
-    /// A ready-made token would expire within the run; the others belong to a service that is gone.
+    /// A ready-made token would expire while the service runs; the others belong to a service that no longer exists.
     private static func isOtherCredential(_ name: Substring) -> Bool {
         ["SharedAccessSignature", "SharedSecretIssuer", "SharedSecretValue", "StsEndpoint"]
             .contains { $0.equalsIgnoringASCIICase(name) }
     }
 }
 
-/// Why a text is no connection string. No message repeats any of the text.
+/// The reason why a text is not a connection string. No message repeats any of the text.
 public enum ConnectionStringProblem: Error, Sendable, Hashable {
     case empty
     case tooLong

@@ -1,6 +1,6 @@
 import ByteText
 
-/// Where a namespace of hubs answers: scheme, host, port and, behind a gateway, a path before the hub's name.
+/// The address of a namespace of hubs: scheme, host, port and, behind a gateway, a path before the hub's name.
 public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
     public enum Scheme: String, Sendable, Hashable {
         case http, https
@@ -11,14 +11,14 @@ public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
     public static let hostLengthMax = 253
 
     public var scheme: Scheme
-    /// Lower case. An IPv6 address stands without its brackets.
+    /// In lower case. An IPv6 address has no brackets here.
     public var host: String
     /// 1…65 535.
     public var port: Int
-    /// Empty, or `/a/b`: percent-encoded as it was written, without a slash at the end.
+    /// Empty, or like `/a/b`: percent-encoded as written, without a trailing slash.
     public var basePath: String
 
-    /// Trusts its arguments; a text from outside goes through `init(parsing:)`.
+    /// Does not check its arguments; use `init(parsing:)` for text from outside.
     public init(scheme: Scheme, host: String, port: Int? = nil, basePath: String = "") {
         self.scheme = scheme
         self.host = host
@@ -26,7 +26,8 @@ public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
         self.basePath = basePath
     }
 
-    /// What `Host` says, and the authority of a URI: brackets around IPv6, the port only when it is not the scheme's.
+    /// The value of `Host` and the authority of a URI: brackets around IPv6, the port only when it is not the scheme's
+    /// default.
     public var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == scheme.defaultPort ? name : "\(name):\(port)"
@@ -36,9 +37,9 @@ public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// The audience to sign tokens for: the lower-cased root, with its slash, and no path.
     ///
-    /// This is what Microsoft's JavaScript client signs. The services accept it for every call and for keys of the
-    /// hub as well as of the namespace, whatever the letter case of the hub's name, so that one token serves a whole
-    /// process; a key of one hub still opens that hub only.
+    /// Microsoft's JavaScript client signs the same. The service accepts it for every call, for keys of the hub and of
+    /// the namespace, whatever the letter case of the hub's name, so one token serves a whole process. The key of one
+    /// hub still opens only that hub.
     public var audience: String { "\(scheme.rawValue)://\(authority)/".asciiLowercased }
 }
 
@@ -92,14 +93,14 @@ extension HubEndpoint {
             }
     }
 
-    /// Only the letters are checked: whether the address means something is for the resolver to say.
+    /// Only the characters are checked; the resolver decides whether the address is valid.
     private static func isIPv6Shaped(_ host: Substring) -> Bool {
         (2...45).contains(host.utf8.count) && host.contains(":")
             && host.utf8.allSatisfy { $0.hexDigitValue != nil || ":.".utf8.contains($0) }
     }
 
-    /// Commas and equals signs are legal in a URI's path but refused: they are what a connection string with a wrong
-    /// separator leaves here, and behind them comes the key.
+    /// Commas and equals signs are legal in a URI's path but are refused: a connection string with a wrong separator
+    /// would leave them here, followed by the key.
     private static func basePath(_ path: Substring) throws(HubEndpointProblem) -> String {
         let accepts = { (byte: UInt8) in
             byte.isASCIILetter || byte.isASCIIDigit || "/-._~%".utf8.contains(byte)
@@ -112,7 +113,8 @@ extension HubEndpoint {
     }
 }
 
-/// Why a text is no endpoint. The text is never repeated: with a wrong separator it would hold the key.
+/// The reason why a text is not an endpoint. The text is never repeated: with a wrong separator it would contain the
+/// key.
 public enum HubEndpointProblem: Error, Sendable, Hashable, CustomStringConvertible {
     case scheme, host, port, path
 

@@ -5,7 +5,7 @@ import ByteText
 public struct HubName: Sendable, Hashable, CustomStringConvertible {
     public static let lengthMax = 260
 
-    /// As it was given; a hub compares names without case.
+    /// As given; hubs compare names without regard to case.
     public let text: String
 
     public init(_ text: some StringProtocol) throws(HubNameProblem) {
@@ -22,7 +22,7 @@ public struct HubName: Sendable, Hashable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// Why a text is no hub name.
+/// The reason why a text is not a hub's name.
 public enum HubNameProblem: Error, Sendable, Hashable, CustomStringConvertible {
     case empty, tooLong, character
 

@@ -1,7 +1,7 @@
 import ByteText
 
 /// The body of an installation: one device, its tags and its templates in one JSON object. The hub makes a native
-/// registration of it and one more for each template.
+/// registration from it and one more for each template.
 public struct InstallationBody: Sendable, Hashable {
     public static let contentType = "application/json"
 

@@ -1,6 +1,6 @@
-/// Where a platform finds one device: what its push service gave the app.
+/// The address of one device on its platform, as the push service gave it to the app.
 public enum PushChannel: Sendable, Hashable, Codable {
-    /// Hexadecimal digits, an even number of them.
+    /// An even number of hexadecimal digits.
     case apple(deviceToken: String)
     /// Firebase's registration token.
     case fcmv1(registrationToken: String)
@@ -8,10 +8,10 @@ public enum PushChannel: Sendable, Hashable, Codable {
     /// A Web Push subscription and its two keys.
     case browser(endpoint: String, p256dh: String, auth: String)
 
-    /// Of a handle, in bytes.
+    /// The longest handle, in bytes.
     public static let handleLengthMax = 4096
 
-    /// - Parameter bytes: what `didRegisterForRemoteNotificationsWithDeviceToken` hands over.
+    /// - Parameter bytes: the token passed to `didRegisterForRemoteNotificationsWithDeviceToken`.
     public static func apple(_ bytes: some Sequence<UInt8>) -> PushChannel {
         let digits = Array("0123456789ABCDEF")
         return .apple(deviceToken: String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }))
@@ -55,21 +55,21 @@ public enum PushChannel: Sendable, Hashable, Codable {
     }
 }
 
-/// What a device wants made of a template send: a payload of its platform with expressions such as `$(messageParam)`.
+/// The payload that a template send becomes on a device, with expressions such as `$(messageParam)`.
 ///
-/// An expression is a whole JSON string, a whole XML text or attribute, or a whole header value; inside other text it
-/// stays as it is.
+/// An expression must be a whole JSON string, a whole XML text or attribute, or a whole header value; inside other text
+/// it is not replaced.
 public struct PushTemplate: Sendable, Hashable, Codable {
-    /// Of a name, in bytes.
+    /// The longest name, in bytes.
     public static let nameLengthMax = 200
 
-    /// Becomes a tag of its registration.
+    /// The hub adds it to the registration's tags.
     public var name: String
     /// JSON, or XML for Windows.
     public var body: String
     /// In the order of the wire. Windows needs `X-WNS-Type`; Apple's start with `apns-`.
     public var headers: [Header]
-    /// Apple's alone: a date-time, `0` or an expression.
+    /// For Apple only: a date-time, `0` or an expression.
     public var expiry: String?
 
     public struct Header: Sendable, Hashable, Codable {

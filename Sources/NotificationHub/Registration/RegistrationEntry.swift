@@ -1,13 +1,12 @@
 import ByteText
 
-/// The body of a registration: an Atom entry that says which device it is, its tags, and, for a template registration,
-/// what to make of a template send.
+/// The body of a registration: an Atom entry with the device, its tags and, for a template registration, the template.
 public struct RegistrationEntry: Sendable, Hashable {
     public static let contentType = "application/atom+xml;type=entry;charset=utf-8"
 
     public var channel: PushChannel
     public var tags: [Tag]
-    /// `nil` for a native registration, which gets payloads as they were sent.
+    /// `nil` for a native registration, which receives payloads as sent.
     public var template: PushTemplate?
 
     public init(channel: PushChannel, tags: [Tag], template: PushTemplate? = nil) {
@@ -16,7 +15,7 @@ public struct RegistrationEntry: Sendable, Hashable {
         self.template = template
     }
 
-    /// Appends the entry, its elements in the order that the service's reader asks for. Text that XML cannot hold is
+    /// Appends the entry, with its elements in the order that the service requires. Characters that XML cannot hold are
     /// replaced.
     public func write(into bytes: inout [UInt8]) {
         let kind = "\(channel.registrationWord)\(template == nil ? "" : "Template")RegistrationDescription"

@@ -1,8 +1,8 @@
 import ByteText
 
-/// What a hub has registered for one channel, as far as a client needs it to take a registration over.
+/// A hub's registrations for one channel, as far as a client needs them to take one over.
 public struct RegistrationFeed: Sendable, Hashable {
-    /// Bytes of a feed that are looked at.
+    /// Bytes of a feed that are read.
     public static let scannedMax = 1024 * 1024
     /// Entries that are kept; a hub sends at most 100 at once.
     public static let countMax = 100
@@ -12,15 +12,15 @@ public struct RegistrationFeed: Sendable, Hashable {
         public var isTemplate: Bool
         /// A template registration made without a name has none.
         public var templateName: String?
-        /// The installation that the hub made it of, and that it comes and goes with.
+        /// The installation from which the hub made it, and with which it is removed.
         public var installation: String?
     }
 
     /// In the order of the feed.
     public private(set) var items: [Item] = []
 
-    /// Reads a feed, or a single entry. Bytes that are no such thing give an empty one: whoever finds nothing to take
-    /// over registers anew.
+    /// Reads a feed or a single entry. Anything else gives an empty feed: a client that finds nothing to take over
+    /// registers anew.
     public init(scanning body: some Collection<UInt8>) {
         var scanner = Scanner(rest: Array(body.prefix(Self.scannedMax))[...])
         var item: Item?
@@ -75,14 +75,14 @@ public struct RegistrationFeed: Sendable, Hashable {
                 if skip("<!--", to: "-->") != nil || skip("<?", to: "?>") != nil { continue }
                 if let inside = skip("</", to: ">") { return .closing(Self.name(inside)) }
                 guard let inside = element() else { return nil }
-                // An empty element says nothing here.
+                // An empty element has no meaning here.
                 if inside.last == UInt8(ascii: "/") { continue }
                 return .opening(Self.name(inside))
             }
             return nil
         }
 
-        /// What stands between the two marks, when the rest begins with the first.
+        /// The bytes between the two marks, when the rest begins with the first.
         private mutating func skip(_ opening: StaticString, to closing: StaticString) -> ArraySlice<UInt8>? {
             guard rest.starts(with: "\(opening)".utf8) else { return nil }
             let inside = rest.dropFirst(opening.utf8CodeUnitCount)

@@ -1,8 +1,8 @@
 import ByteText
 
-/// The request targets that a device uses, below the endpoint's own path.
+/// The request targets of a device's calls, below the endpoint's own path.
 public enum RegistrationPath {
-    /// Of a registration's or an installation's id, in bytes.
+    /// The longest id of a registration or an installation, in bytes.
     public static let idLengthMax = 128
 
     /// `POST` here reserves an id: the last segment of the reply's `Location`.
@@ -15,7 +15,7 @@ public enum RegistrationPath {
         target(endpoint, hub, "registrations/\(id.percentEncoded)")
     }
 
-    /// `GET` what one device has registered, as a `RegistrationFeed`. `ChannelUri` stands for the handle of every
+    /// `GET` here returns one device's registrations as a `RegistrationFeed`. `ChannelUri` means the handle on every
     /// platform, as in the .NET client.
     public static func registrations(of channel: PushChannel, endpoint: HubEndpoint, hub: HubName) -> String {
         let quoted = channel.handle.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
@@ -28,14 +28,14 @@ public enum RegistrationPath {
         target(endpoint, hub, "installations/\(id.percentEncoded)")
     }
 
-    /// The id at the end of a `Location`; `nil` when it is none that a hub gives.
+    /// The id at the end of a `Location`; `nil` when it is not an id of a hub.
     public static func id(inLocation location: String) -> String? {
         let path = location.prefix { $0 != "?" && $0 != "#" }
         guard let last = path.split(separator: "/").last?.percentDecoded() else { return nil }
         return accepts(id: last) ? last : nil
     }
 
-    /// Whether it can be one segment of a path and part of a tag.
+    /// True for an id that can be one segment of a path and part of a tag.
     static func accepts(id: String) -> Bool {
         (1...idLengthMax).contains(id.utf8.count) && id != "." && id != ".."
             && id.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_.".utf8.contains($0) }

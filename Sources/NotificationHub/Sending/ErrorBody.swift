@@ -3,10 +3,10 @@ import ByteText
 /// The body of a hub's error: `<Error><Code>404</Code><Detail>…</Detail></Error>`, where the detail is
 /// `{message}.TrackingId:{id},TimeStamp:{M/d/yyyy h:mm:ss AM|PM}`.
 ///
-/// It may be missing or be a proxy's page instead, so nothing depends on it: it is text for people.
+/// It may be missing, or be a proxy's page instead, so no decision depends on it.
 public struct ErrorBody: Sendable, Hashable {
     public static let contentType = "application/xml; charset=utf-8"
-    /// Bytes of a body that are looked at.
+    /// Bytes of a body that are read.
     public static let scannedMax = 16 * 1024
     /// Bytes of `detail` that are kept.
     public static let detailLengthMax = 512
@@ -21,16 +21,16 @@ public struct ErrorBody: Sendable, Hashable {
         self.detail = detail
     }
 
-    /// What a hub answers.
+    /// The body of a hub's error answer.
     /// - Parameters:
-    ///   - message: may end in a full stop of its own; the service then writes two.
+    ///   - message: may end in a full stop; the service then writes two.
     ///   - trackingID: a GUID, with `_G{n}` behind it on older back ends.
     ///   - now: Unix seconds.
     public init(status: Int, message: String, trackingID: String, at now: Int64) {
         self.init(code: status, detail: "\(message).TrackingId:\(trackingID),TimeStamp:\(Self.timeStamp(now))")
     }
 
-    /// What the service says, without the tracking id and the time behind it.
+    /// The service's message, without the tracking id and the time after it.
     public var message: String? {
         guard let detail else { return nil }
         guard let tail = detail.firstRange(of: "TrackingId:") else { return detail }
@@ -45,7 +45,7 @@ public struct ErrorBody: Sendable, Hashable {
         return (1...64).contains(id.utf8.count) ? String(id) : nil
     }
 
-    /// Appends the body. Text that XML cannot hold is replaced.
+    /// Appends the body. Characters that XML cannot hold are replaced.
     public func write(into bytes: inout [UInt8]) {
         bytes += "<Error><Code>".utf8
         bytes += (code.map { "\($0)" } ?? "").utf8
@@ -68,8 +68,8 @@ public struct ErrorBody: Sendable, Hashable {
 }
 
 extension ErrorBody {
-    /// Looks for the two elements in bytes that may be anything. No XML is parsed: a body cut short or a wrong
-    /// namespace must not cost the reader the one sentence that says what is wrong.
+    /// Finds the two elements in arbitrary bytes. It does not parse XML, so that the message survives in a truncated
+    /// body or one with a wrong namespace.
     public init(scanning body: some Collection<UInt8>) {
         let bytes = Array(body.prefix(Self.scannedMax))
         let code = Self.content(of: "Code", in: bytes).flatMap { Self.line($0, lengthMax: 32) }

@@ -1,14 +1,14 @@
 import ByteText
 
-/// What the hub said to one send.
+/// The hub's reply to one send.
 public struct HubReply: Sendable, Hashable {
     /// The HTTP status.
     public var status: Int
-    /// How long the hub asked us to stay away, 0…86 400 s; `nil` when it named no time. RFC 9110 §10.2.3.
+    /// The wait that the hub asked for, 0…86 400 s; `nil` when it asked for none. RFC 9110 §10.2.3.
     public var retryAfter: Duration?
     /// The last segment of `Location`; only the Standard tier has one.
     public var notificationID: String?
-    /// The service's own name for this request, to quote to its support.
+    /// The service's own id of this request, for its support.
     public var trackingID: String?
     /// The `<Detail>` of the error body, trimmed and bounded.
     public var detail: String?
@@ -29,7 +29,7 @@ extension HubReply {
     /// The longest tracking id that is kept, in bytes.
     public static let trackingIDLengthMax = 64
 
-    /// Collects what matters from a whole reply. Of fields that come twice the first counts.
+    /// Collects the relevant parts of a whole reply. If a field comes twice, the first counts.
     /// - Parameter now: Unix seconds; a `Retry-After` date is taken relative to it.
     public init(status: Int, fields: [HeaderField], body: some Collection<UInt8>, now: Int64) {
         self.init(status: status)

@@ -1,22 +1,22 @@
 import ByteText
 
-/// What kind of body a send carries: the value of `ServiceBusNotification-Format`.
+/// The kind of a send's body: the value of `ServiceBusNotification-Format`.
 public enum NotificationFormat: String, CaseIterable, Sendable, Hashable {
     /// A flat object of strings that the hub expands through each device's own template.
     case template
     case apple
-    /// Google's legacy interface, switched off upstream in 2024; the hub still parses it.
+    /// Google's legacy interface, which Google switched off in 2024; the hub still accepts it.
     case gcm
     case fcmv1
     /// Toast, tile and badge XML.
     case windows
     case windowsphone, adm, baidu
-    /// Web Push. The hub knows it for direct sends only.
+    /// Web Push. The hub supports it for direct sends only.
     case browser
     case xiaomi
 
     /// Reads a header's value without regard to case, as documents write `fcmv1`, `fcmV1` and `FcmV1`.
-    /// - Returns: `nil` for a word that is no format.
+    /// - Returns: `nil` for a word that is not a format.
     public init?(headerValue: some StringProtocol) {
         guard let format = Self.allCases.first(where: { $0.rawValue.equalsIgnoringASCIICase(headerValue) }) else {
             return nil

@@ -5,7 +5,7 @@ public enum NotificationID {
     public static let lengthMax = 256
 
     /// Reads the id out of `https://{host}/{hub}/messages/{id}?api-version={v}`.
-    /// - Returns: `nil` when the last segment is no id: `messages` itself, `$batch`, longer than 256 bytes, or with
+    /// - Returns: `nil` when the last segment is not an id: `messages` itself, `$batch`, longer than 256 bytes, or with
     ///   anything but printable ASCII in it.
     public static func inLocation(_ location: String) -> String? {
         guard location.utf8.count <= 4096 else { return nil }
@@ -20,7 +20,7 @@ public enum NotificationID {
         return id
     }
 
-    /// The `Location` of a send that the hub took.
+    /// The `Location` of a send that the hub accepted.
     public static func location(
         of id: String, endpoint: HubEndpoint, hub: HubName, apiVersion: String = SendPath.apiVersion
     ) -> String {

@@ -1,30 +1,30 @@
-/// What a hub's reply to a send says about the send, the key, the hub and the pace.
+/// The meaning of a hub's reply for the send, the key, the hub and the pace.
 public enum ReplyMeaning: Sendable, Hashable {
-    /// The hub took it. Sending it again would be a second notification.
+    /// The hub accepted the send. Sending it again would be a second notification.
     case accepted
-    /// This one is at fault; the same bytes will be refused again.
+    /// The send itself is at fault; the same bytes will be refused again.
     case refusedEvent
-    /// The token was not believed; a new one may be.
+    /// The token was refused; a new one may be accepted.
     case tokenRefused
     /// The key, or the hub's tier or quota, does not allow sends; a person must act.
     case forbidden
     /// There is no hub at this address, or something that is not a hub; a person must act.
     case missingHub
-    /// Not accepted: we send too fast. Stay away this long.
+    /// Not accepted: the rate is too high. Wait this long.
     case throttled(retryAfter: Duration)
-    /// Not accepted: the hub is overloaded. Stay away this long, or as long as one sees fit.
+    /// Not accepted: the hub is overloaded. Wait this long, or as long as the caller chooses.
     case busy(retryAfter: Duration?)
     /// It may have been accepted; sending it again may be a second notification.
     case unknownAcceptance
 }
 
 extension ReplyMeaning {
-    /// How long to stay away when a 429 does not say; the .NET client's figure.
+    /// The wait after a 429 without `Retry-After`, as in the .NET client.
     public static let throttledByDefault: Duration = .seconds(10)
 }
 
 extension HubReply {
-    /// The reply's meaning by its status and `Retry-After` alone; texts are for people.
+    /// The reply's meaning, by its status and `Retry-After` alone.
     ///
     /// | status | meaning | why |
     /// |---|---|---|
@@ -40,8 +40,8 @@ extension HubReply {
     /// | other 4xx | refused event | RFC 9110 §15.5: the request is at fault; 400 and 413 are the documented ones |
     /// | anything else | unknown acceptance | RFC 9110 §15.6 does not say what was done |
     ///
-    /// Every send goes to one address with one method, so whatever redirects one, or refuses its method, does so to
-    /// all: it is never one event's fault, and blaming events would dead-letter a whole stream.
+    /// Every send goes to one address with one method, so a redirect or a refused method affects all of them. It is
+    /// never one event's fault; treating it as such would dead-letter a whole stream.
     public var meaning: ReplyMeaning {
         switch status {
         case 200, 201: .accepted

@@ -1,11 +1,11 @@
 import ByteText
 
-/// The `Retry-After` header: seconds, or the date to come back. RFC 9110 §10.2.3.
+/// The `Retry-After` header: a number of seconds or a date. RFC 9110 §10.2.3.
 public enum RetryAfter {
-    /// A hub that asks for more is asked again after a day.
+    /// A longer wait counts as one day.
     public static let max: Duration = .seconds(86_400)
 
-    /// How long to stay away, 0 s…`max`.
+    /// The wait, 0 s…`max`.
     /// - Parameter now: Unix seconds; a date in the past means no wait.
     /// - Returns: `nil` when the value is neither.
     public static func duration(of value: some StringProtocol, now: Int64) -> Duration? {
@@ -27,8 +27,8 @@ public enum RetryAfter {
 /// The three forms of an HTTP date, all of which a recipient must read. RFC 9110 §5.6.7.
 enum HTTPDate {
     /// Unix seconds.
-    /// - Parameter now: decides the century of a date that has none.
-    /// - Returns: `nil` for anything else, an impossible day included.
+    /// - Parameter now: Unix seconds; determines the century of a two-digit year.
+    /// - Returns: `nil` for anything else, including impossible dates.
     static func seconds(of text: some StringProtocol, now: Int64) -> Int64? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map { String($0) }
         switch words.count {
@@ -59,7 +59,7 @@ enum HTTPDate {
         return time.secondsSince1970
     }
 
-    /// More than 50 years ahead means the century before.
+    /// A year more than 50 years ahead belongs to the previous century.
     private static func century(of year: Int, now: Int64) -> Int {
         let current = CivilTime(secondsSince1970: now).date.year
         let candidate = current - current % 100 + year

@@ -1,9 +1,9 @@
 import ByteText
 
-/// One send: what goes on the wire besides the connection's own lines (request line, `Host`, `Authorization`,
-/// `Content-Length`). `Content-Type` follows the format.
+/// One send, without the lines that the connection adds (request line, `Host`, `Authorization`, `Content-Length`).
+/// `Content-Type` follows from the format.
 public struct SendRequest: Sendable, Hashable {
-    /// The largest body a hub takes, in bytes; a larger one is answered with 413.
+    /// The largest body that a hub accepts, in bytes; a larger one is answered with 413.
     public static let bodyLengthMax = 64 * 1024
 
     public var format: NotificationFormat
@@ -24,10 +24,10 @@ public struct SendRequest: Sendable, Hashable {
 
 /// The request target of a send: `/{hub}/messages?api-version=2020-06`, below the endpoint's own path.
 public struct SendPath: Sendable, Hashable {
-    /// The version since which a hub says 429 for "too fast" and 403 for "not allowed".
+    /// Since this version, a hub answers 429 for "too fast" and 403 for "not allowed".
     public static let apiVersion = "2020-06"
 
-    /// Ready for the request line; every character of it is legal there.
+    /// Ready for the request line; all characters are legal there.
     public let target: String
 
     public init(endpoint: HubEndpoint, hub: HubName, apiVersion: String = Self.apiVersion) {
@@ -37,7 +37,7 @@ public struct SendPath: Sendable, Hashable {
 
 /// One HTTP header field of a request.
 public struct HeaderField: Sendable, Hashable {
-    /// Compared without case by whoever receives it.
+    /// Receivers compare it without regard to case.
     public var name: String
     public var value: String
 
@@ -46,9 +46,9 @@ public struct HeaderField: Sendable, Hashable {
         self.value = value
     }
 
-    /// Whether the field can stand in an HTTP/1.1 request as it is: the name is a token, the value is printable ASCII,
-    /// spaces and tabs. A line break in a value would start a header of its own; non-ASCII text is mangled on the way.
-    /// RFC 9110 §5.1, §5.5.
+    /// True when the field can be part of an HTTP/1.1 request unchanged: the name is a token, and the value is
+    /// printable ASCII, spaces and tabs. A line break in a value would start another header, and non-ASCII text may be
+    /// garbled on the way. RFC 9110 §5.1, §5.5.
     public var isSendable: Bool {
         !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
             && value.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 }

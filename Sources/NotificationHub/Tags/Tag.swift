@@ -1,11 +1,10 @@
 import ByteText
 
-/// What a hub routes by: a word that devices register and sends name.
+/// A word by which a hub routes sends to devices: devices register it, sends name it.
 ///
-/// Two tags are equal when they differ only in ASCII letter case, as in the client libraries' own sets; the text keeps
-/// the case it was written in.
+/// Tags that differ only in ASCII letter case are equal, as in the client libraries; the text keeps its case.
 public struct Tag: Sendable, CustomStringConvertible {
-    /// Characters, between the braces for a reserved tag.
+    /// The longest tag, in characters; for a reserved tag, the part between the braces.
     public static let lengthMax = 120
 
     public let text: String
@@ -15,7 +14,7 @@ public struct Tag: Sendable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
         /// ASCII letters, digits, `_ @ # . : -`.
         case ordinary
-        /// `$InstallationId:{…}`, which a hub puts on everything an installation registers.
+        /// `$InstallationId:{…}`, which a hub adds to all registrations of an installation.
         case installation
         /// `$UserId:{…}`, from an installation's user.
         case user
@@ -86,7 +85,7 @@ extension Tag: Hashable, Comparable {
     }
 }
 
-/// Why a text is no tag, and at which character, counted from 1.
+/// The reason why a text is not a tag, and the character at fault, counted from 1.
 public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public var kind: Kind
     public var position: Int

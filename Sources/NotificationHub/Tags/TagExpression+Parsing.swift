@@ -1,5 +1,5 @@
 extension TagExpression {
-    /// Reads an expression; `!` goes before `&&`, `&&` before `||`.
+    /// Reads an expression; `!` binds before `&&`, and `&&` before `||`.
     public init(parsing text: some StringProtocol) throws(TagExpressionProblem) {
         guard text.utf8.count <= Self.lengthMax else { throw TagExpressionProblem(.tooLong, position: 1) }
         var parser = Parser(bytes: Array(text.utf8))
@@ -69,7 +69,7 @@ extension TagExpression {
             }
         }
 
-        /// Takes an operator of two equal marks.
+        /// Consumes an operator of two equal marks.
         mutating func take(_ mark: UInt8) throws(TagExpressionProblem) -> Bool {
             guard next == mark else { return false }
             guard index + 1 < bytes.count, bytes[index + 1] == mark else {
@@ -106,7 +106,7 @@ extension TagExpression {
     }
 }
 
-/// Why a text is no tag expression, and at which character, counted from 1.
+/// The reason why a text is not a tag expression, and the character at fault, counted from 1.
 public struct TagExpressionProblem: Error, Sendable, Hashable {
     public var kind: Kind
     public var position: Int
@@ -128,14 +128,14 @@ extension TagExpressionProblem: CustomStringConvertible {
 
     private var message: String {
         switch kind {
-        case .empty: "no tag; without one a send would reach everybody or nobody"
+        case .empty: "there is no tag; the send would reach every device or none"
         case .tooLong: "longer than \(TagExpression.lengthMax) bytes; send to one coarser tag"
         case .tooDeep: "nested more than \(TagExpression.depthMax) deep; drop needless parentheses and '!'"
         case .tooManyTags: "more than \(TagExpression.tagsMaxJoinedByOr) tags; send to one coarser tag"
         case .tooManyMixedTags:
             "more than \(TagExpression.tagsMax) tags, the most a hub takes with '&&' or '!'; send to coarser tags"
-        case .expectedTag: "a tag, '!' or '(' must stand here"
-        case .expectedOperator: "'&&' or '||' must stand between two tags"
+        case .expectedTag: "a tag, '!' or '(' is missing here"
+        case .expectedOperator: "'&&' or '||' is missing between two tags"
         case .singleMark: "write '&&' or '||' with two characters"
         case .comma: "',' joins nothing; write '||' for either tag"
         case .unclosedParenthesis: "this '(' is never closed"

@@ -1,13 +1,13 @@
-/// Which devices a send is for: tags joined with `||`, `&&`, `!` and parentheses.
+/// The devices that a send addresses: tags joined with `||`, `&&`, `!` and parentheses.
 ///
-/// An expression holds at most 20 tags when it has no operator but `||`, else at most 6, every occurrence counted: the
-/// documented limits of the service, which does not say what happens beyond them.
+/// An expression has at most 20 tags when `||` is its only operator, else at most 6, counting every occurrence. These
+/// are the documented limits of the service; its behaviour beyond them is not documented.
 public struct TagExpression: Sendable, Hashable {
     public static let tagsMaxJoinedByOr = 20
     public static let tagsMax = 6
     /// Bytes of text.
     public static let lengthMax = 4096
-    /// How deep `!` and parentheses may nest.
+    /// The deepest nesting of `!` and parentheses.
     public static let depthMax = 32
 
     let root: Node
@@ -27,9 +27,9 @@ public struct TagExpression: Sendable, Hashable {
         root = .tag(tag)
     }
 
-    /// Devices that have at least one of the tags. A tag that comes twice is taken once, where it came first.
-    /// - Throws: for no tags, and for more than 20. Splitting them over two sends would reach a device with tags from
-    ///   both twice; one coarser tag would not.
+    /// Addresses devices that have at least one of the tags. Repeated tags are dropped.
+    /// - Throws: for no tags, and for more than 20. Do not split them over two sends: a device with tags from both
+    ///   would receive two notifications. Use one broader tag instead.
     public static func anyOf(_ tags: [Tag]) throws(TagExpressionProblem) -> TagExpression {
         var seen: Set<Tag> = []
         let distinct = tags.filter { seen.insert($0).inserted }
@@ -38,17 +38,17 @@ public struct TagExpression: Sendable, Hashable {
         return TagExpression(distinct.count == 1 ? .tag(first) : .any(distinct.map { .tag($0) }))
     }
 
-    /// Whether a registration with these tags is meant.
+    /// True when a registration with these tags matches.
     public func matches(_ tags: Set<Tag>) -> Bool {
         root.matches(tags)
     }
 
-    /// The tags in the order they are written, repeats included.
+    /// The tags in the order in which they are written, including repeats.
     public var tags: [Tag] { root.tags }
 }
 
 extension TagExpression.Node {
-    // The parser bounds the depth, hence the recursion here and below.
+    // The parser limits the depth, so recursion is safe here and below.
     fileprivate func matches(_ tags: Set<Tag>) -> Bool {
         switch self {
         case .tag(let tag): tags.contains(tag)
@@ -68,7 +68,8 @@ extension TagExpression.Node {
 }
 
 extension TagExpression: CustomStringConvertible {
-    /// The header's value. Operators that meet are always parenthesised: the service does not say which goes first.
+    /// The header's value. Mixed operators are always parenthesised, because the service does not document their
+    /// precedence.
     public var description: String { root.text }
 }
 

@@ -1,3 +1,4 @@
+import ByteText
 import HeapModule
 public import KafkaModel
 public import NewsModel
@@ -158,7 +159,7 @@ extension Engine {
             partitions.place(of: request.delivery)?.lane == lane
         }
         if let oldest = requests.map(\.sentAt).min() {
-            add(.reply, oldest, "\(requests.count) requests wait for the hub's answer", "")
+            add(.reply, oldest, "waiting for the hub's answer to \(counted(requests.count, "request"))", "")
         }
         guard !lanes[lane].ready.isEmpty else { return }
         if inFlight.count >= concurrency.limit {

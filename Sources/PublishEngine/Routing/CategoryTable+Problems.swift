@@ -83,7 +83,7 @@ extension CategoryTable {
             if fold(name).isEmpty { return "is empty" }
             if name.utf8.count > 64 { return "is \(name.utf8.count) bytes long" }
             let isVisible = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-            return isVisible ? nil : "holds a control character"
+            return isVisible ? nil : "contains a control character"
         }
     }
 }

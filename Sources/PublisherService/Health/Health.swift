@@ -1,3 +1,4 @@
+import ByteText
 import KafkaModel
 import NewsModel
 import PublishEngine
@@ -11,22 +12,22 @@ struct Health {
     static let silenceMax = Duration.seconds(30)
 
     /// - Parameters:
-    ///   - troubleAt: when Kafka last told of an error.
+    ///   - errorAt: when Kafka last reported an error.
     ///   - waitingSince: since when records of a lane wait on the topic although it could read them.
     func stuck(
-        _ reports: [(shard: Int, report: ShardReport)], troubleAt: Instant?, waitingSince: Instant?, at now: Instant
+        _ reports: [(shard: Int, report: ShardReport)], errorAt: Instant?, waitingSince: Instant?, at now: Instant
     ) -> String? {
         for (shard, report) in reports where now - report.at > Self.silenceMax {
             return "event loop \(shard) has been blocked for \((now - report.at).components.seconds) s"
         }
         let unexplained = reports.map(\.report).filter { report in
-            now - report.progressAt > patience && !hasReason(report, troubleAt: troubleAt, at: now)
+            now - report.progressAt > patience && !hasReason(report, errorAt: errorAt, at: now)
         }
         for report in unexplained {
             let held = report.status.lanes.reduce(0) { $0 + $1.held }
             guard held > 0 else { continue }
             let idle = (now - report.progressAt).components.seconds
-            return "\(held) records wait and nothing has moved for \(idle) s, without a known reason"
+            return "nothing has moved for \(idle) s, without a known reason; waiting: \(counted(held, "record"))"
         }
         // One busy shard shows that records are read.
         if let waitingSince, now - waitingSince > patience, unexplained.count == reports.count {
@@ -36,8 +37,8 @@ struct Health {
         return nil
     }
 
-    private func hasReason(_ report: ShardReport, troubleAt: Instant?, at now: Instant) -> Bool {
-        if let troubleAt, troubleAt >= report.progressAt { return true }
+    private func hasReason(_ report: ShardReport, errorAt: Instant?, at now: Instant) -> Bool {
+        if let errorAt, errorAt >= report.progressAt { return true }
         // Longer than any request may take: no other reason explains that.
         if report.status.waits.contains(where: { $0.reason == .reply && now - $0.since > patience }) { return false }
         return report.status.waits.contains { wait in

@@ -22,7 +22,7 @@ final class Shard {
     private let kafka: KafkaDriver
     private let telemetry: Telemetry
     private let clock: ServiceClock
-    private let log: Logger
+    private var log: ShardLog
     private let onEvent: (Event) -> Void
 
     private var engine: Engine
@@ -42,8 +42,6 @@ final class Shard {
     private let meter: ShardMeter
     private let traces: RequestTraces?
     private let onResult: (@Sendable (ResultRecord) -> Void)?
-    private var reportedHalts: [Halt.Reason] = []
-    private var commitFailure: String?
     private var nextReport: Scheduled<Void>?
     /// Wall minus monotonic at the last report: a step must be noticed although nothing happens.
     private var clockOffset: Duration?
@@ -74,7 +72,7 @@ final class Shard {
         self.kafka = kafka
         self.telemetry = telemetry
         self.clock = telemetry.clock
-        self.log = log
+        self.log = ShardLog(log, lanes: settings.engine.lanes.map(\.name))
         self.onEvent = onEvent
         meter = ShardMeter(
             lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name),
@@ -102,47 +100,22 @@ final class Shard {
 
     func take(_ events: [KafkaEvent]) {
         for event in events {
-            note(event)
+            log.happened(event)
+            count(event)
             take(.kafka(event))
         }
     }
 
-    private func note(_ event: KafkaEvent) {
+    /// What the rest of the process wants to know of an event.
+    private func count(_ event: KafkaEvent) {
         switch event {
         case .assigned(let lane, _, let partitions):
-            log.info(
-                "partitions assigned", metadata: ["lane": "\(name(lane))", "partitions": "\(partitions.count)"])
             telemetry.assigned(lane: lane, shard: id, partitions: partitions)
-        case .revoked(let lane, _, _, let lost):
-            log.info("partitions revoked", metadata: ["lane": "\(name(lane))", "lost": "\(lost)"])
-            telemetry.revoked(lane: lane, shard: id)
-        case .beganAnew(let lane, _, let partition):
-            log.warning(
-                "a topic was made anew, or cut back: what was read of it is finished, then it is read from its beginning",
-                metadata: ["lane": "\(name(lane))", "partition": "\(partition)"])
-            telemetry.restarted(partition)
+        case .revoked(let lane, _, _, _): telemetry.revoked(lane: lane, shard: id)
+        case .beganAnew(_, _, let partition): telemetry.restarted(partition)
+        case .committed(_, _, let offsets, _): telemetry.committed(offsets)
         case .stored: produceWaiting()
-        case .committed(let lane, _, let offsets, let failure):
-            telemetry.committed(offsets)
-            if let failure, failure.code != commitFailure {
-                log.warning("commit failed", metadata: ["lane": "\(name(lane))", "failure": "\(failure)"])
-            }
-            commitFailure = failure?.code
-        case .restored(let lane, _, let results, _, let end):
-            if let end, end.basis == .newest, end.start > 0 {
-                log.warning(
-                    "no ledger offset is committed; only the newest results are read",
-                    metadata: ["lane": "\(name(lane))", "results": "\(results)"])
-            }
-            if let end, end.isCut {
-                log.warning(
-                    "results were deleted that the ledger still needs: events without a committed result may be sent again",
-                    metadata: [
-                        "lane": "\(name(lane))", "results": "\(results)",
-                        "remedy": "raise retention.ms of the results topic",
-                    ])
-            }
-        case .records, .endReached, .restoreFailed, .partitionCounts: break
+        case .restored, .records, .endReached, .restoreFailed, .partitionCounts: break
         }
     }
 
@@ -155,8 +128,6 @@ final class Shard {
         take(.replies(arrivals))
         arrivals.removeAll(keepingCapacity: true)
     }
-
-    private func name(_ lane: LaneID) -> String { settings.engine.lanes[lane.index].name }
 
     /// Takes an input; one that comes from within another's actions waits its turn.
     func take(_ input: Input) {
@@ -199,14 +170,7 @@ final class Shard {
         let status = engine.status(at: now)
         telemetry.report(
             meter.report(on: engine, status, openConnections: pool?.openConnections ?? 0, at: now), shard: id)
-        logHalts(status)
-    }
-
-    private func logHalts(_ status: EngineStatus) {
-        let halts = ([status.halt] + status.lanes.map(\.flood)).compactMap(\.self)
-        for halt in halts where !reportedHalts.contains(halt.reason) { log.halt(halt) }
-        if halts.isEmpty, !reportedHalts.isEmpty { log.halt(nil) }
-        reportedHalts = halts.map(\.reason)
+        log.halts(in: status)
     }
 
     // MARK: Actions
@@ -231,7 +195,7 @@ final class Shard {
         case .recall(let story): onEvent(.recalled(story: story))
         case .clockStepped(let step):
             guard id.index == 0 else { return }
-            log.warning("the clock was set", metadata: ["seconds": "\(Double(step.nanoseconds) / 1e9)"])
+            log.clockStepped(by: step)
         case .finish(let leftovers):
             guard !hasFinished else { return }
             hasFinished = true
@@ -304,5 +268,25 @@ final class Shard {
         report()
         pool?.close()
         pool = nil
+    }
+}
+
+extension Reply {
+    /// The engine judges by four obstacles, which the simulation can produce as well; the pool names a dozen failures, which
+    /// help a person. Hence two types.
+    fileprivate init(_ result: SendResult) {
+        switch result {
+        case .replied(let reply): self = .replied(reply)
+        case .unknown(let failure): self = .unanswered(detail: failure.description)
+        case .notSent(let failure):
+            let obstacle: Obstacle =
+                switch failure.kind {
+                case .tls: .certificate
+                case .invalidRequest: .invalid
+                case .connectRefused, .dns, .connectTimeout, .connectFailed: .unreachable
+                case .queueFull, .poolClosed, .requestTimeout, .reset, .closedEarly, .malformedReply: .connectionLost
+                }
+            self = .notSent(obstacle, detail: failure.description)
+        }
     }
 }

@@ -1,8 +1,8 @@
 import ByteText
 public import NotificationHub
 
-/// One notification as it was handed to one device.
-public struct Delivery: Sendable {
+/// One notification as handed to one device.
+public struct PushedNotification: Sendable {
     /// Counts from 1 in the order of delivery.
     public var number: Int
     public var time: HubTime
@@ -13,13 +13,13 @@ public struct Delivery: Sendable {
     /// `nil` for a direct send.
     public var registrationID: String?
     public var templateName: String?
-    /// What the platform is told beside the body.
+    /// Headers for the platform.
     public var headers: [HeaderField]
     public var body: [UInt8]
     public var outcome: PushOutcome
 
-    public var json: JSONValue {
-        var members: [JSONValue.Member] = [
+    public var json: JSONTree {
+        var members: [JSONTree.Member] = [
             .init("number", .integer(number)), .init("time", .string(time.description)),
             .init("messageId", .string(messageID)), .init("platform", .string(platform.rawValue)),
             .init("handle", .string(handle)), .init("registrationId", .text(registrationID)),
@@ -35,10 +35,10 @@ public struct Delivery: Sendable {
     }
 }
 
-/// What a platform says to one push, in telemetry's words.
+/// A platform's outcome for one push. The raw values are those of telemetry.
 public enum PushOutcome: String, Sendable, Hashable, CaseIterable {
     case success = "Success"
-    /// The handle was already told by the same send.
+    /// The same send has already delivered to this handle.
     case skipped = "Skipped"
     case dropped = "Dropped"
     case badChannel = "BadChannel"
@@ -56,7 +56,7 @@ public enum PushOutcome: String, Sendable, Hashable, CaseIterable {
     case pnsInterfaceError = "PnsInterfaceError"
     case unknownError = "UnknownError"
 
-    /// Whether the hub forgets the registration because of it.
+    /// True when the hub removes the registration because of it.
     var endsRegistration: Bool { self == .badChannel || self == .expiredChannel }
 
     /// The largest payload a platform takes, in bytes.

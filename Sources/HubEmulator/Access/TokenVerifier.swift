@@ -1,13 +1,13 @@
 import NotificationHub
 
-/// Decides who may come in: the token checks in the service's order. Rights are checked by the call.
-struct Gatekeeper: Sendable {
-    /// Tokens remembered at most. A client signs one and uses it for every call of its life.
+/// Checks a request's token, in the service's order. Each call checks the rights it needs itself.
+struct TokenVerifier: Sendable {
+    /// Tokens remembered at most. Clients sign a token once and use it until it expires.
     private static let rememberedMax = 256
     private static let rememberedLengthMax = 2048
 
-    /// A token whose signature was found good. What it opens is looked at in each call.
-    private struct Visa: Sendable {
+    /// A token whose signature is valid. Each call still checks that its audience covers the path.
+    private struct VerifiedToken: Sendable {
         var token: SharedAccessSignature
         var rights: AccessRule.Rights
         /// Unix seconds from which the token is expired, skew included.
@@ -16,7 +16,7 @@ struct Gatekeeper: Sendable {
 
     private let rules: [AccessRule]
     private let clockSkew: Int64
-    private var visas: [String: Visa] = [:]
+    private var verified: [String: VerifiedToken] = [:]
 
     init(rules: [AccessRule], clockSkewSeconds: Int64) {
         self.rules = rules
@@ -29,18 +29,18 @@ struct Gatekeeper: Sendable {
         guard let header = request.headers["Authorization"] else { throw .missingToken }
         let host = request.headers["Host"]
         let path = String(path)
-        if let visa = visas[header], visa.refusedFrom > now.seconds {
-            guard visa.token.opens(host: host, path: path) else { throw .invalidAudience }
-            return visa.rights
+        if let known = verified[header], known.refusedFrom > now.seconds {
+            guard known.token.opens(host: host, path: path) else { throw .invalidAudience }
+            return known.rights
         }
         let rule = try SharedAccessSignature.verified(
             header: header, host: host, path: path, rules: rules, now: now.seconds, clockSkew: clockSkew
         ).get()
         if header.utf8.count <= Self.rememberedLengthMax {
-            if visas.count >= Self.rememberedMax { visas = [:] }
+            if verified.count >= Self.rememberedMax { verified = [:] }
             let token = try SharedAccessSignature(parsing: header)
             let (end, overflow) = token.expiry.addingReportingOverflow(clockSkew)
-            visas[header] = Visa(token: token, rights: rule.rights, refusedFrom: overflow ? .max : end)
+            verified[header] = VerifiedToken(token: token, rights: rule.rights, refusedFrom: overflow ? .max : end)
         }
         return rule.rights
     }

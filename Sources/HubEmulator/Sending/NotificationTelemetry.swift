@@ -1,8 +1,8 @@
 import ByteText
 public import NotificationHub
 
-/// What became of one send, as `GET /messages/{id}` tells it.
-public struct Telemetry: Sendable, Hashable {
+/// The state and outcomes of one send, as `GET /messages/{id}` returns them.
+public struct NotificationTelemetry: Sendable, Hashable {
     public enum State: String, Sendable, Hashable {
         case enqueued = "Enqueued"
         case processing = "Processing"
@@ -24,7 +24,7 @@ public struct Telemetry: Sendable, Hashable {
     public internal(set) var state = State.enqueued
     public internal(set) var start: HubTime?
     public internal(set) var end: HubTime?
-    /// In the order the combinations first came up.
+    /// In the order in which the combinations first occurred.
     public internal(set) var counts: [Count] = []
 
     mutating func add(_ outcome: PushOutcome, platform: NotificationFormat, isTemplate: Bool) {
@@ -39,8 +39,8 @@ public struct Telemetry: Sendable, Hashable {
 
     init() {}
 
-    /// Reads back what `json` wrote; `nil` for anything else.
-    init?(json: JSONValue) {
+    /// Reads the form that `json` writes; `nil` for anything else.
+    init?(json: JSONTree) {
         guard let state = json["state"]?.string.flatMap(State.init(rawValue:)),
             case .array(let values)? = json["outcomes"]
         else { return nil }
@@ -57,7 +57,7 @@ public struct Telemetry: Sendable, Hashable {
         }
     }
 
-    var json: JSONValue {
+    var json: JSONTree {
         .object([
             .init("state", .string(state.rawValue)), .init("start", .text(start?.description)),
             .init("end", .text(end?.description)),
@@ -109,7 +109,7 @@ public struct Telemetry: Sendable, Hashable {
         return out + "</NotificationDetails>"
     }
 
-    /// The platforms told, native and by template, or what was addressed when nobody was.
+    /// The platforms that received it, natively or by template; without any, the format of the send.
     private func targets(_ format: NotificationFormat) -> String {
         var names: [String] = []
         for count in counts {

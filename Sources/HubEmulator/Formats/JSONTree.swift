@@ -1,27 +1,27 @@
 import ByteText
 
 /// A JSON text as a tree that keeps the order of members and the spelling of numbers. RFC 8259.
-public enum JSONValue: Sendable, Hashable {
+public enum JSONTree: Sendable, Hashable {
     case null
     case bool(Bool)
     /// The number exactly as it was written.
     case number(String)
     case string(String)
-    case array([JSONValue])
+    case array([JSONTree])
     case object([Member])
 
     public struct Member: Sendable, Hashable {
         public var name: String
-        public var value: JSONValue
+        public var value: JSONTree
 
-        public init(_ name: String, _ value: JSONValue) {
+        public init(_ name: String, _ value: JSONTree) {
             self.name = name
             self.value = value
         }
     }
 
     /// The value of the last member of that name, as most readers take it.
-    public subscript(name: String) -> JSONValue? {
+    public subscript(name: String) -> JSONTree? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
     }
@@ -39,19 +39,19 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// The whole number, when it is one that fits.
+    /// The number, when it is a whole one that fits.
     public var integer: Int? {
         if case .number(let text) = self { Int(text) } else { nil }
     }
 
-    public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
+    public static func integer(_ value: some BinaryInteger) -> JSONTree { .number(String(value)) }
 
-    /// `null` when there is no text.
-    public static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+    /// `null` for `nil`.
+    public static func text(_ value: String?) -> JSONTree { value.map { .string($0) } ?? .null }
 
     // MARK: Writing
 
-    /// The compact text: no blanks, members in order.
+    /// The compact form: no white space, members in order.
     public var bytes: [UInt8] {
         var out: [UInt8] = []
         write(into: &out)

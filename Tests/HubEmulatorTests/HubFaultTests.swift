@@ -1,13 +1,13 @@
 import HubEmulator
 import Testing
 
-struct FaultTests {
-    private func fault(_ text: String) throws -> Fault {
-        try Fault(json: try #require(JSONValue(parsing: Array(text.utf8))))
+struct HubFaultTests {
+    private func fault(_ text: String) throws -> HubFault {
+        try HubFault(json: try #require(JSONTree(parsing: Array(text.utf8))))
     }
 
     @Test
-    func `a status strikes the next sends and no more`() throws {
+    func `a status affects the next sends and no more`() throws {
         var test = try TestHub()
         test.hub.add(try fault(#"{"status":503,"retryAfter":2,"next":2}"#))
         let replies = (1...3).map { _ in test.send("{}") }
@@ -18,7 +18,7 @@ struct FaultTests {
     }
 
     @Test
-    func `a reset before acceptance leaves nothing, after it the send is taken`() throws {
+    func `a reset before acceptance has no effect, after it the send is accepted`() throws {
         var test = try TestHub()
         test.hub.add(try fault(#"{"reset":"before","next":1}"#))
         test.hub.add(try fault(#"{"reset":"after","next":2}"#))
@@ -30,15 +30,15 @@ struct FaultTests {
     }
 
     @Test
-    func `a share is struck about as often as asked`() throws {
+    func `a fault with a share occurs about that often`() throws {
         var test = try TestHub()
         test.hub.add(try fault(#"{"status":429,"share":0.25}"#))
-        let struck = (1...2000).count { _ in test.send("{}").status == 429 }
-        #expect((400...600).contains(struck))
+        let refused = (1...2000).count { _ in test.send("{}").status == 429 }
+        #expect((400...600).contains(refused))
     }
 
     @Test
-    func `latency, expired keys and slow bodies`() throws {
+    func `latency, expired keys and slow bodies are simulated`() throws {
         var test = try TestHub()
         test.hub.add(try fault(#"{"latencyMs":250,"expired":true,"slowBody":10,"next":1}"#))
         let reply = test.send("{}")
@@ -51,7 +51,7 @@ struct FaultTests {
         #"{}"#, #"[]"#, #"{"status":99}"#, #"{"status":"503"}"#, #"{"reset":"maybe"}"#, #"{"share":2,"status":500}"#,
         #"{"stauts":503}"#, #"{"latencyMs":-1}"#, #"{"next":0,"status":500}"#,
     ])
-    func `a fault that makes no sense is refused`(text: String) throws {
-        #expect(throws: FaultProblem.self) { try fault(text) }
+    func `an invalid fault is refused`(text: String) throws {
+        #expect(throws: HubFaultProblem.self) { try fault(text) }
     }
 }

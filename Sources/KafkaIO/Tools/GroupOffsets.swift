@@ -2,18 +2,18 @@ import CRdkafka
 public import KafkaModel
 public import NewsModel
 
-/// The committed offsets of a group nobody joins, each with a note beside it: how far a tool got with a topic. Its
-/// calls block.
-public final class GroupMarks: Sendable {
-    /// How far it got in one partition.
-    public struct Mark: Sendable, Hashable {
+/// The committed offsets of a group without members, each with metadata: how far a tool got with a topic. Its calls
+/// block.
+public final class GroupOffsets: Sendable {
+    /// What is committed for one partition.
+    public struct Position: Sendable, Hashable {
         public var offset: Int64
         /// ASCII, at most 4,096 bytes with a broker's default settings. Some brokers keep none and return it empty.
-        public var note: String
+        public var metadata: String
 
-        public init(offset: Int64, note: String = "") {
+        public init(offset: Int64, metadata: String = "") {
             self.offset = offset
-            self.note = note
+            self.metadata = metadata
         }
     }
 
@@ -32,33 +32,27 @@ public final class GroupMarks: Sendable {
     }
 
     /// Partitions without a commit are absent.
-    public func read(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Mark] {
+    public func read(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Position] {
         let list = RdPartitionList(capacity: partitions.count)
         for partition in partitions { list.append(partition) }
         let error = list.withPointer { rd_kafka_committed(client.handle, $0, timeout) }
         if error != RD_KAFKA_RESP_ERR_NO_ERROR {
             throw client.explained(error, detail: "The group's committed offsets could not be read")
         }
-        var marks: [TopicPartition: Mark] = [:]
-        var refused: KafkaFailure?
-        list.withPointer { list in
-            for element in UnsafeBufferPointer(start: list.pointee.elems, count: Int(list.pointee.cnt)) {
-                let read = RdPartitionList.element(element)
-                if read.error != RD_KAFKA_RESP_ERR_NO_ERROR { refused = KafkaFailure(read.error) }
-                guard read.offset >= 0 else { continue }
-                let note = UnsafeRawBufferPointer(start: element.metadata, count: element.metadata_size)
-                marks[read.partition] = Mark(offset: read.offset, note: String(decoding: note, as: UTF8.self))
-            }
+        var positions: [TopicPartition: Position] = [:]
+        for element in list.elements {
+            guard element.error == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaFailure(element.error) }
+            guard element.offset >= 0 else { continue }
+            positions[element.partition] = Position(offset: element.offset, metadata: element.metadata)
         }
-        if let refused { throw refused }
-        return marks
+        return positions
     }
 
     /// Returns once the broker has them.
-    public func commit(_ marks: [TopicPartition: Mark]) throws(KafkaFailure) {
-        let list = RdPartitionList(capacity: marks.count)
-        for (partition, mark) in marks.sorted(by: { $0.key < $1.key }) {
-            list.append(partition, mark.offset, note: mark.note)
+    public func commit(_ positions: [TopicPartition: Position]) throws(KafkaFailure) {
+        let list = RdPartitionList(capacity: positions.count)
+        for (partition, position) in positions.sorted(by: { $0.key < $1.key }) {
+            list.append(partition, position.offset, metadata: position.metadata)
         }
         let error = list.withPointer { rd_kafka_commit(client.handle, $0, 0) }
         if error != RD_KAFKA_RESP_ERR_NO_ERROR {

@@ -1,7 +1,7 @@
 import ByteText
 
 /// A request's path and query, taken apart.
-struct HubTarget: Sendable {
+struct RequestTarget: Sendable {
     struct Parameter: Sendable, Hashable {
         var name: String
         var value: String
@@ -40,7 +40,7 @@ struct HubTarget: Sendable {
         parameters.first { $0.name.equalsIgnoringASCIICase(name) }?.value
     }
 
-    /// Presence decides, the value is ignored: `&direct`, `direct=`, `direct=true`.
+    /// True when the parameter is present, whatever its value: `&direct`, `direct=`, `direct=true`.
     func hasFlag(_ name: String) -> Bool { self[name] != nil }
 }
 
@@ -58,8 +58,8 @@ struct APIVersion: Sendable, Hashable, Comparable {
 
     private init(known name: String) { self.name = name }
 
-    /// What the request asks for; the oldest when it does not say.
-    init(of target: HubTarget) throws(Refusal) {
+    /// The version that the request names; the oldest when it names none.
+    init(of target: RequestTarget) throws(Refusal) {
         guard let asked = target["api-version"], !asked.isEmpty else {
             name = "2013-04"
             return

@@ -1,0 +1,81 @@
+import KafkaModel
+import Logging
+import NewsModel
+import PublishEngine
+
+/// The log lines of one shard: what becomes of the news. Remembers what it has reported, so that a state which lasts is
+/// one line.
+struct ShardLog {
+    private let log: Logger
+    private let lanes: [String]
+    private var reportedHalts: [Halt.Reason] = []
+    /// The code of the last commit's failure.
+    private var commitFailure: String?
+
+    init(_ log: Logger, lanes: [String]) {
+        self.log = log
+        self.lanes = lanes
+    }
+
+    func settled(_ result: ResultRecord) {
+        log.debug(
+            "delivery settled",
+            metadata: [
+                "outcome": "\(result.outcome.rawValue)", "event": "\(result.eventID ?? "")",
+                "platform": "\(result.platform.rawValue)", "lane": "\(result.lane)", "source": "\(result.source)",
+                "attempts": "\(result.attempts)", "code": "\(result.error?.code ?? "")",
+            ])
+    }
+
+    mutating func happened(_ event: KafkaEvent) {
+        switch event {
+        case .assigned(let lane, _, let partitions):
+            log.info("partitions assigned", metadata: ["lane": name(lane), "partitions": "\(partitions.count)"])
+        case .revoked(let lane, _, _, let lost):
+            log.info("partitions revoked", metadata: ["lane": name(lane), "lost": "\(lost)"])
+        case .beganAnew(let lane, _, let partition):
+            log.warning(
+                "a topic was created again, or cut back: records already read are finished, then it is read from its start",
+                metadata: ["lane": name(lane), "partition": "\(partition)"])
+        case .committed(let lane, _, _, let failure):
+            if let failure, failure.code != commitFailure {
+                log.warning("commit failed", metadata: ["lane": name(lane), "failure": "\(failure)"])
+            }
+            commitFailure = failure?.code
+        case .restored(let lane, _, let results, _, let end?):
+            if end.basis == .newest, end.start > 0 {
+                log.warning(
+                    "no ledger offset is committed; only the newest results are read",
+                    metadata: ["lane": name(lane), "results": "\(results)"])
+            }
+            if end.isCut {
+                log.warning(
+                    "results that the ledger still needs were deleted: events without a committed result may be sent again",
+                    metadata: [
+                        "lane": name(lane), "results": "\(results)",
+                        "remedy": "raise retention.ms of the results topic",
+                    ])
+            }
+        case .restored, .records, .endReached, .stored, .restoreFailed, .partitionCounts: break
+        }
+    }
+
+    mutating func halts(in status: EngineStatus) {
+        let halts = ([status.halt] + status.lanes.map(\.flood)).compactMap(\.self)
+        for halt in halts where !reportedHalts.contains(halt.reason) {
+            log.error(
+                "sending halted",
+                metadata: [
+                    "reason": "\(halt.reason.rawValue)", "detail": "\(halt.detail)", "remedy": "\(halt.reason.remedy)",
+                ])
+        }
+        if halts.isEmpty, !reportedHalts.isEmpty { log.notice("sending again") }
+        reportedHalts = halts.map(\.reason)
+    }
+
+    func clockStepped(by step: Duration) {
+        log.warning("the clock was set", metadata: ["seconds": "\(Double(step.nanoseconds) / 1e9)"])
+    }
+
+    private func name(_ lane: LaneID) -> Logger.MetadataValue { "\(lanes[lane.index])" }
+}
