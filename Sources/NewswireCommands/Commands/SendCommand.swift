@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import KafkaModel
 import NewsModel
 import NewswireSettings
 import NotificationHub
@@ -97,7 +98,7 @@ struct SendCommand: AsyncParsableCommand {
         let builder = try PayloadBuilder(settings.payload)
         let (chosen, now) = (try platforms(), ServiceClock().now.wall)
         return (chosen.isEmpty ? settings.payload.platforms : chosen).map {
-            builder.build(event, routing: routing, platform: $0, lane: 0, since: now, expiresAt: nil)
+            builder.build(event, routing: routing, platform: $0, lane: LaneID(0), since: now, expiresAt: nil)
         }
     }
 }
