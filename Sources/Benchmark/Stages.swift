@@ -59,7 +59,7 @@ struct Stages {
                     }
                 },
                 Stage(name: "engine, whole life of an event", allocationsMax: 14) { EngineLife.run(events: $0) },
-                Stage(name: "mint token", allocationsMax: 31) {
+                Stage(name: "mint token", allocationsMax: 24) {
                     for count in 0..<$0 {
                         keep(
                             SharedAccessSignature.token(
