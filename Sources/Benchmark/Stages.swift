@@ -18,7 +18,7 @@ struct Stages {
         let builder = try PayloadBuilder()
         let record = News.record(0)
         let decoder = NewsDecoder()
-        let request = builder.build(event, routing: routing, platform: .template, lane: 0, expiresAt: nil)
+        let request = builder.build(event, routing: routing, platform: .template, lane: LaneID(0), expiresAt: nil)
         let target = SendTarget(endpoint: try HubEndpoint(parsing: "http://127.0.0.1:8090/"), hub: try HubName("news"))
         let reply = Array(
             """
@@ -34,7 +34,8 @@ struct Stages {
             + [(Platform.template, 4), (.apple, 4), (.fcmv1, 4), (.windows, 15)].map { platform, most in
                 Stage(name: "build \(platform.rawValue)", allocationsMax: most) {
                     for _ in 0..<$0 {
-                        keep(builder.build(event, routing: routing, platform: platform, lane: 0, expiresAt: nil))
+                        keep(
+                            builder.build(event, routing: routing, platform: platform, lane: LaneID(0), expiresAt: nil))
                     }
                 }
             } + [

@@ -21,7 +21,7 @@ public struct ShardID: Hashable, Comparable, Sendable {
     public static func < (lhs: ShardID, rhs: ShardID) -> Bool { lhs.index < rhs.index }
 }
 
-/// Counts the assignments of a lane in one process. Whatever belongs to an older one than the last is history.
+/// Counts the assignments of a lane in one process. Anything of an older one than the last is obsolete.
 public struct Generation: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let number: Int
 

@@ -1,14 +1,14 @@
-/// Something that went wrong between us and Kafka, as a sentence with a remedy. It never holds a password.
+/// A failure between us and Kafka, as a sentence with a remedy. It never holds a password.
 public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// librdkafka's name for it, e.g. `_ALL_BROKERS_DOWN` (ours: `_CONFIGURATION`, `_STALE_GENERATION`).
     public var code: String
-    /// The client that met it cannot go on; only a restart helps.
+    /// The client cannot go on; only a restart helps.
     public var isFatal: Bool
     /// It may pass by itself; the same call can be tried again later.
     public var isRetriable: Bool
-    /// What happened.
+    /// The failure, in a sentence.
     public var detail: String
-    /// What to do about it; empty when the detail says it all.
+    /// The remedy; empty if the detail says it all.
     public var remedy: String
 
     public init(code: String, isFatal: Bool = false, isRetriable: Bool = false, detail: String, remedy: String = "") {

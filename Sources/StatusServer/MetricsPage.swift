@@ -46,6 +46,24 @@ enum MetricsPage {
                 }
             }
         }
+        text.family(
+            "newswire_payload_cuts_total", .counter,
+            "Deliveries with a part shortened or left out to fit the platform's limit, by part."
+        ) { text in
+            for (lane, tally) in zip(status.lanes, status.tally.lanes) {
+                for (part, count) in tally.cuts.sorted(by: { $0.key < $1.key }) {
+                    text.sample(count, ("lane", lane.name), ("part", part))
+                }
+            }
+        }
+        text.family(
+            "newswire_categories_left_out_total", .counter,
+            "Categories that deliveries were not sent to, because a hub takes 20 tags in one send."
+        ) { text in
+            for (lane, tally) in zip(status.lanes, status.tally.lanes) {
+                text.sample(tally.leftOut, ("lane", lane.name))
+            }
+        }
         text.family("newswire_hub_requests_total", .counter, "Requests sent to the hub, retries and probes included.") {
             $0.sample(status.tally.requests)
         }

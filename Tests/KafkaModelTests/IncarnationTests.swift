@@ -62,7 +62,7 @@ struct IncarnationTests {
         #expect(!reader.hasBegunAnew)
     }
 
-    @Test func `an idle partition is looked at when asked for`() {
+    @Test func `an idle partition is checked on request`() {
         var reader = Reader(note: anchor(49, of: "old").note)
         #expect(reader.consumer.incarnationChecks().isEmpty)
         for check in reader.consumer.incarnationChecks(includingIdle: true) {
@@ -71,7 +71,7 @@ struct IncarnationTests {
         #expect(reader.hasBegunAnew)
     }
 
-    @Test func `what is read while a check is under way asks for another one`() {
+    @Test func `records read during a check ask for another one`() {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "old")
         let check = reader.consumer.incarnationChecks()[0]
@@ -80,7 +80,7 @@ struct IncarnationTests {
         #expect(reader.consumer.incarnationChecks().map(\.anchor) == [anchor(0, of: "old")])
     }
 
-    @Test func `a record that fell to retention or compaction is no other incarnation`() {
+    @Test func `a record removed by retention or compaction does not mean another incarnation`() {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "a")
         reader.read(50..<60, of: "a")
@@ -89,7 +89,7 @@ struct IncarnationTests {
         #expect(reader.consumer.note(for: reader.partition) == anchor(50, of: "a").note)
     }
 
-    @Test func `a partition that ends before the anchor is believed to be another one only when it stays so`() {
+    @Test func `a partition that ends before the anchor counts as another incarnation only if it stays so`() {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "a")
         reader.read(50..<60, of: "a")
@@ -129,7 +129,7 @@ struct IncarnationTests {
         #expect(reader.hasBegunAnew)
     }
 
-    @Test func `nothing is committed, and reading begins behind what fell to retention`() throws {
+    @Test func `nothing is committed, and reading begins behind records removed by retention`() throws {
         var reader = Reader(note: nil, isUncommitted: true)
         reader.read(40..<50, of: "a")
         let note = try #require(reader.consumer.note(for: reader.partition))
@@ -141,7 +141,7 @@ struct IncarnationTests {
         #expect(reader.consumer.note(for: reader.partition) == anchor(40, of: "a").note)
     }
 
-    @Test func `a partition that was made again, and is empty behind gaps, is recognised all the same`() {
+    @Test func `a partition that was created again, and is empty behind gaps, is recognised all the same`() {
         var reader = Reader(note: anchor(5, of: "old").note)
         reader.read(6..<10, of: "new")
         reader.answer(.record(anchor(5, of: "new")))
@@ -164,7 +164,7 @@ struct IncarnationTests {
         #expect(reader.consumer.note(for: reader.partition) == anchor(0, of: "a").note)
     }
 
-    @Test func `what is drained is committed with the anchor of before`() {
+    @Test func `drained records are committed with the former anchor`() {
         var reader = Reader(note: nil)
         reader.read(0..<50, of: "a")
         _ = reader.consumer.revoked(lost: false, at: .distantPast, &reader.events)
@@ -176,11 +176,11 @@ struct IncarnationTests {
         "", "nw1", "nw1 5", "nw1 -1 0123456789abcdef", "nw1 5 0123", "nw2 5 0123456789abcdef", "x y z",
         "nw1 from -1 0123456789abcdef", "nw1 from 5",
     ])
-    func `a note that somebody else wrote is not an anchor`(_ note: String) {
+    func `a note of another program is not an anchor`(_ note: String) {
         #expect(IncarnationAnchor(note: note) == nil)
     }
 
-    @Test func `a note says what the anchor is`() {
+    @Test func `a note round-trips its anchor`() {
         let anchor = IncarnationAnchor(offset: .max, identity: RecordIdentity(hash: 0xAB))
         #expect(anchor.note == "nw1 9223372036854775807 00000000000000ab")
         #expect(IncarnationAnchor(note: anchor.note) == anchor)

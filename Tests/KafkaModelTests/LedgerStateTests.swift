@@ -42,14 +42,14 @@ private struct Ledger {
 }
 
 struct LedgerStateTests {
-    @Test func `partitions that ask together are located and read together`() {
+    @Test func `partitions requested together are located and read together`() {
         var ledger = Ledger(0..<3)
         ledger.locate(0..<10, committed: 4)
         #expect(ledger.state.next(at: start) == .assign(results.map { PartitionOffset($0, 4) }))
         #expect(ledger.state.next(at: start) == .read)
     }
 
-    @Test func `one that cannot be read fails alone, and is tried again ever more slowly`() throws {
+    @Test func `a partition that cannot be read fails alone, and is tried again ever more slowly`() throws {
         var ledger = Ledger(0..<2)
         guard case .locate = ledger.state.next(at: start) else { return }
         ledger.state.failed(results[0], .standstill, at: start, &ledger.events)
@@ -77,7 +77,7 @@ struct LedgerStateTests {
         #expect(rest == .seconds(5))
     }
 
-    @Test func `a partition that stands still is taken for one that cannot be read, and goes on where it stopped`() {
+    @Test func `a stuck partition counts as one that cannot be read, and goes on where it stopped`() {
         var ledger = Ledger(0..<1)
         ledger.locate(0..<10, committed: 2)
         _ = ledger.state.next(at: start)
@@ -114,7 +114,9 @@ struct LedgerStateTests {
         (nil, Instant(milliseconds: 0), RestoreEnd(offset: 10, start: 6, basis: .time)),
         (nil, nil, RestoreEnd(offset: 10, start: 6, basis: .newest)),
     ])
-    func `where reading begins`(_ committed: Int64?, _ since: Instant?, _ expected: RestoreEnd) {
+    func `reading begins at the committed offset, else at a time, else at the newest results`(
+        _ committed: Int64?, _ since: Instant?, _ expected: RestoreEnd
+    ) {
         var ledger = Ledger(0..<1, window: 4, since: since)
         ledger.locate(3..<10, committed: committed)
         guard case .assign(let offsets) = ledger.state.next(at: start) else {
@@ -144,7 +146,7 @@ struct LedgerStateTests {
         #expect(end.offset == 500 && ledger.state.isIdle)
     }
 
-    @Test func `what an older generation asked for is dropped silently`() {
+    @Test func `requests of an older generation are dropped silently`() {
         var ledger = Ledger(0..<2)
         ledger.state.begin(Generation(2))
         #expect(ledger.state.isIdle && ledger.state.next(at: start) == .wait(until: nil))

@@ -37,7 +37,7 @@ struct RefusedRecordsTests {
         #expect(wasRefused && refused.isEmpty && refused.reasons.isEmpty && refused.nextDue == nil)
     }
 
-    @Test func `what the broker refuses for another reason is tried as it is`() {
+    @Test func `a record refused for another reason is tried again unchanged`() {
         var refused = RefusedRecords()
         for delivery in 1...3 {
             refused.refused(record, key(UInt64(delivery)), offline, at: start, smallest: smallest)

@@ -32,7 +32,7 @@ import Testing
         #expect(smallest.value?.count ?? .max < 400)
     }
 
-    @Test func `a result that is no result only loses what it carried`() {
+    @Test func `a result that cannot be read loses only its carried headers`() {
         let record = ProducedRecord(
             topic: "r", value: [1], headers: [RecordHeader("traceparent", "x"), RecordHeader("nw-source", "y")])
         #expect(smallestResult(record).value == [1])

@@ -99,7 +99,7 @@ import Testing
             (["a": 4, "b": 3, "c": 6, "results": 5, "dead": 1], ["b 3>4", "results 5>6"]),
             (["a": 4, "b": 4, "c": 6, "results": 8], ["dead 6"]),
         ] as [([String: Int], [String])])
-    func `what is missing is made and what is too small is widened`(counts: [String: Int], expected: [String]) {
+    func `missing topics are created and small ones are widened`(counts: [String: Int], expected: [String]) {
         let changes = Self.rules().changes(Self.states(counts), partitions: 12)
         #expect(changes.map { "\($0.topic) \($0.from.map { "\($0)>" } ?? "")\($0.partitions)" } == expected)
         #expect(changes.allSatisfy { $0.configuration.isEmpty == ($0.from != nil) })

@@ -10,7 +10,7 @@ struct TopicWatchTests {
         (["news": 2, "back": 4, "results": 4, "dead": 1], true),
         (["news": 2, "back": 4, "late": 1, "results": 4], true), (["news": 2, "back": 4, "late": 1, "dead": 1], true),
     ])
-    func `what is missing or too small is looked for more often`(_ counts: [String: Int], _ isWanting: Bool) {
+    func `missing or small topics are checked more often`(_ counts: [String: Int], _ isWanting: Bool) {
         #expect(topics.isWanting(counts) == isWanting)
         #expect(topics.pause(after: counts) == (isWanting ? TopicWatch.shortInterval : TopicWatch.interval))
     }

@@ -168,7 +168,7 @@ func `by default a shutdown has more time than a request`(
     ("lanes: {}", "lanes: there is no lane"),
     ("rate: {burst: 0}", "rate.burst: '0' is out of range"),
     ("rate: {perSecond: fast}", "rate.perSecond: 'fast' is not understood"),
-    ("unroutable: Wrold", "unroutable: “Wrold” is no category; write deadLetter or one of World"),
+    ("unroutable: Wrold", "unroutable: “Wrold” is not a category; write deadLetter or one of World"),
     ("payload: {mode: native, platforms: [apple, aple]}", "payload.platforms: 'aple' is not understood"),
     ("payload: {mode: native, platforms: [apple, apple]}", "payload.platforms: apple is named more than once"),
     ("payload: {mode: nativ}", "payload.mode: 'nativ' is not understood; write template or native"),
@@ -189,7 +189,7 @@ func `by default a shutdown has more time than a request`(
         "hub.name: the hub's name may only"
     ),
     ("categories: {A: {names: [x]}, B: {names: [X]}}", "categories.B.names: the name “X” is used for “A” too"),
-    ("categories: {A: {subjects: [sports]}}", "categories.A.subjects: “sports” is no IPTC code"),
+    ("categories: {A: {subjects: [sports]}}", "categories.A.subjects: “sports” is not an IPTC code"),
     ("connections: 5", "connections: is not a setting; it belongs at hub.connections"),
     ("http: {listen: 9464}", "http.listen: '9464' is not understood"),
     ("rate: 500", "rate: expected keys, found a single value; write its keys: perSecond, burst"),

@@ -56,6 +56,10 @@ import Testing
             == "2026-11-21 02:20:00  rejected     e 1                         apple         World,Sports           400        12  refused: no"
     )
     #expect(TextWidth.columns(table.title) <= 140)
+    result.cut = ["summary", "message"]
+    result.leftOut = ["Weather"]
+    let wide = ResultTable(width: 200, hasColours: false).line(result)
+    #expect(wide.hasSuffix("refused: no; cut: summary, message; left out: Weather"))
 }
 
 private func logged(_ format: LogLineHandler.Format, _ body: (Logger) -> Void) -> String {

@@ -34,7 +34,7 @@ struct EngineClockTests {
         #expect(shell.wait(.seconds(75)).sends.count == 1)
     }
 
-    @Test func `a step that stays is believed after a minute`() throws {
+    @Test func `a step of the clock counts after a minute`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         _ = shell.publish(news("a", #","embargoUntil":"\#(shell.wall + .seconds(600))""#))

@@ -44,7 +44,7 @@ struct EngineCommitTests {
         #expect(next.last == [PartitionOffset(TestShell.source, 3), PartitionOffset(TestShell.results, 2)])
     }
 
-    @Test func `what the ledger knows is not sent again`() throws {
+    @Test func `a delivery that the ledger knows is not sent again`() throws {
         var shell = try TestShell()
         let settled = LedgerEntry(
             offset: 7, source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .accepted,
@@ -108,7 +108,7 @@ struct EngineCommitTests {
         #expect(shell.wait(.seconds(11)).releases == 1)
     }
 
-    @Test func `what comes back after the partitions went is of no consequence`() throws {
+    @Test func `replies and acknowledgements after the partitions went have no effect`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("a")).sends[0]
@@ -119,7 +119,7 @@ struct EngineCommitTests {
         #expect(late.commits.isEmpty)
     }
 
-    @Test func `a drain finishes what is under way and sends nothing new`() throws {
+    @Test func `a drain finishes work under way and sends nothing new`() throws {
         var shell = try TestShell { $0.connections = 1 }
         shell.answersCommits = false
         _ = shell.assign()

@@ -57,7 +57,8 @@ struct EngineIncarnationTests {
         #expect(done.commits.joined().contains(PartitionOffset(TestShell.source, 1)))
     }
 
-    @Test func `what was sent of a new incarnation before anybody noticed is not sent again`() throws {
+    @Test func `a delivery of a new incarnation that was sent before the change was noticed is not sent again`() throws
+    {
         var shell = try TestShell()
         _ = shell.assign()
         let begun = shell.take(.beganAnew(TestShell.live, TestShell.first, TestShell.source))
@@ -90,7 +91,7 @@ struct EngineIncarnationTests {
         #expect(wait.detail.contains("too few partitions"))
     }
 
-    @Test func `topics of a lane that differ in length are a reason, since when they do`() throws {
+    @Test func `topics of a lane that differ in length are a reason, with the time since when`() throws {
         var shell = try TestShell { $0.lanes[0] = LaneSettings(name: "live", topics: ["news", "sport"]) }
         _ = shell.assign()
         _ = shell.take(.partitionCounts(["news": 3, "sport": 2], readIn: [TestShell.first]))

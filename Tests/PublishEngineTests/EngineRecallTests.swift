@@ -16,7 +16,9 @@ struct EngineRecallTests {
         #expect(shell.wait(.seconds(300)).sends.isEmpty)
     }
 
-    @Test func `one that the hub took meanwhile is accepted, and says that the recall came before`() throws {
+    @Test func `a delivery that the hub accepted meanwhile ends as accepted, and says that the recall came before`()
+        throws
+    {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("s1", story: "s"))
@@ -27,7 +29,7 @@ struct EngineRecallTests {
     }
 
     @Test(arguments: [true, false])
-    func `what may be on phones is not called canceled`(isUnderWay: Bool) throws {
+    func `a delivery that may be on phones does not end as canceled`(isUnderWay: Bool) throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("s1", story: "s"))
@@ -41,7 +43,7 @@ struct EngineRecallTests {
         #expect(result.error?.code == "recalled")
     }
 
-    @Test func `what may be on phones is not called superseded`() throws {
+    @Test func `a delivery that may be on phones does not end as superseded`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("s1", story: "s", version: 1))
@@ -61,7 +63,7 @@ struct EngineRecallTests {
         #expect(refused.sends.map { $0.text.contains("headline of s2") } == [true])
     }
 
-    @Test func `a recall holds in every lane, and for what comes later`() throws {
+    @Test func `a recall holds in every lane, and for later records`() throws {
         let backfill = LaneID(1)
         let archive = TopicPartition(topic: "archive", partition: 0)
         var shell = try TestShell {

@@ -11,7 +11,7 @@ struct EngineReloadTests {
             router: try Router(table: table), builder: try PayloadBuilder(PayloadSettings(message: message)))
     }
 
-    @Test func `an event that was read before a reload goes by the old settings, its retries too`() throws {
+    @Test func `an event examined before a reload uses the old settings, its retries too`() throws {
         var shell = try TestShell { $0.connections = 1 }
         _ = shell.assign()
         let first = try #require(shell.publish(news("1"), news("2")).sends.first)
@@ -38,7 +38,7 @@ struct EngineReloadTests {
         var text: String
     }
 
-    @Test func `a paused lane's unread records go wholly by the new settings`() throws {
+    @Test func `records of a paused lane that were not examined use only the new settings`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         _ = shell.take(.pause(TestShell.live))

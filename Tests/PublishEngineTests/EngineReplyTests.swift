@@ -20,7 +20,7 @@ struct EngineReplyTests {
     }
 
     @Test(arguments: [500, 502, 504, 408])
-    func `what may have been accepted is tried five times over at least two minutes, then ends as unknown`(
+    func `a delivery that may have been accepted is tried five times over at least two minutes, then ends as unknown`(
         status: Int
     ) throws {
         var shell = try TestShell()
@@ -38,7 +38,7 @@ struct EngineReplyTests {
         #expect((.seconds(120) ... .seconds(160)).contains(shell.now - start))
     }
 
-    @Test func `a lane that gives up tries what may have been accepted once`() throws {
+    @Test func `a lane with the policy giveUp tries a delivery that may have been accepted once`() throws {
         var shell = try TestShell { $0.lanes[0].onUnknown = .giveUp }
         _ = shell.assign()
         let sent = shell.publish(news("a"))
@@ -46,7 +46,7 @@ struct EngineReplyTests {
     }
 
     @Test(arguments: [nil, 3])
-    func `a delivery without a deadline that the hub is always too busy for ends as exhausted`(bound: Int?) throws {
+    func `a delivery without a deadline ends as exhausted if the hub stays overloaded`(bound: Int?) throws {
         var shell = try TestShell { $0.retry.attempts = bound }
         _ = shell.assign()
         var sends = shell.publish(news("a")).sends
@@ -78,7 +78,7 @@ struct EngineReplyTests {
         #expect(shell.reply(201, to: sends[0]).outcomes == [.accepted])
     }
 
-    @Test func `an alert the hub never took ends at its deadline as expired`() throws {
+    @Test func `an alert that the hub never accepted ends at its deadline as expired`() throws {
         var shell = try TestShell { $0.lanes[0].maxAge = .seconds(60) }
         _ = shell.assign()
         let sent = shell.publish(news("a"))
@@ -107,7 +107,7 @@ struct EngineReplyTests {
         #expect(endings.first?.result.error?.code == "too-old")
     }
 
-    @Test func `a Retry-After of an hour counts as the longest pause, and is told`() throws {
+    @Test func `a Retry-After of an hour counts as the longest pause, and is reported`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("a"))
@@ -131,7 +131,7 @@ struct EngineReplyTests {
         #expect(accepted.endings.first?.result.attempts == 1)
     }
 
-    @Test func `Retry-After keeps everyone away, as long as it says`() throws {
+    @Test func `Retry-After stops all sending for its time`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("a"))
@@ -163,7 +163,7 @@ struct EngineReplyTests {
     }
 
     @Test(arguments: [(403, Halt.Reason.rightMissing), (404, .hubMissing)])
-    func `what is wrong with the hub stops sending and keeps the events`(status: Int, reason: Halt.Reason) throws {
+    func `trouble with the hub stops sending and keeps the events`(status: Int, reason: Halt.Reason) throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("a"))
@@ -192,7 +192,7 @@ struct EngineReplyTests {
         #expect(shell.reply(201, to: sends[0]).outcomes == [.accepted])
     }
 
-    @Test func `a hub too busy for everyone is an outage: no dead letters`() throws {
+    @Test func `a hub that refuses every request as overloaded is an outage: no dead letters`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let events = (0..<16).map { news("e\($0)") }
@@ -203,7 +203,7 @@ struct EngineReplyTests {
     }
 
     @Test(arguments: [502, 504, nil])
-    func `a hub that answers nobody is an outage: the events wait`(status: Int?) throws {
+    func `a hub that answers no request is an outage: the events wait`(status: Int?) throws {
         var shell = try TestShell()
         _ = shell.assign()
         let records = (0..<16).map { shell.record(news("e\($0)")) }
@@ -269,7 +269,7 @@ struct EngineReplyTests {
     }
 
     @Test(arguments: [503, 500, nil])
-    func `a hub that takes nothing is a reason while something waits, until it answers about an event`(
+    func `a hub that accepts nothing is a reason while something waits, until it answers about an event`(
         status: Int?
     ) throws {
         var shell = try TestShell()

@@ -5,7 +5,7 @@ import PublishEngine
 import Testing
 
 struct EngineSecondTryTests {
-    @Test func `a redriven copy that fails does not make the accepted original forgotten`() throws {
+    @Test func `a redriven copy that fails does not remove the accepted original from the duplicate window`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let first = shell.publish(news("a"))
@@ -40,7 +40,7 @@ struct EngineSecondTryTests {
     }
 
     @Test(arguments: [true, false])
-    func `a second copy that comes while the first is under way waits for what becomes of it`(isTaken: Bool) throws {
+    func `a second copy that comes while the first is under way waits for its outcome`(isTaken: Bool) throws {
         var shell = try TestShell()
         _ = shell.assign()
         let first = shell.publish(news("a", version: 1))

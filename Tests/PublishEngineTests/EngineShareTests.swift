@@ -4,7 +4,7 @@ import PublishEngine
 import Testing
 
 struct EngineShareTests {
-    @Test func `partitions of a topic whose length nobody tells give no share of the rate`() throws {
+    @Test func `partitions of a topic of unknown length give no share of the rate`() throws {
         var shell = try TestShell { $0.rate = .init(perSecond: 10, burst: 4) }
         _ = shell.assign()
         _ = shell.take(.partitionCounts(["archive": 3], readIn: [TestShell.first]))

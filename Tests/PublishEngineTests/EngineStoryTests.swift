@@ -65,7 +65,7 @@ struct EngineStoryTests {
         #expect(shell.publish(news("a")).sends.count == 1)
     }
 
-    @Test func `a recall stops what has not left`() throws {
+    @Test func `a recall stops deliveries that have not left`() throws {
         var shell = try TestShell { $0.connections = 1 }
         _ = shell.assign()
         let sent = shell.publish(
@@ -75,7 +75,7 @@ struct EngineStoryTests {
         #expect(shell.reply(201, to: sent.sends[0]).sends.map { $0.text.contains("\"id\":\"y\"") } == [true])
     }
 
-    @Test func `what is withheld is not sent`() throws {
+    @Test func `a withheld event is not sent`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let actions = shell.publish(news("a", status: "withheld"))
@@ -92,7 +92,7 @@ struct EngineStoryTests {
         #expect(shell.wait(.seconds(1)).sends.count == 1)
     }
 
-    @Test func `news past its expiry, or its lane's age, is not sent`() throws {
+    @Test func `an event past its expiry, or its lane's maximum age, is not sent`() throws {
         var shell = try TestShell { $0.lanes[0].maxAge = .seconds(900) }
         _ = shell.assign()
         #expect(shell.publish(news("a", #","expiresAt":"2020-01-01T00:00:00Z""#)).outcomes == [.expired])

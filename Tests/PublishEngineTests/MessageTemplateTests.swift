@@ -56,7 +56,7 @@ struct MessageTemplateTests {
         String(repeating: "a", count: 4_097),
         String(repeating: "{{#id}}", count: 17) + String(repeating: "{{/id}}", count: 17),
     ])
-    func `what a message cannot have is a problem with a remedy`(source: String) {
+    func `an unsupported part of a message is a problem with a remedy`(source: String) {
         let problems = MessageTemplate.problems(in: source)
         #expect(!problems.isEmpty)
         #expect(problems.allSatisfy { $0.path == ["payload", "message"] && !$0.remedy.isEmpty })
@@ -66,7 +66,7 @@ struct MessageTemplateTests {
     @Test
     func `every unknown variable is named`() {
         let problems = MessageTemplate.problems(in: "{{headlin}} {{categroy}} {{id}}")
-        #expect(problems.map(\.message) == ["“headlin” is no variable", "“categroy” is no variable"])
+        #expect(problems.map(\.message) == ["“headlin” is not a variable", "“categroy” is not a variable"])
     }
 
     @Test(arguments: ["{{summary}}", "{{data.nothing}} \n", "{{#summary}}x{{/summary}}", "{{&link}}"])

@@ -1,11 +1,12 @@
 import Foundation
+import KafkaModel
 import NewsModel
 import NotificationHub
 import Testing
 
 @testable import PublishEngine
 
-/// Four thousand headlines as the wild has them: quotes, backslashes, entities, broken escapes.
+/// Four thousand real headlines: quotes, backslashes, entities, broken escapes.
 @Suite(
     .enabled(
         if: ProcessInfo.processInfo.environment["NEWSWIRE_TEST_DATA"] != nil,
@@ -25,7 +26,7 @@ struct PayloadDataTests {
     }
 
     @Test(arguments: Platform.allCases)
-    func `every headline reaches the phone unchanged or cut as said`(platform: Platform) throws {
+    func `every headline reaches the phone unchanged, or cut as reported`(platform: Platform) throws {
         let builder = try PayloadBuilder()
         let router = try Router()
         var wrong: [Int] = []
@@ -39,7 +40,8 @@ struct PayloadDataTests {
                 continue
             }
             let payload = builder.payload(
-                event, routing: routing, platform: platform, lane: 0, since: PayloadSamples.since, expiresAt: nil)
+                event, routing: routing, platform: platform, lane: LaneID(0), since: PayloadSamples.since,
+                expiresAt: nil)
             let body = payload.request.body
             let isWhole =
                 PayloadSamples.message(in: body, of: platform) == "Breaking \(routing.label) News : \(row[1])"

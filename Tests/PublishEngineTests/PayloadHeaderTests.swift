@@ -1,3 +1,4 @@
+import KafkaModel
 import NewsModel
 import NotificationHub
 import Testing
@@ -98,7 +99,7 @@ struct PayloadHeaderTests {
         let builder = try PayloadBuilder()
         func request(_ platform: Platform) -> SendRequest {
             builder.build(
-                PayloadSamples.event(), routing: PayloadSamples.world, platform: platform, lane: 0,
+                PayloadSamples.event(), routing: PayloadSamples.world, platform: platform, lane: LaneID(0),
                 since: since.map { base + .seconds($0) }, expiresAt: expiresAt.map { base + .seconds($0) })
         }
         #expect(request(.apple).fields.first { $0.name == "apns-expiration" }?.value == expiration)
@@ -112,7 +113,8 @@ struct PayloadHeaderTests {
         for since in [nil, Instant.distantPast, .distantFuture] {
             for platform in Platform.allCases {
                 let request = builder.build(
-                    PayloadSamples.event(), routing: PayloadSamples.world, platform: platform, lane: 0, since: since,
+                    PayloadSamples.event(), routing: PayloadSamples.world, platform: platform, lane: LaneID(0),
+                    since: since,
                     expiresAt: expiry)
                 #expect(request.fields.allSatisfy { $0.isSendable })
             }

@@ -1,4 +1,5 @@
 import Foundation
+import KafkaModel
 import NewsModel
 
 @testable import PublishEngine
@@ -7,7 +8,7 @@ import NewsModel
 import FoundationXML
 #endif
 
-/// Payloads read back by somebody else's parsers.
+/// Payloads read back by Foundation's parsers.
 enum PayloadSamples {
     static let world = Routing.Tagged(categories: ["World"], tags: ["World"], expression: "World", label: "World")
     static let since = Instant(nanoseconds: 1_763_690_000_000_000_000)
@@ -28,10 +29,11 @@ enum PayloadSamples {
         -> Payload
     {
         try PayloadBuilder(PayloadSettings(message: message)).payload(
-            event, routing: world, platform: platform, lane: lane, since: since, expiresAt: since + .seconds(900))
+            event, routing: world, platform: platform, lane: LaneID(lane), since: since,
+            expiresAt: since + .seconds(900))
     }
 
-    /// What a phone shows of a body.
+    /// The text that a phone shows of a body.
     static func message(in body: [UInt8], of platform: Platform) -> String? {
         switch platform {
         case .windows: XMLReading(body)?.texts["text"]

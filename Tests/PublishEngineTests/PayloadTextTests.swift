@@ -1,4 +1,5 @@
 import Foundation
+import KafkaModel
 import NewsModel
 import NotificationHub
 import Testing
@@ -48,7 +49,7 @@ struct PayloadTextTests {
     @Test
     func `the tutorials' body comes first and is a flat object of strings`() throws {
         let payload = try PayloadBuilder().build(
-            NewsEvent(id: "1", headline: "Text"), routing: PayloadSamples.world, platform: .template, lane: 0,
+            NewsEvent(id: "1", headline: "Text"), routing: PayloadSamples.world, platform: .template, lane: LaneID(0),
             expiresAt: nil)
         #expect(
             String(decoding: payload.body, as: UTF8.self)

@@ -48,7 +48,7 @@ struct RouterCategoryTests {
         [Category(name: "A", tag: String(repeating: "a", count: 120))],
         [Category(name: "A", tag: "_@#.:-9")],
     ])
-    func `what is unusual but clear is accepted`(categories: [Category]) {
+    func `unusual but clear categories are accepted`(categories: [Category]) {
         #expect(CategoryTable.problems(in: categories) == [])
     }
 

@@ -112,7 +112,7 @@ struct RouterTests {
     }
 
     @Test
-    func `what is unroutable goes to the category that the policy names`() throws {
+    func `an unroutable event goes to the category that the policy names`() throws {
         let router = try Router(unroutable: .category("sport"))
         #expect(tagged(router.route(event(["Gossip"])))?.tags == ["Sports"])
         #expect(tagged(router.route(event([])))?.tags == ["Sports"])

@@ -3,7 +3,7 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// An engine and a shell without Kafka, hub or clock: tests say what happens and look at what is to be done.
+/// An engine and a shell without Kafka, hub or clock: tests feed inputs and look at the actions.
 struct TestShell {
     static let source = TopicPartition(topic: "news", partition: 0)
     static let live = LaneID(0)
@@ -13,10 +13,10 @@ struct TestShell {
     var engine: Engine
     /// The monotonic clock.
     var now = Instant(nanoseconds: 1_800_000_000_000_000_000)
-    /// How far the clock on the wall is ahead of it.
+    /// The lead of the clock on the wall over it.
     var wallOffset: Duration = .zero
     var wall: Instant { now + wallOffset }
-    /// Whether every commit succeeds at once; else the test answers.
+    /// Every commit succeeds at once; else the test answers.
     var answersCommits = true
     private var nextOffset: Int64 = 0
     private var nextResult: Int64 = 0
@@ -127,7 +127,7 @@ extension [Action] {
         compactMap { if case .send(let id, let request) = $0 { Sent(id: id, request: request) } else { nil } }
     }
 
-    /// How deliveries ended, in the order of their endings.
+    /// Outcomes of deliveries, in their order.
     var outcomes: [Outcome] { endings.map(\.result.outcome) }
 
     /// Results to be written now, and those that wait for their dead letters.
@@ -157,7 +157,7 @@ extension [Action] {
 }
 
 extension KafkaEvent {
-    /// A commit that the broker took whole.
+    /// A commit that the broker accepted completely.
     static func committed(_ lane: LaneID, _ generation: Generation, _ offsets: [PartitionOffset] = []) -> KafkaEvent {
         .committed(lane, generation, offsets: offsets, failure: nil)
     }

@@ -56,7 +56,7 @@ extension Options {
 }
 
 @Test(arguments: PlantedBug.all)
-func `each checker catches the bug it is for`(_ bug: PlantedBug) throws {
+func `each checker catches its planted bug`(_ bug: PlantedBug) throws {
     var caught: Violation?
     for seed in 1...60 as ClosedRange<UInt64> where caught == nil {
         var cluster = try SimulatedCluster(

@@ -1,7 +1,7 @@
 import Simulation
 import Testing
 
-/// Seeds that once failed, and what they found.
+/// Seeds that once failed, with their findings.
 @Test(
     arguments: [
         (17, "a recall was read in a paused lane"),
@@ -9,7 +9,7 @@ import Testing
         (54, "an embargo was not looked at again when the clock was set right"),
         (93, "a lane stopped by a flood kept a halted hub from being probed"),
         (170, "a later version's result was stored before the dead letter of an earlier one"),
-        (32, "a topic was made again between the group's offset and the ledger: its first record was lost"),
+        (32, "a topic was created again between the group's offset and the ledger: its first record was lost"),
         (103, "a refusal after an unanswered attempt is unknown, however few the attempts"),
         (207, "an anchor fell into a gap of the new incarnation"),
         (1289, "a record that was read past in another incarnation left late"),
@@ -17,7 +17,7 @@ import Testing
         (4490, "clock steps crossed each other"),
         (7500, "a partition was cut back twice, and committed past the first cut"),
         (8534, "a watermark was committed past a cut that its owner had not noticed"),
-        (9250, "a partition was made again while it was empty behind gaps"),
+        (9250, "a partition was created again while it was empty behind gaps"),
         (12585, "a redriven copy was accepted and forgotten, because the original had failed"),
         (13260, "a partition that was taken away left its places in a halted queue"),
         (16180, "a process that started while a topic was away took too large a share of the rate"),
@@ -34,7 +34,7 @@ func `seeds that once failed keep every promise`(_ seed: UInt64, _ found: String
 
 /// A thousand lives, enough for the rarest; a fault that never strikes proves nothing.
 @Test
-func `lives keep every promise, whatever strikes them`() async throws {
+func `lives keep every promise under every fault`() async throws {
     let result = try await Campaign(firstSeed: 1_000_000, lives: 1_000, workers: 2).run { _ in }
     for failure in result.failures { Issue.record("\(failure)") }
     #expect(result.report.neverSeen == [])

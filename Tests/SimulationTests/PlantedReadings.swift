@@ -14,7 +14,7 @@ private func alterRecords(_ input: inout Input, _ change: (String) -> String) {
     input = .kafka(.records(lane, generation, partition, records))
 }
 
-/// Makes the engine believe that no news is ever the same.
+/// Makes no two events the same for the engine.
 struct ForgetsDuplicates: Interference {
     private var versions = 0
 
@@ -26,7 +26,7 @@ struct ForgetsDuplicates: Interference {
     }
 }
 
-/// Removes the mark of what a person put back.
+/// Removes the mark of redriven records.
 struct ForgetsRedrives: Interference {
     mutating func alter(_ input: inout Input) {
         guard case .kafka(.records(let lane, let generation, let partition, var records)) = input else { return }
@@ -57,7 +57,7 @@ struct ReadsTheClockOnce: Interference {
     }
 }
 
-/// Takes what was certainly not accepted for unknown.
+/// Reports a certain refusal as unknown.
 struct DoubtsRefusals: Interference {
     mutating func alter(_ input: inout Input) {
         guard case .replies(let arrivals) = input else { return }
@@ -69,7 +69,7 @@ struct DoubtsRefusals: Interference {
     }
 }
 
-/// Lets the most urgent lane wait for its ledger for ever.
+/// Makes the most urgent lane wait for its ledger for ever.
 struct HoldsTheFirstLane: Interference {
     mutating func alter(_ input: inout Input) {
         if case .kafka(.restored(let lane, let generation, let results, _, _)) = input, lane.index == 0 {

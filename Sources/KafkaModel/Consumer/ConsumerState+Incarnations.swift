@@ -1,6 +1,6 @@
 public import NewsModel
 
-/// Which incarnation of its partition a slot reads.
+/// The incarnation of its partition that a slot reads.
 ///
 /// The first record handed out since the last check is a `candidate`. A check reads the `anchor` anew: if it still stands where
 /// it stood, no other incarnation can have begun before the check, and the candidate takes its place.
@@ -62,7 +62,7 @@ struct IncarnationWatch: Sendable {
     }
 }
 
-/// What stood beside the committed offsets of partitions; `nil` for none.
+/// The notes stored beside the committed offsets of partitions; `nil` for none.
 public struct IncarnationNotes: Sendable {
     public var generation: Generation
     public var notes: [(partition: TopicPartition, note: String?)]
@@ -79,21 +79,21 @@ public struct IncarnationNotes: Sendable {
 }
 
 extension ConsumerState {
-    /// What is to be found out about a partition, on a thread that may wait.
+    /// A question about a partition, to be answered on a thread that may block.
     public struct IncarnationCheck: Sendable, Hashable {
         public var partition: TopicPartition
         public var generation: Generation
-        /// Read what stands at its offset and answer with `checked`.
+        /// Read the record at its offset and answer with `checked`.
         public var anchor: IncarnationAnchor
-        /// What was read by then.
+        /// The batches read by then.
         let candidate: IncarnationAnchor?
         let batches: Int
     }
 
-    /// What to look at now; cheap. An unanswered check is asked for again.
+    /// The checks to make now; cheap. An unanswered check is asked for again.
     ///
-    /// - Parameter includingIdle: whether to look at partitions that gave nothing new, too: one that was made again and is just
-    ///   as long as the former one gives nothing.
+    /// - Parameter includingIdle: checks partitions that gave nothing new, too: one that was created again and is exactly as
+    ///   long as the former one gives nothing.
     public func incarnationChecks(includingIdle: Bool = false) -> [IncarnationCheck] {
         guard case .assigned = phase else { return [] }
         return slots.compactMap { slot in
@@ -109,7 +109,7 @@ extension ConsumerState {
         }
     }
 
-    /// What stood beside the committed offset: the anchor of the partition's last owner, or nothing of use.
+    /// The note beside the committed offset: the anchor of the partition's last owner, or nothing of use.
     public mutating func found(_ notes: IncarnationNotes) {
         for (partition, note) in notes.notes {
             guard let index = slot(partition, notes.generation), case .unread = slots[index].watch.anchor else {
@@ -125,7 +125,7 @@ extension ConsumerState {
         }
     }
 
-    /// What stands at the anchor now, read after the check was asked for.
+    /// The record at the anchor now, read after the check was asked for.
     public mutating func checked(
         _ check: IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ events: inout ShardEvents
     ) {
@@ -140,7 +140,8 @@ extension ConsumerState {
         }
     }
 
-    /// What to keep beside a partition's committed offset; `nil` for partitions that are not ours, and before their first record.
+    /// The note to store beside a partition's committed offset; `nil` for partitions that are not ours, and before their first
+    /// record.
     public func note(for partition: TopicPartition) -> String? {
         if let slot = slots.first(where: { $0.partition == partition }) { return slot.watch.known?.note }
         return drainedNotes[partition]

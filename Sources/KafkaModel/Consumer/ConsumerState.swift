@@ -1,7 +1,7 @@
 public import NewsModel
 
 /// Every decision of one lane's member of its consumer group, as a plain value: which partitions are read, how much of them,
-/// when they are given up, which commits may go out. Who owns it talks to the broker and does as it is told.
+/// when they are given up, which commits may go out. Its owner talks to the broker and carries the decisions out.
 ///
 /// Nothing is ever paused: a partition that is held, or for which there is no credit, is simply not read.
 public struct ConsumerState: Sendable {
@@ -13,7 +13,7 @@ public struct ConsumerState: Sendable {
     /// Of the partitions that were revoked last: commits go out while they are drained.
     private(set) var drainedNotes: [TopicPartition: String] = [:]
     private var shards: [ShardCredit]
-    /// How long a revoke may wait for the shards.
+    /// The longest time a revoke waits for the shards.
     private let patience: Duration
 
     public enum Phase: Sendable, Hashable {
@@ -31,11 +31,11 @@ public struct ConsumerState: Sendable {
         var isHeld = true
         /// Its offsets start again: nothing is read until the former incarnation is finished.
         var hasBegunAnew = false
-        /// Where reading goes on: one past the newest offset handed out, or the end that was reported; `nil` before the
+        /// The next offset to read: one past the newest offset handed out, or the end that was reported; `nil` before the
         /// first.
         var next: Int64?
         var watch = IncarnationWatch()
-        /// Bytes of a record here, about: the mean of the last batch.
+        /// Approximate size of a record here: the mean of the last batch.
         var recordSize = 1024
 
         init(_ partition: TopicPartition, shard: ShardID) {
@@ -44,7 +44,7 @@ public struct ConsumerState: Sendable {
         }
     }
 
-    /// What one shard may still be given, and where its next turn begins.
+    /// The credit of one shard, and the place where its next turn begins.
     private struct ShardCredit: Sendable {
         var records = 0
         var bytes = 0
@@ -53,14 +53,14 @@ public struct ConsumerState: Sendable {
         var next = 0
     }
 
-    /// What stood in a partition's queue.
+    /// An item of a partition's queue.
     public enum Reading: Sendable {
         case records([SourceRecord])
         /// Nothing stood at the offset.
         case end(offset: Int64)
     }
 
-    /// - Parameter patience: how long a revoke may wait for the shards before the partitions are given up without them.
+    /// - Parameter patience: the longest time a revoke waits for the shards before the partitions are given up without them.
     public init(lane: LaneID, shards: Int, patience: Duration) {
         self.lane = lane
         self.patience = patience
@@ -69,8 +69,8 @@ public struct ConsumerState: Sendable {
 
     // MARK: The group
 
-    /// The group gave us these partitions, and nothing else is ours from now on. They are to be read from where the group
-    /// committed, else from their beginning.
+    /// The group gave us these partitions, and nothing else is ours from now on. They are read from the group's committed
+    /// offsets, else from their beginning.
     public mutating func assigned(_ partitions: [TopicPartition], _ events: inout ShardEvents) {
         generation = generation.next
         phase = .assigned
@@ -86,7 +86,7 @@ public struct ConsumerState: Sendable {
     /// The group takes the partitions back.
     ///
     /// - Parameter lost: others may own them already: they are given up at once.
-    /// - Returns: whether to give them up now; else when `release` or `expired` says so.
+    /// - Returns: `true` to give them up now; else `release` or `expired` will say so.
     public mutating func revoked(lost: Bool, at now: Instant, _ events: inout ShardEvents) -> Bool {
         guard case .assigned = phase else { return true }
         events.addForAll { .revoked(lane, generation, partitions(of: $0), lost: lost) }
@@ -103,7 +103,7 @@ public struct ConsumerState: Sendable {
 
     /// A shard is done with a revoked generation.
     ///
-    /// - Returns: whether to give the partitions up now: all shards are done.
+    /// - Returns: `true` to give the partitions up now: all shards are done.
     public mutating func release(_ generation: Generation, shard: ShardID) -> Bool {
         guard generation == self.generation, case .draining(var waiting, let until) = phase else { return false }
         waiting.remove(shard)
@@ -111,7 +111,7 @@ public struct ConsumerState: Sendable {
         return waiting.isEmpty
     }
 
-    /// - Returns: whether to give the partitions up now although some shard is not done.
+    /// - Returns: `true` to give the partitions up now although some shard is not done.
     public mutating func expired(at now: Instant) -> Bool {
         guard case .draining(_, let until) = phase, until <= now else { return false }
         phase = .unassigned
@@ -120,14 +120,14 @@ public struct ConsumerState: Sendable {
 
     /// Gives up waiting for the shards.
     ///
-    /// - Returns: whether there was anything to give up.
+    /// - Returns: `true` if there was anything to give up.
     public mutating func abandon() -> Bool {
         guard case .draining = phase else { return false }
         phase = .unassigned
         return true
     }
 
-    /// Whether a commit that was asked for in a generation may go out: only while its partitions are ours.
+    /// A commit of a generation may go out only while its partitions are ours.
     public func mayCommit(_ generation: Generation) -> Bool {
         guard generation == self.generation else { return false }
         switch phase {
@@ -137,7 +137,7 @@ public struct ConsumerState: Sendable {
         }
     }
 
-    // MARK: What the shards ask
+    // MARK: Requests of the shards
 
     public mutating func grant(records: Int, bytes: Int, shard: ShardID) {
         guard shards.indices.contains(shard.index) else { return }
@@ -155,7 +155,7 @@ public struct ConsumerState: Sendable {
         slots[slot].isHeld = false
     }
 
-    /// - Returns: whether to read the partition from its beginning, once resumed.
+    /// - Returns: `true` to read the partition from its beginning, once resumed.
     public mutating func rewind(_ partition: TopicPartition, _ generation: Generation) -> Bool {
         guard let slot = slot(partition, generation), slots[slot].hasBegunAnew else { return false }
         slots[slot].hasBegunAnew = false
@@ -172,7 +172,7 @@ public struct ConsumerState: Sendable {
     /// One turn: every shard is given one batch from each of its partitions that is not held, as far as credit goes.
     ///
     /// - Parameter take: reads at most `limit` records (at least 1) of the slot's partition, without waiting.
-    /// - Returns: whether more may be ready.
+    /// - Returns: `true` if more may be ready.
     public mutating func read(
         batch: Int, _ events: inout ShardEvents, take: (_ slot: Int, _ limit: Int) -> [Reading]
     ) -> Bool {
@@ -191,9 +191,9 @@ public struct ConsumerState: Sendable {
         return hasMore
     }
 
-    /// Hands out what was read of a partition.
+    /// Hands out the records read of a partition.
     ///
-    /// - Returns: how many records and ends there were.
+    /// - Returns: the number of records and ends.
     @discardableResult
     public mutating func hand(_ readings: [Reading], of slot: Int, _ events: inout ShardEvents) -> Int {
         let partition = slots[slot].partition
@@ -204,7 +204,7 @@ public struct ConsumerState: Sendable {
             switch reading {
             case .records(let batch):
                 guard let first = batch.first, let last = batch.last else { continue }
-                // Offsets only rise in one incarnation. What was read of the new one is read again after the rewind.
+                // Offsets only rise in one incarnation. Records of the new one are read again after the rewind.
                 if let next = slots[slot].next, first.offset < next {
                     beginAnew(slot, &events)
                     continue
@@ -232,7 +232,7 @@ public struct ConsumerState: Sendable {
         return records + ends
     }
 
-    /// Something else than its offsets shows that the partition's topic was deleted and made again.
+    /// Something other than its offsets shows that the partition's topic was deleted and created again.
     public mutating func beganAnew(_ partition: TopicPartition, _ generation: Generation, _ events: inout ShardEvents) {
         guard let slot = slot(partition, generation), !slots[slot].hasBegunAnew else { return }
         beginAnew(slot, &events)

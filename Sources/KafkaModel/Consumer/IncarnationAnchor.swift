@@ -1,12 +1,12 @@
 public import NewsModel
 
-/// A record by which an incarnation of a partition is recognised: offsets alone do not tell when a topic was deleted and made
-/// again so quickly that it is already longer than where we read.
+/// A record by which an incarnation of a partition is recognised: offsets alone do not show that a topic was deleted and created
+/// again if it is already longer than the offset we read at.
 public struct IncarnationAnchor: Sendable, Hashable {
     public let offset: Int64
     public let identity: RecordIdentity
-    /// Where reading began, although nothing was committed: no record may stand before it. The identity is the first record's,
-    /// 0 where there was none.
+    /// The offset where reading began, although nothing was committed: no record may stand before it. The identity is the first
+    /// record's, 0 if there was none.
     private var began: Int64?
     package var isBeginning: Bool { began != nil }
 
@@ -19,8 +19,8 @@ public struct IncarnationAnchor: Sendable, Hashable {
         self.init(offset: record.offset, identity: RecordIdentity(of: record))
     }
 
-    /// Of a partition without a committed offset whose reading began at `offset` all the same: what stood there was fetched
-    /// as the group's offset before its topic was deleted, unless the records before it fell to retention.
+    /// For a partition without a committed offset whose reading began at `offset` all the same: that was the group's offset before
+    /// the topic was deleted, unless retention removed the records before it.
     static func beginning(at offset: Int64, identity: RecordIdentity = RecordIdentity(hash: 0)) -> IncarnationAnchor {
         var anchor = IncarnationAnchor(offset: 0, identity: identity)
         anchor.began = offset
@@ -33,7 +33,7 @@ public struct IncarnationAnchor: Sendable, Hashable {
         return began.map { "nw1 from \($0) \(digits)" } ?? "nw1 \(offset) \(digits)"
     }
 
-    /// - Parameter note: what stands beside a committed offset, whoever wrote it; `nil` when it is not an anchor.
+    /// - Parameter note: the text beside a committed offset, from whatever writer. Gives `nil` if it is not an anchor.
     public init?(note: String) {
         let parts = note.split(separator: " ", omittingEmptySubsequences: false)
         if parts.count == 4, parts[0] == "nw1", parts[1] == "from", let began = Int64(parts[2]), began >= 0,
@@ -48,7 +48,7 @@ public struct IncarnationAnchor: Sendable, Hashable {
         self.init(offset: offset, identity: identity)
     }
 
-    /// What stands at the anchor's offset now.
+    /// The record at the anchor's offset now.
     public enum Finding: Sendable, Hashable {
         /// The first record at or after the offset, as an anchor; where the partition ends before it, its first one.
         case record(IncarnationAnchor)
@@ -68,8 +68,8 @@ public struct IncarnationAnchor: Sendable, Hashable {
         case unknown
     }
 
-    /// A record was read at the offset before, so only the same record may stand there, unless it fell to retention or
-    /// compaction: then the next one stands further on.
+    /// A record was read at the offset before, so only the same record may stand there, unless retention or compaction removed it:
+    /// then the next one stands further on.
     public func verdict(_ finding: Finding) -> Verdict {
         switch finding {
         case .unknown: .unknown

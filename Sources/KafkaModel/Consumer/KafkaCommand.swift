@@ -1,6 +1,6 @@
 public import NewsModel
 
-/// What an engine asks of Kafka. Commands of one engine are carried out in order; none of them blocks.
+/// A request of an engine to Kafka. Commands of one engine are carried out in order; none of them blocks.
 public enum KafkaCommand: Sendable {
     /// Read the ledger back: the results partition to its present end, for these source partitions; `restored` follows.
     case restore(LaneID, Generation, results: TopicPartition, sources: [TopicPartition], RestoreStart)

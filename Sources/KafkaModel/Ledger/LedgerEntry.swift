@@ -1,21 +1,21 @@
 public import NewsModel
 
-/// What a record on the results topic says about one delivery, read from its key and headers alone.
+/// A record of the results topic: the end of one delivery, read from its key and headers alone.
 public struct LedgerEntry: Sendable, Hashable {
-    /// Where the result stands in its partition.
+    /// The result's offset in its partition.
     public var offset: Int64
     public var source: ResultRecord.Source
     public var platform: Platform
     /// `nil` when the header is missing or names an outcome of a later version: the delivery is settled all the same.
     public var outcome: Outcome?
-    /// Whose result it is. Together with the coordinates it names a delivery for good: coordinates alone come again when a
-    /// topic is deleted and made again.
+    /// The record it is about. Together with the coordinates this names a delivery for good: coordinates alone come again when a
+    /// topic is deleted and created again.
     public var identity: RecordIdentity
     /// `nil` for a record without one.
     public var eventID: String?
     public var version: String?
-    /// Whether the record may be read again (it stands at or above the group's committed offset, or there is none). Other
-    /// entries only help to recognise duplicates.
+    /// The record may be read again (it stands at or above the group's committed offset, or there is none). Other entries only
+    /// help to recognise duplicates.
     public var isOpen = true
 
     public init(
@@ -34,9 +34,9 @@ public struct LedgerEntry: Sendable, Hashable {
 
     /// - Parameters:
     ///   - key: the result's key: the event id, or the coordinates of a record without one.
-    ///   - group: whose results count. A result that names no group is taken for ours: to send twice is worse.
+    ///   - group: the group whose results count. A result that names no group counts as ours: sending twice would be worse.
     ///   - header: the last header of a name.
-    /// - Returns: `nil` for a record that is no result, or another group's.
+    /// - Returns: `nil` for a record that is not a result, or another group's.
     public init?(offset: Int64, key: [UInt8]?, group: [UInt8], header: (String) -> [UInt8]?) {
         guard let value = header(HeaderName.source), let coordinates = SourceCoordinates(headerValue: value) else {
             return nil
@@ -54,13 +54,13 @@ public struct LedgerEntry: Sendable, Hashable {
     }
 }
 
-/// Where reading the ledger begins: at the offset the group committed for the results partition, else at a time, else at
-/// the newest results.
+/// The start of reading the ledger: the offset the group committed for the results partition, else a time, else the newest
+/// results.
 public struct RestoreStart: Sendable, Hashable {
-    /// How many offsets before that to read as well, to recognise repeated events; also how many of the newest results are
-    /// read where there is nothing else to go by.
+    /// The number of offsets before that to read as well, to recognise repeated events; also the number of the newest results to
+    /// read if nothing else is known.
     public var window: Int64
-    /// Results before it are of no use; for a partition without a committed offset. By the wall clock.
+    /// Results before this time are of no use, for a partition without a committed offset. By the wall clock.
     public var since: Instant?
 
     public init(window: Int64 = 0, since: Instant? = nil) {
@@ -69,11 +69,11 @@ public struct RestoreStart: Sendable, Hashable {
     }
 }
 
-/// How a restore ended.
+/// The end of a restore.
 public struct RestoreEnd: Sendable, Hashable {
     public enum Basis: Sendable, Hashable {
         case committed, time
-        /// Nothing to go by: only the newest results were read.
+        /// Nothing was known: only the newest results were read.
         case newest
     }
     /// The results partition's end as the restore saw it: results from here on are newer.

@@ -1,9 +1,9 @@
 public import NewsModel
 
-/// The reading of one lane's ledger, partition by partition, as a plain value: where each results partition is read from, when
-/// it is done, and when one that cannot be read is tried again while the others go on.
+/// The reading of one lane's ledger, partition by partition, as a plain value. It decides from which offset each results
+/// partition is read, when it is done, and when a failed one is tried again while the others go on.
 ///
-/// Who owns it asks `next`, does that, and says how it went. Times are of the monotonic clock.
+/// Its owner asks for `next`, does that, and reports the end. Times are of the monotonic clock.
 public struct LedgerState: Sendable {
     public let lane: LaneID
     private var jobs: [Job] = []
@@ -19,7 +19,7 @@ public struct LedgerState: Sendable {
         let sources: [TopicPartition]
         let start: RestoreStart
         var phase = Phase.waiting(until: .distantPast)
-        /// Set once known, so that a second try goes on where the first one stopped.
+        /// Set once known, so that a second attempt goes on where the first one stopped.
         var progress: Progress?
         /// Tries in a row that failed.
         var failures = 0
@@ -27,7 +27,7 @@ public struct LedgerState: Sendable {
         enum Phase {
             /// Not read: new, or resting after a failure. Next is `locating`.
             case waiting(until: Instant)
-            /// The reader looks for where it begins and ends. Next is `reading` or, after a failure, `waiting`.
+            /// The reader looks up its first and last offset. Next is `reading` or, after a failure, `waiting`.
             case locating
             /// Next is the job's end or, after a failure, `waiting`.
             case reading(movedAt: Instant, began: Instant)
@@ -41,19 +41,19 @@ public struct LedgerState: Sendable {
         var basis: RestoreEnd.Basis
         /// W of each source partition, where the group has committed one.
         var watermarks: [TopicPartition: Int64]
-        /// What the group committed is not kept any more.
+        /// The offset that the group committed is not kept any more.
         var isCut: Bool
         /// Entries from here on help to recognise duplicates, whatever they are about.
         var recentFrom: Int64
     }
 
-    /// What the reader is to do now.
+    /// The reader's next step.
     public enum Step: Sendable, Hashable {
         /// Find out about these results partitions, then say `located` or `failed` of each.
         case locate([Request])
         /// Read from these offsets on, and nothing else.
         case assign([PartitionOffset])
-        /// Read what comes within a moment.
+        /// Read the records that come within a moment.
         case read
         /// Nothing to do before then, unless something is asked for; `nil` for whenever.
         case wait(until: Instant?)
@@ -67,19 +67,19 @@ public struct LedgerState: Sendable {
         public var since: Instant?
     }
 
-    /// What the broker says of one results partition.
+    /// The broker's answer about one results partition.
     public struct Location: Sendable, Hashable {
-        /// L: what the group committed for it.
+        /// L: the offset the group committed for it.
         public var committed: Int64?
         /// W of each source partition that has one.
         public var watermarks: [TopicPartition: Int64]
         /// Source partitions for which the group has certainly committed nothing.
         public var uncommitted: Set<TopicPartition>
-        /// What stands beside W: by it the consumer recognises the incarnation that it is about.
+        /// The note beside W, by which the consumer recognises the incarnation that it is about.
         public var notes: [TopicPartition: String]
         /// The first offset kept, and the end.
         public var kept: Range<Int64>
-        /// The first offset at or after the request's time; `nil` when nothing is as late.
+        /// The first offset at or after the request's time; `nil` if no record is that recent.
         public var since: Int64?
 
         public init(
@@ -95,9 +95,9 @@ public struct LedgerState: Sendable {
         }
     }
 
-    /// A partition that gives nothing for so long, neither a record nor its end, is taken for one that cannot be read.
+    /// A partition that gives nothing for so long, neither a record nor its end, counts as one that cannot be read.
     public static let standstillMax = Duration.seconds(15)
-    /// Where others keep writing, the end runs away: past the end as it was at first, this long is enough.
+    /// While others keep writing, the end moves on: past the first end seen, reading for this long is enough.
     static let overtime = Duration.seconds(5)
     static let shortestRest = Duration.milliseconds(200)
     static let longestRest = Duration.seconds(5)
@@ -106,7 +106,7 @@ public struct LedgerState: Sendable {
         self.lane = lane
     }
 
-    // MARK: What is asked for
+    // MARK: Requests
 
     /// Reads a results partition back for a shard. A second request for the same partition takes the place of the first.
     public mutating func restore(
@@ -128,7 +128,7 @@ public struct LedgerState: Sendable {
 
     public var isIdle: Bool { jobs.isEmpty }
 
-    // MARK: What to do
+    // MARK: Next step
 
     public mutating func next(at now: Instant) -> Step {
         let due = jobs.indices.filter { index in
@@ -154,10 +154,10 @@ public struct LedgerState: Sendable {
         return .wait(until: rests.min())
     }
 
-    // MARK: How it went
+    // MARK: Answers
 
-    /// - Returns: what the lane's consumer is to know before any record of these partitions is read, and so before anything is
-    ///   committed for them; `nil` when nothing.
+    /// - Returns: notes for the lane's consumer, needed before any record of these partitions is read and so before anything is
+    ///   committed for them; `nil` for none.
     @discardableResult
     public mutating func located(
         _ results: TopicPartition, _ location: Location, at now: Instant
@@ -189,7 +189,7 @@ public struct LedgerState: Sendable {
             if let committed = location.committed, committed <= end {
                 (back(committed), .committed)
             } else if location.committed != nil {
-                // Past the end: the results topic was made anew, or cut back. All of it is news to us.
+                // Past the end: the results topic was created again, or cut back. All of it is new to us.
                 (low, .committed)
             } else if job.start.since != nil {
                 // The newest results still say what was settled last.
@@ -217,7 +217,7 @@ public struct LedgerState: Sendable {
             .restoreFailed(lane, jobs[index].generation, results: results, failure), for: jobs[index].shard)
     }
 
-    /// What was read of one results partition, in the order of offsets.
+    /// Entries read of one results partition, in the order of offsets.
     ///
     /// - Parameters:
     ///   - entries: those that are results of our group.
@@ -242,7 +242,7 @@ public struct LedgerState: Sendable {
         let useful = entries.compactMap { entry in progress.useful(entry) }
         let isOverdue = progress.next >= progress.end && now >= began + Self.overtime
         if isAtEnd || isOverdue {
-            // The reader goes on fetching it; to begin the others anew would cost more.
+            // The reader goes on fetching it; restarting the others would cost more.
             let job = jobs.remove(at: index)
             var end = RestoreEnd(offset: max(progress.end, progress.next), start: progress.start, basis: progress.basis)
             end.isCut = progress.isCut
@@ -259,7 +259,7 @@ public struct LedgerState: Sendable {
         if case .reading(let movedAt, _) = job.phase { movedAt } else { .distantPast }
     }
 
-    /// Ends partitions that stand still, and those that are read far enough. To be called after every turn of reading.
+    /// Ends partitions that are stuck, and those that are read far enough. To be called after every turn of reading.
     public mutating func tick(
         at now: Instant, standstill: KafkaFailure = .standstill, _ events: inout ShardEvents
     ) {
@@ -281,7 +281,7 @@ public struct LedgerState: Sendable {
 }
 
 extension LedgerState.Progress {
-    /// The entry with what is known of its record; `nil` when the partitions need it no more.
+    /// The entry with what is known of its record; `nil` if the partitions need it no more.
     fileprivate func useful(_ entry: LedgerEntry) -> LedgerEntry? {
         var entry = entry
         if let watermark = watermarks[entry.source.partition] { entry.isOpen = entry.source.offset >= watermark }

@@ -1,8 +1,8 @@
 public import NewsModel
 
-/// What a record is, whatever its coordinates: a hash of its time, key and value. Coordinates alone come again when a topic is
-/// deleted and made again, and so may event ids at the same coordinates. 64 bits: two records at the same coordinates are taken
-/// for one another once in 10¹⁹ times.
+/// The identity of a record apart from its coordinates: a hash of its time, key and value. Coordinates alone come again when a
+/// topic is deleted and created again, and so may event ids at the same coordinates. 64 bits: two records at the same
+/// coordinates are mistaken for each other once in 10¹⁹ times.
 public struct RecordIdentity: Sendable, Hashable {
     public let hash: UInt64
 
@@ -16,7 +16,7 @@ public struct RecordIdentity: Sendable, Hashable {
         hash = fingerprint.value
     }
 
-    /// As results of former versions name a record, by its event id alone.
+    /// The identity in results of former versions: the event id alone.
     public init(eventID: String) {
         var fingerprint = Fingerprint()
         fingerprint.mix(eventID)

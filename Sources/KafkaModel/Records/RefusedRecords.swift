@@ -1,7 +1,7 @@
 public import NewsModel
 
-/// Results and dead letters that the broker refused, until it takes them: what is too large is tried once more in its smallest
-/// form, everything else again and again, ever more slowly. Nothing is dropped, and no record can end the process.
+/// Results and dead letters that the broker refused, until it accepts them: a record that is too large is tried once more in
+/// its smallest form, every other one again and again, ever more slowly. Nothing is dropped, and no record can end the process.
 ///
 /// Bounded by the windows of the lanes, whose records these are.
 public struct RefusedRecords: Sendable {
@@ -35,7 +35,7 @@ public struct RefusedRecords: Sendable {
         var failure: KafkaFailure
     }
 
-    /// Why records of a topic are not stored.
+    /// The reason why records of a topic are not stored.
     public struct Reason: Sendable, Hashable {
         public var topic: String
         public var records: Int
@@ -86,18 +86,18 @@ public struct RefusedRecords: Sendable {
         waiting.append(Waiting(key: key, record: record, at: now + Self.shortestRest))
     }
 
-    /// The broker took it after all.
+    /// The broker accepted it after all.
     ///
-    /// - Returns: whether it had refused it before.
+    /// - Returns: `true` if it had refused it before.
     @discardableResult
     public mutating func stored(_ key: Key) -> Bool {
         states.isEmpty ? false : states.removeValue(forKey: key) != nil
     }
 
-    /// What was refused and is not stored yet.
+    /// Records that were refused and are not stored yet.
     public var keys: Set<Key> { Set(states.keys) }
 
-    /// What is to be handed to the producer again now, in the order it was refused.
+    /// Records to hand to the producer again now, in the order they were refused.
     public mutating func due(at now: Instant) -> [(key: Key, record: ProducedRecord)] {
         guard waiting.contains(where: { $0.at <= now }) else { return [] }
         let due = waiting.filter { $0.at <= now }
@@ -107,7 +107,7 @@ public struct RefusedRecords: Sendable {
 
     public var nextDue: Instant? { waiting.map(\.at).min() }
 
-    /// What stands in the way, by topic, in the order of their names.
+    /// Obstacles by topic, in the order of their names.
     public var reasons: [Reason] {
         var reasons: [String: Reason] = [:]
         for state in states.values.sorted(by: { $0.since < $1.since }) {

@@ -9,7 +9,7 @@ public func smallestResult(_ record: ProducedRecord) -> ProducedRecord {
     var least = ResultRecord(
         eventID: result.eventID, platform: result.platform, outcome: result.outcome, lane: result.lane,
         attempts: result.attempts, httpStatus: result.httpStatus, source: result.source, settledAt: result.settledAt,
-        error: result.error.map { .init(code: $0.code, detail: "The full result was larger than the broker takes.") })
+        error: result.error.map { .init(code: $0.code, detail: "The full result was larger than the broker accepts.") })
     least.afterRecall = result.afterRecall
     var bytes: [UInt8] = []
     least.encode(into: &bytes)

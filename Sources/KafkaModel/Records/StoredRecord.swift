@@ -2,10 +2,10 @@
 public struct StoredRecord: Sendable, Hashable {
     public var delivery: DeliveryID
     public var kind: Kind
-    /// Where it stands in its partition.
+    /// Its offset in its partition.
     public var offset: Int64
 
-    /// What is stored of a delivery.
+    /// The kind of record that was stored.
     public enum Kind: UInt8, Sendable, Hashable {
         case result = 0
         case deadLetter = 1

@@ -1,7 +1,7 @@
 import ByteText
 
-/// The topics of a configuration and what must hold of them: the one place that knows. The publisher's start, `newswire check`
-/// and `newswire topics` all go by it.
+/// The topics of a configuration and the rules for them, in one place for the publisher's start, `newswire check` and
+/// `newswire topics`.
 public struct TopicRules: Sendable, Hashable {
     /// By urgency.
     public var lanes: [Lane]
@@ -27,7 +27,7 @@ public struct TopicRules: Sendable, Hashable {
         self.deadLetterTopic = deadLetterTopic
     }
 
-    /// What a topic is for.
+    /// The use of a topic.
     public enum Use: Sendable, Hashable, CustomStringConvertible {
         case source(lane: String)
         case results
@@ -48,7 +48,7 @@ public struct TopicRules: Sendable, Hashable {
             + [(resultsTopic, .results), (deadLetterTopic, .deadLetters)]
     }
 
-    /// The longest time a record may stay without its result: for so long the ledger must remember those behind it.
+    /// The longest time a record may stay without its result: the ledger must keep the results behind it for so long.
     public var longestOpen: Duration {
         lanes.map { max($0.maxAge ?? Self.longestWithoutMaxAge, .hours(24)) }.max() ?? .hours(24)
     }
@@ -67,7 +67,7 @@ public struct TopicState: Sendable, Hashable {
     }
 }
 
-/// What a broker says of a topic's settings, such as `cleanup.policy` and `retention.ms`.
+/// A broker's answer about a topic's settings, such as `cleanup.policy` and `retention.ms`.
 public enum TopicConfiguration: Sendable, Hashable {
     case known([String: String])
     /// This user may not read it, or it could not be read; why.
@@ -80,7 +80,7 @@ public enum TopicConfiguration: Sendable, Hashable {
     }
 }
 
-// MARK: - What does not fit
+// MARK: - Findings
 
 extension TopicRules {
     /// Something about a topic that an operator should know.
@@ -89,9 +89,9 @@ extension TopicRules {
         public var use: Use
         public var problem: Problem
         public var severity: Severity
-        /// What is wrong, as the end of a sentence that begins with the topic.
+        /// The problem, as the end of a sentence that begins with the topic.
         public var sentence: String
-        /// What to do about it.
+        /// The remedy.
         public var remedy: String
 
         public var description: String { "topic \(topic) (\(use)) \(sentence); \(remedy)" }
@@ -233,21 +233,21 @@ extension TopicRules {
     }
 }
 
-// MARK: - What to make
+// MARK: - Changes
 
 extension TopicRules {
     /// A topic to create, or an existing one to widen.
     public struct Change: Sendable, Hashable {
         public var topic: String
         public var use: Use
-        /// How many it has; `nil` when it is to be created.
+        /// Its present count; `nil` if it is to be created.
         public var from: Int?
         public var partitions: Int
         /// Settings of a topic to create; those of an existing one stay as they are.
         public var configuration: [String: String] = [:]
     }
 
-    /// What makes everything fit: lanes' topics with as many partitions as the widest of their lane (`partitions` in a lane
+    /// The changes that make everything fit: lanes' topics with as many partitions as the widest of their lane (`partitions` in a lane
     /// that has none), results and dead letters like the widest of all. Nothing becomes smaller.
     public func changes(_ states: [String: TopicState], partitions: Int) -> [Change] {
         var wanted: [String: Int] = [:]

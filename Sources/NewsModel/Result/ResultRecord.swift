@@ -19,6 +19,10 @@ public struct ResultRecord: Sendable, Hashable {
     public var error: Failure?
     /// The hub accepted it although its story was recalled meanwhile: the request was already sent.
     public var afterRecall = false
+    /// The parts of the notification that were shortened or left out to fit, e.g. `["summary", "message"]`.
+    public var cut: [String] = []
+    /// Categories of the event that it was not sent to, as one expression has room for 20 tags only.
+    public var leftOut: [String] = []
 
     @inlinable
     public init(

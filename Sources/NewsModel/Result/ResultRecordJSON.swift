@@ -49,6 +49,8 @@ extension ResultRecord {
             }
         }
         if afterRecall { json.field("afterRecall", true) }
+        if !cut.isEmpty { json.array("cut", of: Limits.list(cut)) }
+        if !leftOut.isEmpty { json.array("leftOut", of: Limits.list(leftOut)) }
     }
 
     /// Limits of the texts, in bytes of UTF-8, so that a result stays well below 32 KiB whatever the event and the hub
@@ -119,6 +121,8 @@ extension ResultRecord {
                 detail: try failure.string("detail") ?? "")
         }
         afterRecall = try fields.flag("afterRecall") ?? false
+        cut = try fields.strings("cut")
+        leftOut = try fields.strings("leftOut")
     }
 }
 

@@ -91,10 +91,10 @@ package struct ResultTable: Sendable {
     private static let columns: [TextTable.Column] = [
         .init(title: "settled"), .init(title: "outcome"), .init(title: "event"), .init(title: "platform"),
         .init(title: "categories"), .init(title: "status", isRightAligned: true),
-        .init(title: "total ms", isRightAligned: true), .init(title: "error"),
+        .init(title: "total ms", isRightAligned: true), .init(title: "remarks"),
     ]
 
-    /// - Parameter width: in characters; the event's id and the error share the space that the others leave.
+    /// - Parameter width: in characters; the event's id and the remarks share the space that the others leave.
     package init(width: Int, hasColours: Bool) {
         self.hasColours = hasColours
         let fixed = [19, 11, 0, 12, 18, 6, 8]
@@ -111,14 +111,21 @@ package struct ResultTable: Sendable {
     package func line(_ result: ResultRecord) -> String {
         let time = result.settledAt.description.prefix(19).map { $0 == "T" ? " " : $0 }
         let total = result.latency.total.map { String($0.nanoseconds / 1_000_000) } ?? "-"
-        let error = result.error.map { "\($0.code): \($0.detail)" } ?? ""
         return TextTable(Self.columns, hasColours: hasColours).line(
             [
                 .init(String(time)), .init(result.outcome.rawValue, colour: result.outcome.colour),
                 .init(result.eventID ?? "-"), .init(result.platform.rawValue),
                 .init(result.categories.joined(separator: ",")), .init(result.httpStatus.map(String.init) ?? "-"),
-                .init(total), .init(error),
+                .init(total), .init(Self.remarks(result)),
             ], widths)
+    }
+
+    private static func remarks(_ result: ResultRecord) -> String {
+        var remarks = result.error.map { ["\($0.code): \($0.detail)"] } ?? []
+        if result.afterRecall { remarks.append("recalled while it was on its way") }
+        if !result.cut.isEmpty { remarks.append("cut: \(result.cut.joined(separator: ", "))") }
+        if !result.leftOut.isEmpty { remarks.append("left out: \(result.leftOut.joined(separator: ", "))") }
+        return remarks.joined(separator: "; ")
     }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import KafkaModel
 import NewsModel
 import NewswireSettings
 import NotificationHub
@@ -21,7 +22,7 @@ struct SendCommand: AsyncParsableCommand {
 
             --dry-run prints the exact requests, with the signature masked, and sends nothing.
 
-            Exit codes: 0 if the hub accepted every request, otherwise 1.
+            Exit code 1 unless the hub accepted every request.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
@@ -97,7 +98,7 @@ struct SendCommand: AsyncParsableCommand {
         let builder = try PayloadBuilder(settings.payload)
         let (chosen, now) = (try platforms(), ServiceClock().now.wall)
         return (chosen.isEmpty ? settings.payload.platforms : chosen).map {
-            builder.build(event, routing: routing, platform: $0, lane: 0, since: now, expiresAt: nil)
+            builder.build(event, routing: routing, platform: $0, lane: LaneID(0), since: now, expiresAt: nil)
         }
     }
 }

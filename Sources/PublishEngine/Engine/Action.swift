@@ -2,7 +2,7 @@ public import KafkaModel
 public import NewsModel
 public import NotificationHub
 
-/// What the shell is to do. Actions of one input are carried out in order.
+/// A step for the shell to take. Actions of one input are carried out in order.
 public enum Action: Sendable {
     /// Put the request on an idle connection; answer with `Input.replies` and the same id.
     case send(RequestID, SendRequest)
@@ -13,15 +13,15 @@ public enum Action: Sendable {
     /// Write the original to the dead-letter topic; answer with `stored`. Its result follows once this is acknowledged.
     case storeDeadLetter(StoreRequest, SourceRecord)
     case kafka(KafkaCommand)
-    /// The clock on the wall was set by so much since the last input: tell the operator.
+    /// The clock on the wall was set by so much since the last input: log it.
     case clockStepped(by: Duration)
-    /// Tell the process's other shards that the story, by its order key, is recalled.
+    /// Recall the story, by its order key, on the process's other shards.
     case recall(story: String)
     /// The drain is done, or its deadline has passed: then something may still be without its result.
     case finish(Leftovers)
 }
 
-/// What a drain could not finish in time. Nothing of it is committed: the next owner does it again.
+/// Work that a drain could not finish in time. None of it is committed: the next owner does it again.
 public struct Leftovers: Sendable, Hashable {
     /// Requests without an answer.
     public var unanswered = 0
@@ -34,13 +34,13 @@ public struct Leftovers: Sendable, Hashable {
     }
 }
 
-/// A result to be written. An object, as it is large and handed on as it is.
+/// A result to be written. An object, because it is large and passed on unchanged.
 public final class StoreRequest: Sendable {
     public let delivery: DeliveryID
     public let result: ResultRecord
     /// The event's version, carried in a header so that the ledger recognises duplicates.
     public let version: String?
-    /// Of the record, so that the ledger recognises it.
+    /// The record's identity, so that the ledger recognises it.
     public let identity: RecordIdentity
     /// Headers of the source record that the result carries on, within `HeaderName.carriedBytesMax`.
     public let carried: [RecordHeader]

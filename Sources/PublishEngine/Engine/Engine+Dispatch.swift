@@ -62,8 +62,8 @@ extension Engine {
         guard let payload else { return nil }
         charge(place.lane, turn)
         let request = inFlight.begin(place.id, at: turn.now, tokenEpoch: token.number)
-        partitions[place.slot].depart(place, at: turn.wall)
-        turn.actions.append(.send(request, payload))
+        partitions[place.slot].depart(place, cuts: payload.cuts, at: turn.wall)
+        turn.actions.append(.send(request, payload.request))
         return request
     }
 

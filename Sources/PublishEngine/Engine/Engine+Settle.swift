@@ -70,6 +70,8 @@ extension Engine {
                 queue: delivery.firstSentAt.map { max(.zero, $0 - writtenAt) }, hub: delivery.hubTime,
                 total: max(.zero, turn.wall - writtenAt)),
             error: failure)
+        result.cut = delivery.cuts.names
+        result.leftOut = routing?.leftOut ?? []
         if outcome == .accepted, delivery.withdrawal == .recalled { result.afterRecall = true }
         return result
     }

@@ -152,3 +152,14 @@ public struct Engine {
         lanes[lane].slots.first { partitions[$0].id == id && partitions[$0].generation == generation }
     }
 }
+
+/// One input being handled: its time, and the actions so far.
+struct Turn {
+    /// By the monotonic clock: pace, backoff, time limits.
+    let now: Instant
+    /// By the clock on the wall: ages, expiry, what people read.
+    let wall: Instant
+    /// The clock on the wall as embargoes may trust it: for a minute after a step, the earliest it may be.
+    let embargoClock: Instant
+    var actions: [Action]
+}

@@ -1,14 +1,14 @@
 public import NewsModel
 
-/// Everything the engine is told once. Bounds are checked where settings are read; the engine only clamps.
+/// The settings of an engine. Bounds are checked where settings are read; the engine only clamps.
 public struct EngineSettings: Sendable {
     /// Highest urgency first.
     public var lanes: [LaneSettings]
-    /// What one event is delivered for, in order; `[.template]` in template mode.
+    /// The platforms that each event is delivered for, in order; `[.template]` in template mode.
     public var platforms: [Platform]
     public var resultsTopic: String
     public var rate: Rate?
-    /// Requests under way at most; one connection each.
+    /// Requests in flight at most; one connection each.
     public var connections: Int = 64
     public var retry = RetrySchedule()
     public var floodGuard = FloodGuard.Settings()
@@ -22,9 +22,9 @@ public struct EngineSettings: Sendable {
     public var duplicateWindow: Int = 4096
     /// Least time between two commits of a lane.
     public var commitInterval: Duration = .milliseconds(200)
-    /// How long a revoke waits for replies and results; well under the session timeout.
+    /// The time a revoke waits for replies and results; well under the session timeout.
     public var revokeDeadline: Duration = .seconds(4)
-    /// How long a shutdown waits for the same.
+    /// The time a shutdown waits for the same.
     public var drainDeadline: Duration = .seconds(35)
     /// While the hub is halted, the first probe waits this long; each failed one doubles it up to `probeLongest`.
     public var probeFirst: Duration = .seconds(2)
@@ -65,7 +65,7 @@ public struct LaneSettings: Sendable, Hashable {
         self.maxAge = maxAge
     }
 
-    /// What to do when a request may or may not have been accepted.
+    /// The policy for a request that may or may not have been accepted.
     public enum UnknownPolicy: String, Sendable, Hashable, CaseIterable {
         /// Rather twice than never: the repeat carries the same collapse id.
         case retry

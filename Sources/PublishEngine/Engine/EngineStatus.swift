@@ -53,7 +53,7 @@ public enum Limiter: String, Sendable, Hashable, CaseIterable {
     case nothing
     /// Sending has stopped; see `Halt`.
     case halt
-    /// The hub asked everyone to stay away for a while.
+    /// The hub asked for a pause.
     case hubPause = "hub-pause"
     /// The configured rate.
     case rate

@@ -2,10 +2,10 @@ public import KafkaModel
 import NewsModel
 public import NotificationHub
 
-/// What happened. A list of inputs with their times replays an engine's whole life.
+/// An event in the world outside an engine. A list of inputs with their times replays an engine's whole life.
 public enum Input: Sendable {
     case kafka(KafkaEvent)
-    /// The hub's answers, or what came instead. All that arrived at once are judged before anything new is sent.
+    /// The ends of requests. Those that arrived at once are all judged before anything new is sent.
     case replies([Arrival])
     /// A story was recalled on another shard of this process, by its order key.
     case recalled(story: String)
@@ -27,7 +27,7 @@ extension Input {
     }
 }
 
-/// How one request that was sent came back.
+/// The end of one request.
 public struct Arrival: Sendable, Hashable {
     public var request: RequestID
     public var reply: Reply
@@ -38,12 +38,12 @@ public struct Arrival: Sendable, Hashable {
     }
 }
 
-/// How a request ended.
+/// The reply to a request, or the reason why there is none.
 public enum Reply: Sendable, Hashable {
     case replied(HubReply)
     /// The request certainly never reached the hub.
     case notSent(Obstacle, detail: String)
-    /// The request left us; whether the hub took it nobody can tell.
+    /// The request left us; it is unknown if the hub accepted it.
     case unanswered(detail: String)
 
     public enum Obstacle: Sendable, Hashable {
@@ -57,4 +57,10 @@ public enum Reply: Sendable, Hashable {
         /// The request itself cannot be written, e.g. a header that is no header.
         case invalid
     }
+}
+
+/// The headers of a redriven record, one that a person put back on its lane.
+public enum RedriveHeader {
+    /// The one platform it is for: the others were settled the first time.
+    public static let platform = "nw-platform"
 }

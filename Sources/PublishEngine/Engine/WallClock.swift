@@ -1,10 +1,10 @@
 import NewsModel
 
-/// The clock on the wall beside the monotonic one: notices when it is set.
+/// Compares the clock on the wall with the monotonic one, and so notices when it is set.
 struct WallClock: Sendable {
     /// A larger difference between two looks is a step, not drift.
     static let stepMin = Duration.seconds(2)
-    /// So long after a step nothing under embargo is released by the new time alone: the step may be a mistake.
+    /// For so long after a step nothing under embargo is released by the new time alone: the step may be a mistake.
     static let caution = Duration.seconds(60)
 
     /// Wall minus monotonic at the last look; `nil` before the first.
@@ -12,7 +12,7 @@ struct WallClock: Sendable {
     /// The smallest offset of the last minute's steps, and until when it counts.
     private var cautious: (offset: Duration, until: Instant)?
 
-    /// - Returns: by how much the clock was set since the last look; `nil` when it was not.
+    /// - Returns: the step by which the clock was set since the last look; `nil` if it was not.
     mutating func look(_ moment: Moment) -> Duration? {
         let current = moment.wall - moment.steady
         if let cautious, moment.steady >= cautious.until { self.cautious = nil }
@@ -28,7 +28,7 @@ struct WallClock: Sendable {
         return min(moment.wall, moment.steady + cautious.offset)
     }
 
-    /// When the embargo's clock will show a time, by the monotonic clock, unless it is set meanwhile.
+    /// The monotonic time at which the embargo's clock shows `wall`, unless it is set meanwhile.
     func steady(ofEmbargo wall: Instant) -> Instant {
         guard let offset else { return .distantFuture }
         let due = wall - offset

@@ -1,11 +1,11 @@
 public import NewsModel
 
-/// How many requests may be under way: between 1 and the number of connections, by what the hub can bear.
+/// The number of requests that may be in flight: between 1 and the number of connections, as many as the hub can bear.
 ///
 /// Additive increase, multiplicative decrease on the mean round trip, judged once per round trip (after Vector's
 /// adaptive request concurrency): a clearly slower window or a refusal takes a tenth away; a full window that was not
-/// slower adds one, or doubles while no limit was ever met. Only replies that mean acceptance feed the average. Rate
-/// is not its business: against a quota the token bucket speaks.
+/// slower adds one, or doubles while no limit was ever met. Only replies that mean acceptance feed the average. It
+/// does not limit the rate; `TokenBucket` does.
 public struct ConcurrencyLimit: Sendable, Hashable {
     /// At most `maximum`, at least 1.
     public private(set) var limit: Int
@@ -40,7 +40,7 @@ public struct ConcurrencyLimit: Sendable, Hashable {
         judge(at: now)
     }
 
-    /// The hub was too busy, or did not answer in time.
+    /// The hub was overloaded, or did not answer in time.
     public mutating func refused(at now: Instant) {
         window.refused = true
         judge(at: now)

@@ -1,16 +1,16 @@
-/// Stops the line when most recent events fail for their own fault: a broken deploy upstream must not empty the
-/// newsroom's topic into the dead letters.
+/// Stops a lane when most recent events fail for their own fault: a broken deploy upstream must not turn the newsroom's whole
+/// topic into dead letters.
 public struct FloodGuard: Sendable, Hashable {
     private let settings: Settings
-    /// The last `settings.events` endings, true for a dead letter; what was not yet seen counts as good.
+    /// The last `settings.events` outcomes, true for a dead letter; those not yet seen count as good.
     private var recent: [Bool]
     private var next = 0
     private var failures = 0
 
     public struct Settings: Sendable, Hashable {
-        /// Failing share of the last `events` that stops the line, 1…100; 0 turns the guard off.
+        /// Failing share of the last `events` that stops the lane, 1…100; 0 turns the guard off.
         public var sharePercent: Int
-        /// How many endings are looked at, at least 1.
+        /// The number of outcomes looked at, at least 1.
         public var events: Int
 
         public init(sharePercent: Int = 50, events: Int = 500) {

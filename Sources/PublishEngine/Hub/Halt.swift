@@ -5,7 +5,7 @@ public import NewsModel
 /// it is over.
 public struct Halt: Sendable, Hashable {
     public var reason: Reason
-    /// What the hub or the network said.
+    /// The words of the hub or the network.
     public var detail: String
     public var since: Instant
     /// The next probe leaves no earlier.
@@ -22,14 +22,14 @@ public struct Halt: Sendable, Hashable {
         case rightMissing = "right-missing"
         /// 404: no such hub.
         case hubMissing = "hub-missing"
-        /// The hub's certificate is not to be trusted.
+        /// The hub's certificate cannot be trusted.
         case certificate
-        /// The hub cannot be reached, or is too busy for anyone.
+        /// The hub cannot be reached, or is overloaded.
         case outage
         /// Most recent events failed for their own fault.
         case flood
 
-        /// What a person should do.
+        /// The step for a person to take.
         public var remedy: String {
             switch self {
             case .keyRefused: "check hub.connectionString: the key or its name is wrong, or was regenerated"
@@ -73,7 +73,7 @@ public struct Halt: Sendable, Hashable {
     }
 }
 
-/// The hub asked everyone to stay away for a while.
+/// The hub asked for a pause.
 struct HubPause: Sendable {
     private(set) var since = Instant.distantPast
     private(set) var until = Instant.distantPast

@@ -1,25 +1,25 @@
 public import NewsModel
 import NotificationHub
 
-/// What a reply means for the delivery and for everyone: the table of the hub's status codes, and what design adds.
+/// The meaning of a reply for the delivery and for the hub as a whole.
 public enum Verdict: Sendable, Hashable {
     case accepted
-    /// This one is refused for its own fault; another try changes nothing.
+    /// The hub refused this event for its own fault; another attempt would change nothing.
     case rejected(ResultRecord.Failure)
-    /// Certainly not taken. `after` is what the hub asked of everyone; `isBusy` when the hub reports overload; `isCharged`
-    /// when it was on the wire.
+    /// Certainly not accepted. `after` is the pause that the hub asked for; `isBusy` if the hub reports overload; `isCharged`
+    /// if the request was on the wire.
     case notAccepted(ResultRecord.Failure, after: Duration?, isBusy: Bool, isCharged: Bool)
     /// Never reached the hub: no attempt is charged.
     case unreachable(ResultRecord.Failure)
-    /// May have been taken. `hubIsAway` when nobody, or only a gateway, was there to answer.
+    /// May have been accepted. `hubIsAway` if no answer came, or only a gateway's.
     case unknown(ResultRecord.Failure, hubIsAway: Bool)
-    /// The token was refused: once with a fresh one, then a halt.
+    /// The token was refused: one retry with a fresh token, then a halt.
     case tokenRefused(ResultRecord.Failure)
-    /// Nobody's request would pass.
+    /// No request would pass.
     case halt(Halt.Reason, ResultRecord.Failure)
 }
 
-/// Judges replies. Pure: the same reply always means the same.
+/// Judges replies by the hub's status codes. Pure: the same reply always gets the same verdict.
 public enum Judge {
     public static func verdict(on reply: Reply) -> Verdict {
         switch reply {

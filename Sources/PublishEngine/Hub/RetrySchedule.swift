@@ -1,6 +1,6 @@
 import NewsModel
 
-/// When to try again: exponential from `first` to `longest`, half of it drawn by chance so that retries spread out.
+/// Delays between attempts: exponential from `first` to `longest`, half of each drawn by chance so that retries spread out.
 public struct RetrySchedule: Sendable, Hashable {
     /// Requests per delivery, the first included; `nil`: until its deadline, or `attemptsWithoutDeadline`.
     public var attempts: Int?
@@ -8,8 +8,8 @@ public struct RetrySchedule: Sendable, Hashable {
     public var longest: Duration
 
     public static let attemptsWithoutDeadline = 20
-    /// Over how long the requests of one delivery are spread that may have been accepted: they outlive a bad minute of the
-    /// hub, though there are few of them.
+    /// The time over which the attempts of a delivery that may have been accepted are spread: few as they are, they outlast an
+    /// outage of a minute.
     public static let unknownSpread = Duration.seconds(120)
 
     public init(attempts: Int? = nil, first: Duration = .milliseconds(500), longest: Duration = .seconds(30)) {
@@ -18,8 +18,8 @@ public struct RetrySchedule: Sendable, Hashable {
         self.longest = longest
     }
 
-    /// How long to wait after the given request whose acceptance is unknown, 1 being the first, when at most `total` may be
-    /// made: each gap is four times the one before, all of them together at least `unknownSpread`.
+    /// The wait after the given request whose acceptance is unknown, 1 being the first, if at most `total` may be made: each gap
+    /// is four times the one before, all of them together at least `unknownSpread`.
     public func gap(
         afterUnknown number: Int, of total: Int, using random: inout some RandomNumberGenerator
     ) -> Duration {
@@ -31,7 +31,7 @@ public struct RetrySchedule: Sendable, Hashable {
         return .nanoseconds(full + Int64.random(in: 0...(full / 4), using: &random))
     }
 
-    /// How long to wait after the given attempt, 1 being the first.
+    /// The wait after the given attempt, 1 being the first.
     public func delay(afterAttempt attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
         let shift = Int64(min(max(attempt - 1, 0), 30))
         let base = first.nanoseconds.multipliedReportingOverflow(by: 1 << shift)

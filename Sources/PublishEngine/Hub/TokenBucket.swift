@@ -2,22 +2,22 @@ public import NewsModel
 
 /// The pace of requests: GCRA (the generic cell rate algorithm) in integer nanoseconds.
 ///
-/// The law it keeps: in any window of length t at most `rate · t + burst` requests leave. The interval between
+/// In any window of length t at most `rate · t + burst` requests leave. The interval between
 /// requests is rounded up, so that rounding can only slow us down.
 public struct TokenBucket: Sendable, Hashable {
     /// Nanoseconds one request costs.
     private var interval: Int64
-    /// How far ahead of the steady pace requests may run, in nanoseconds: `(burst - 1) · interval`.
+    /// The lead that requests may have over the steady pace, in nanoseconds: `(burst - 1) · interval`.
     private var tolerance: Int64
-    /// When the bucket is full again (GCRA's theoretical arrival time).
+    /// The time at which the bucket is full again (GCRA's theoretical arrival time).
     private var fullAt: Instant
 
     /// Starts empty: the first request leaves one interval from `now`, so that a bucket handed from one process to
     /// another never lets both bursts through.
     ///
     /// - Parameters:
-    ///   - rate: requests per second for everyone who shares the hub, at least 1.
-    ///   - burst: requests that may leave at once after a pause, for everyone, at least 1.
+    ///   - rate: requests per second for all processes that share the hub, at least 1.
+    ///   - burst: requests that may leave at once after a pause, for all of them, at least 1.
     ///   - share: the part of both that is ours, as a fraction of integers.
     public init(rate: Int, burst: Int, share: Share = .whole, emptyAt now: Instant) {
         let cost = Int64(max(rate, 1)).multipliedFullWidth(by: Int64(max(share.part, 1)))
@@ -35,7 +35,7 @@ public struct TokenBucket: Sendable, Hashable {
         fullAt = now + .nanoseconds(tolerance + interval)
     }
 
-    /// Which part of a shared budget is ours: owned partitions of all partitions.
+    /// Our part of a shared budget: owned partitions of all partitions.
     public struct Share: Sendable, Hashable {
         public var part: Int
         public var total: Int
@@ -48,7 +48,7 @@ public struct TokenBucket: Sendable, Hashable {
         public static let whole = Share(part: 1, total: 1)
     }
 
-    /// Whether a request may leave now, or when.
+    /// A request may leave now, or not before a time.
     public enum Answer: Sendable, Hashable {
         case now
         case notBefore(Instant)
@@ -68,7 +68,7 @@ public struct TokenBucket: Sendable, Hashable {
         fullAt = max(fullAt, now) + .nanoseconds(interval)
     }
 
-    /// The hub asked everyone to stay away until `instant`; afterwards the bucket is empty.
+    /// The hub asked for a pause until `instant`; afterwards the bucket is empty.
     public mutating func hold(until instant: Instant) {
         fullAt = max(fullAt, instant + .nanoseconds(tolerance))
     }

@@ -1,4 +1,4 @@
-/// A message template read once: its segments when it is only text and variables, and what a message cannot have.
+/// A message template read once: its segments if it is only text and variables, and its problems.
 struct MessageScan {
     private(set) var problems: [PayloadProblem] = []
     /// `nil` when it holds more than text and variables.
@@ -44,7 +44,7 @@ struct MessageScan {
         if segment != .text("") { segments?.append(segment) }
     }
 
-    /// - Parameter tag: what stands between the braces.
+    /// - Parameter tag: the text between the braces.
     private mutating func examine(tag: String, isTriple: Bool) {
         let isSigil: Bool
         switch tag.unicodeScalars.first {
@@ -70,7 +70,7 @@ struct MessageScan {
             let transform = String(name[..<bracket])
             if !Self.transforms.contains(transform) {
                 let known = Self.transforms.joined(separator: ", ")
-                return report("“\(TextCut.excerpt(transform))” is no transform", "use one of \(known)")
+                return report("“\(TextCut.excerpt(transform))” is not a transform", "use one of \(known)")
             }
             name = name[name.index(after: bracket)...].dropLast()
         }
@@ -78,7 +78,7 @@ struct MessageScan {
             add(.variable(variable))
         } else {
             let known = MessageVariable.fixed.map(\.name).joined(separator: ", ")
-            report("“\(TextCut.excerpt(String(name)))” is no variable", "use \(known) or data.NAME")
+            report("“\(TextCut.excerpt(String(name)))” is not a variable", "use \(known) or data.NAME")
         }
     }
 

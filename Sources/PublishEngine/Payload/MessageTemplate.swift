@@ -43,7 +43,7 @@ public struct MessageTemplate: Sendable {
         segments = agrees == true ? scan.segments : nil
     }
 
-    /// What is wrong with a template: unknown variables, what a message cannot use, and Mustache's own complaints.
+    /// Problems of a template: unknown variables, features that a message cannot use, and Mustache's own errors.
     public static func problems(in source: String) -> [PayloadProblem] {
         do throws(PayloadProblems) {
             _ = try MessageTemplate(source)
@@ -64,10 +64,10 @@ public struct MessageTemplate: Sendable {
         return text.allSatisfy(\.isWhitespace) ? event.headline : text
     }
 
-    /// Whether the library is left out.
+    /// The message is rendered without the library.
     var isPlain: Bool { segments != nil }
 
-    /// What the library makes of it, blank or not.
+    /// The message as the library renders it, blank or not.
     func renderByLibrary(_ event: NewsEvent, category: String) -> String {
         Self.render(library, event, category)
     }

@@ -1,6 +1,6 @@
 import NewsModel
 
-/// What a message may name between its braces.
+/// A variable that a message may name between its braces.
 enum MessageVariable: Sendable, Hashable {
     case category, headline, summary, id, link, language, urgency, story, version, publishedAt
     /// One of the event's own values: `data.edition`.

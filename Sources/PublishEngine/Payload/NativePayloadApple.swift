@@ -1,8 +1,8 @@
 import NewsModel
 
 extension PayloadContent {
-    /// APNs: `{"aps":{"alert":…},…}`. The alert is the message alone, since what a phone shows is what the settings
-    /// say; the rest is for the app.
+    /// APNs: `{"aps":{"alert":…},…}`. The alert is the message alone, since the settings decide what a
+    /// phone shows; the rest is for the app.
     func apple(_ json: inout JSONWriter) {
         json.object("aps") { json in
             json.field("alert", message)

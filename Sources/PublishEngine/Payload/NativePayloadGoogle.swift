@@ -3,9 +3,9 @@ import NewsModel
 extension PayloadContent {
     /// FCM v1: a notification that Android shows by itself, and flat string data for the app.
     ///
-    /// The tag makes a repeat replace what is shown. The collapse key does that to what FCM still keeps for a phone
-    /// that is off, but FCM keeps four keys per phone and drops the rest: only an event with a story, of which an
-    /// update may come, is worth one.
+    /// The tag makes a repeat replace the notification that is shown. The collapse key does the same to the one that FCM still
+    /// keeps for a phone that is off, but FCM keeps four keys per phone and drops the rest: only an event with a story, which
+    /// may be updated, gets one.
     func fcmV1(_ json: inout JSONWriter) {
         json.object("message") { json in
             json.object("notification") { json in

@@ -3,12 +3,12 @@ public import NotificationHub
 /// One event made ready for one platform.
 public struct Payload: Sendable, Hashable {
     public var request: SendRequest
-    /// What did not fit.
+    /// The parts that did not fit.
     public var cuts: PayloadCuts
 }
 
-/// What was taken out of a payload to make it fit, or for a reserved name.
-public struct PayloadCuts: OptionSet, Sendable, Hashable, CustomStringConvertible {
+/// The parts that were taken out of a payload or shortened, to make it fit or for a reserved name.
+public struct PayloadCuts: OptionSet, Sendable, Hashable {
     public let rawValue: UInt16
 
     public init(rawValue: UInt16) {
@@ -30,12 +30,12 @@ public struct PayloadCuts: OptionSet, Sendable, Hashable, CustomStringConvertibl
     /// One of the event's own values has a name that is ours or the platform's.
     public static let reservedData = PayloadCuts(rawValue: 1 << 8)
 
-    private static let words = [
-        "summary", "title", "data", "image", "message", "link", "id", "category", "reserved data",
+    private static let names = [
+        "summary", "title", "data", "image", "message", "link", "id", "category", "reservedData",
     ]
 
-    /// `summary, message`; empty when nothing was cut.
-    public var description: String {
-        Self.words.enumerated().filter { rawValue >> $0.offset & 1 == 1 }.map(\.element).joined(separator: ", ")
+    /// As results have them, e.g. `["summary", "message"]`; empty when nothing was cut.
+    public var names: [String] {
+        isEmpty ? [] : Self.names.enumerated().filter { rawValue >> $0.offset & 1 == 1 }.map(\.element)
     }
 }

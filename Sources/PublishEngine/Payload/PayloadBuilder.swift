@@ -1,12 +1,13 @@
+public import KafkaModel
 public import NewsModel
 public import NotificationHub
 
-/// Makes requests of events. The same event, routing, lane and times give the same bytes, so a retry repeats what was
-/// sent before.
+/// Builds requests from events. The same event, routing, lane and times give the same bytes, so a retry repeats the first
+/// request.
 ///
-/// An object, as every request asks it.
+/// An object, because every request uses it.
 public final class PayloadBuilder: Sendable {
-    /// How long a platform keeps an alert for a phone that is off when nothing else says: a day.
+    /// The time a platform keeps an alert for a phone that is off, if nothing else says: a day.
     public static let standardTimeToLive = Duration.seconds(86_400)
     /// The longest time given to any platform: FCM keeps nothing longer, APNs and ADM hardly.
     public static let timeToLiveMax = Duration.seconds(28 * 86_400)
@@ -22,28 +23,27 @@ public final class PayloadBuilder: Sendable {
         message = try MessageTemplate(settings.message)
     }
 
-    /// The request alone, for where it does not matter what was cut.
+    /// The request alone, if the cuts do not matter.
     public func build(
-        _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: Int, since: Instant? = nil,
+        _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
         expiresAt: Instant?
     ) -> SendRequest {
         payload(event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt).request
     }
 
     /// - Parameters:
-    ///   - lane: the lane's place in the settings, 0 being the most urgent.
-    ///   - since: when the event came to us. Google, Amazon and Windows are told a number of seconds to keep it, counted
-    ///     from here; `nil` gives them a day. Not when it was published, which may be years ago in an archive.
-    ///   - expiresAt: past this no phone shall show it; `nil` for a day after `since`.
+    ///   - since: the time we read the event. Google, Amazon and Windows get a number of seconds to keep it, counted from here;
+    ///     `nil` gives them a day. (Its publication may be years ago in an archive.)
+    ///   - expiresAt: no phone shall show it after this; `nil` for a day after `since`.
     public func payload(
-        _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: Int, since: Instant? = nil,
+        _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
         expiresAt: Instant?
     ) -> Payload {
         let data = Self.allowed(event.data[...], on: platform)
         let content = PayloadContent(
             message: message.render(event, category: routing.label), title: event.headline, category: routing.label,
             id: event.id, link: event.link,
-            // A template names what it inserts, and the contract gives it these fields and the event's own.
+            // A template can insert only these fields and the event's own.
             image: platform == .template ? nil : event.image, summary: platform == .template ? nil : event.summary,
             story: event.story, data: data, orderKey: event.orderKey,
             urgency: Urgency(of: event, lane: lane),

@@ -1,7 +1,8 @@
 import ByteText
 import Crypto
 
-/// What a notification replaces on the phone: short names for a story, the same for every repeat and every update.
+/// The names by which a notification replaces another on the phone: short, and the same for every repeat and update of a
+/// story.
 enum PayloadCollapse {
     /// At most 64 bytes of visible ASCII, Apple's limit for `apns-collapse-id`.
     ///

@@ -1,6 +1,6 @@
 import NewsModel
 
-/// What one payload says, before it is written in a platform's format. Parts may be taken out to make it fit.
+/// The content of one payload, before it is written in a platform's format. Parts may be taken out to make it fit.
 struct PayloadContent {
     var message: String
     /// The headline alone.
@@ -33,7 +33,7 @@ struct PayloadContent {
         return length
     }
 
-    /// Whether an event's own value may not have this name: ours win on every platform, so that an app finds the same
+    /// An event's own value may not have this name: ours win on every platform, so that an app finds the same
     /// thing under the same name wherever it runs, and FCM refuses a whole message for the names it reserves.
     static func isReserved(_ name: String, on platform: Platform) -> Bool {
         switch name {
@@ -71,7 +71,7 @@ extension PayloadContent {
         fields(&json)
     }
 
-    /// What every JSON payload carries besides its message, as members of the object that is open: strings only, as
+    /// The members that every JSON payload has besides its message, written into the open object: strings only, as
     /// templates and FCM ask.
     func fields(_ json: inout JSONWriter) {
         json.field("title", title)

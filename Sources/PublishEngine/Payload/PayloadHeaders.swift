@@ -22,7 +22,7 @@ enum PayloadHeaders {
     }
 
     /// Both expiries: the hub documents its own header, current APNs reads `apns-expiration`. Without any, APNs tries
-    /// once and a phone that is off never hears of it.
+    /// once, and a phone that is off never gets the alert.
     private static func apple(_ content: PayloadContent, expiry: Instant?) -> [HeaderField] {
         var fields: [HeaderField] = []
         fields.reserveCapacity(5)

@@ -2,7 +2,7 @@ import ByteText
 import NewsModel
 
 extension Platform {
-    /// Bytes of a body. The hub's own limit for a template, whose result has limits of its own; else the platform's.
+    /// The limit of a body in bytes: the hub's own for a template, whose result has further limits; else the platform's.
     var bodyLengthMax: Int {
         switch self {
         case .template: 65_536
@@ -10,13 +10,13 @@ extension Platform {
         case .windows: 5_120
         case .windowsphone: 3_072
         case .adm: 6_144
-        // What is left of 4096 once it is encrypted. RFC 8291.
+        // The rest of 4096 after encryption. RFC 8291.
         case .browser: 3_993
         }
     }
 
-    /// Bytes of the message and of the title, escaped. What the hub makes of a template must fit the 4096 bytes of
-    /// Apple and Google together with what the template adds, and a body that does not fit reaches nobody.
+    /// Bytes of the message and of the title, escaped. The hub's rendering of a template must fit
+    /// into the 4096 bytes of Apple and Google, and one that does not fit reaches no phone.
     var textLengthMax: Int { self == .template ? 1_536 : bodyLengthMax }
 
     func cost(_ scalar: Unicode.Scalar) -> Int {

@@ -1,9 +1,9 @@
-/// One thing that is wrong with the settings of categories, routing or payloads, and what to do about it.
+/// A problem in the settings of categories, routing or payloads, and its remedy.
 public struct PayloadProblem: Sendable, Hashable {
-    /// The way to the setting, e.g. `["categories", "World", "tag"]`.
+    /// The path of the setting, e.g. `["categories", "World", "tag"]`.
     public var path: [String]
     public var message: String
-    /// What to do, as an instruction.
+    /// The remedy, as an instruction.
     public var remedy: String
 
     public init(path: [String], message: String, remedy: String) {

@@ -1,6 +1,6 @@
 public import NewsModel
 
-/// What is sent: one template payload per event, or one native payload per platform.
+/// The payloads to send: one template payload per event, or one native payload per platform.
 public struct PayloadSettings: Sendable, Hashable {
     public var mode: Mode
     /// The text a phone shows, as a `MessageTemplate`.
@@ -21,7 +21,7 @@ public struct PayloadSettings: Sendable, Hashable {
     /// The text of the tutorials.
     public static let standardMessage = "Breaking {{category}} News : {{headline}}"
 
-    /// What one event is delivered for, in order.
+    /// The platforms that each event is delivered for, in order.
     public var platforms: [Platform] {
         switch mode {
         case .template: [.template]
@@ -29,7 +29,7 @@ public struct PayloadSettings: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with the settings, the message's problems included.
+    /// Problems of the settings, the message's included.
     public var problems: [PayloadProblem] {
         platformProblems + MessageTemplate.problems(in: message)
     }

@@ -1,12 +1,12 @@
-/// Text made to fit, between characters as readers see them: never inside an emoji family or before an accent.
+/// Text cut to fit, between characters as readers see them: never inside an emoji family or before an accent.
 enum TextCut {
     static let ellipsis = "…"
 
     /// The text itself when it costs at most `room`; else as much of its beginning as fits together with an ellipsis.
     ///
     /// - Parameters:
-    ///   - room: what the result may cost. Below the ellipsis' own cost the result is empty.
-    ///   - cost: what one scalar costs once encoded, in the unit of `room`.
+    ///   - room: the highest cost of the result. Below the ellipsis' own cost the result is empty.
+    ///   - cost: the cost of one scalar once encoded, in the unit of `room`.
     static func cut(_ text: String, to room: Int, cost: (Unicode.Scalar) -> Int) -> String {
         let markCost = ellipsis.unicodeScalars.reduce(0) { $0 + cost($1) }
         var spent = 0
@@ -15,7 +15,7 @@ enum TextCut {
             for scalar in text[index].unicodeScalars { spent += cost(scalar) }
             if spent > room {
                 guard markCost <= room else { return "" }
-                // One character alone may be too large, when somebody has piled up marks on it.
+                // A single character may be too large if many marks are piled up on it.
                 let kept = end == text.startIndex ? scalars(text, to: room - markCost, cost: cost) : text[..<end]
                 return trimmed(kept) + ellipsis
             }
@@ -32,7 +32,7 @@ enum TextCut {
             if spent > room { end = index; break }
         }
         let kept = text.unicodeScalars[..<end]
-        // A joiner would tie the ellipsis to what stands before it.
+        // A joiner would tie the ellipsis to the text before it.
         return Substring(kept.last == "\u{200D}" ? kept.dropLast() : kept)
     }
 

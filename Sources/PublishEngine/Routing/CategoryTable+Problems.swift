@@ -4,11 +4,13 @@ extension CategoryTable {
     /// The most categories a table holds.
     public static let categoriesMax = 1_000
 
-    /// What is wrong with these categories, in their order.
+    /// Problems of these categories, in their order.
     public static func problems(in categories: [Category]) -> [PayloadProblem] {
         var check = Check()
         if categories.isEmpty {
-            check.report([], "there is no category", "name at least one, or leave `categories` out for the six")
+            check.report(
+                [], "there is not a category",
+                "name at least one, or leave `categories` out to get the six standard ones")
         }
         if categories.count > categoriesMax {
             check.report([], "there are \(categories.count) categories", "name at most \(categoriesMax)")
@@ -19,7 +21,7 @@ extension CategoryTable {
 
     private struct Check {
         var problems: [PayloadProblem] = []
-        /// Who has which name, folded.
+        /// The category of each folded name.
         private var owners: [String: String] = [:]
         private var spellings: [Tag: String] = [:]
 
@@ -37,13 +39,13 @@ extension CategoryTable {
                 if let complaint = Self.complaint(about: alias) {
                     report([name, "names"], "a name \(complaint)", "write 1 to 64 bytes of visible text")
                 }
-                // Repeating the category's own name is a habit of people, not a mistake.
+                // Repeating the category's own name is harmless.
                 if fold(alias) != fold(name) { claim(alias, for: name, path: [name, "names"]) }
             }
             examine(tag: category.tag, of: name)
             for subject in category.subjects where MediaTopics.code(subject) == nil {
                 report(
-                    [name, "subjects"], "“\(TextCut.excerpt(subject))” is no IPTC code",
+                    [name, "subjects"], "“\(TextCut.excerpt(subject))” is not an IPTC code",
                     "write a media topic such as medtop:11000000")
             }
         }
@@ -65,12 +67,12 @@ extension CategoryTable {
             do throws(TagProblem) {
                 tag = try Tag(text)
             } catch {
-                return report(path, "“\(TextCut.excerpt(text))” is no tag: \(error)", "choose another")
+                return report(path, "“\(TextCut.excerpt(text))” is not a tag: \(error)", "choose another")
             }
             if tag.kind != .ordinary {
                 report(path, "“\(TextCut.excerpt(text))” names one device or user", "use letters, digits, _ @ # . : -")
             } else if let other = spellings[tag], other != text {
-                // How the hub compares case is not documented; one spelling is right either way.
+                // The hub's documentation does not say if tags are case-sensitive; one spelling is right either way.
                 report(path, "the tag “\(text)” is also spelt “\(other)”", "use one spelling")
             } else {
                 spellings[tag] = text

@@ -1,8 +1,8 @@
 /// The categories readers subscribe to, in the order in which they are named and tagged.
 public struct CategoryTable: Sendable, Hashable {
-    /// One category as the settings have it.
+    /// One category of the settings.
     public struct Category: Sendable, Hashable {
-        /// What readers see, e.g. `World`; 1 to 64 bytes of UTF-8.
+        /// The name that readers see, e.g. `World`; 1 to 64 bytes of UTF-8.
         public var name: String
         /// The tag the hub routes by; one spelling only, whatever case an event uses.
         public var tag: String
@@ -71,8 +71,8 @@ public struct CategoryTable: Sendable, Hashable {
         exact[name] ?? folded[Self.fold(name)]
     }
 
-    /// The positions of the categories of the nearest topic at or above this one that any category claims. Only the
-    /// nearest: what one category takes out of a broader topic is no longer its owner's.
+    /// The positions of the categories that claim the nearest topic at or above this one. Only the nearest counts: a topic that
+    /// one category takes out of a broader one no longer belongs to the broader one's category.
     func indices(ofSubject subject: String) -> [Int] {
         var next = MediaTopics.code(subject)
         while let code = next {

@@ -1,6 +1,5 @@
 import KafkaModel
 import NewsModel
-import NotificationHub
 
 /// The content of a record, once examined. Immutable, so copies of the engine may share it.
 final class ExaminedRecord: Sendable {
@@ -82,9 +81,9 @@ final class RoutedEvent: Sendable {
     }
 
     /// `nil` when it belongs to no category.
-    func payload(on platform: Platform, lane: LaneID, since: Instant, expiresAt: Instant?) -> SendRequest? {
+    func payload(on platform: Platform, lane: LaneID, since: Instant, expiresAt: Instant?) -> Payload? {
         guard let routing else { return nil }
-        return rules.builder.build(
-            event, routing: routing, platform: platform, lane: lane.index, since: since, expiresAt: expiresAt)
+        return rules.builder.payload(
+            event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt)
     }
 }

@@ -1,8 +1,8 @@
-/// What routing must know of the IPTC Media Topics (and of the older Subject Codes): how a code is written and which
+/// The part of the IPTC Media Topics (and of the older Subject Codes) that routing needs: the notation of a code, and the
 /// broader topic it belongs to.
 ///
-/// The 17 top topics and the level below them are here; of the deeper levels only a few. A deeper code that is not
-/// here has no known broader topic, so it matches only where the settings name it.
+/// The table has the 17 top topics and the level below them, and only a few of the deeper levels. A deeper code that is not
+/// in it has no known broader topic, so it matches only if the settings name it.
 /// Source: cv.iptc.org/newscodes/mediatopic, CC BY 4.0. Retired topics stay, since archives still carry them.
 enum MediaTopics {
     /// Reads `medtop:11000000`, `subj:11000000`, `11000000` or the topic's address on cv.iptc.org.

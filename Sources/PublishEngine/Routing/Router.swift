@@ -7,7 +7,7 @@ import NotificationHub
 /// describe the item, and their union would alert more readers than the editor chose. Unknown names beside a known one
 /// are ignored.
 ///
-/// An object, as every event asks it: a copy of its tables' references would cost more than the answer.
+/// An object, because every event uses it: copying the references of its tables would cost more than routing.
 public final class Router: Sendable {
     public let table: CategoryTable
     private let fallback: Routing.Tagged?
@@ -26,13 +26,13 @@ public final class Router: Sendable {
         }
     }
 
-    /// What is wrong with the policy: the category it names must be one.
+    /// Problems of the policy: it must name an existing category.
     public static func problems(table: CategoryTable, unroutable: UnroutablePolicy) -> [PayloadProblem] {
         guard case .category(let name) = unroutable, table.index(named: name) == nil else { return [] }
         let known = table.categories.prefix(20).map(\.name).joined(separator: ", ")
         return [
             PayloadProblem(
-                path: ["unroutable"], message: "“\(TextCut.excerpt(name))” is no category",
+                path: ["unroutable"], message: "“\(TextCut.excerpt(name))” is not a category",
                 remedy: "write deadLetter or one of \(known)")
         ]
     }
@@ -56,7 +56,7 @@ public final class Router: Sendable {
         return Self.tagged(zip(table.categories, isFound).filter(\.1).map(\.0))
     }
 
-    /// Takes categories in the table's order as long as the hub's limit of tags has room.
+    /// Takes categories in the table's order until the hub's limit of tags is reached.
     private static func tagged(_ categories: [CategoryTable.Category]) -> Routing.Tagged {
         var tags: [String] = []
         var names: [String] = []
@@ -71,8 +71,8 @@ public final class Router: Sendable {
             }
             names.append(category.name)
         }
-        // The table has checked every tag, so each is read again without loss; one that were not would be left out
-        // here rather than open the expression.
+        // The table has checked every tag. Should one fail here all the same, it is left out rather than change the meaning
+        // of the expression.
         let expression = try? TagExpression.anyOf(tags.compactMap { try? Tag($0) })
         return Routing.Tagged(
             categories: names, tags: tags, expression: expression?.description ?? "",

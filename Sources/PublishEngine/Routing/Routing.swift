@@ -1,9 +1,9 @@
 public import NewsModel
 
-/// Where an event goes.
+/// The destination of an event.
 public enum Routing: Sendable, Hashable {
     case tagged(Tagged)
-    /// To nobody, and why: no tag, no send, for a send without a tag reaches every device.
+    /// The event is not sent, and why: a send without a tag would reach every device.
     case unroutable(ResultRecord.Failure)
 
     /// The categories of one event; at least one, in the table's order.
@@ -14,7 +14,7 @@ public enum Routing: Sendable, Hashable {
         public let categories: [String]
         /// Their tags, each once; at most `TagExpression.tagsMaxJoinedByOr`.
         public let tags: [String]
-        /// The tags as one printed expression, `World || Politics`, so that a reader of both is told once.
+        /// The tags as one printed expression, `World || Politics`, so that a reader of both gets one notification.
         public let expression: String
         /// The names as one text, `World, Politics`.
         public let label: String
@@ -40,7 +40,7 @@ public enum Routing: Sendable, Hashable {
     }
 }
 
-/// What becomes of an event that belongs to no category.
+/// The handling of an event that belongs to no category.
 public enum UnroutablePolicy: Sendable, Hashable {
     /// It ends as `unroutable`, with its original bytes on the dead-letter topic.
     case deadLetter

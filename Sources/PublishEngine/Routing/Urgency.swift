@@ -1,17 +1,17 @@
+import KafkaModel
 import NewsModel
 
-/// How much a notification may disturb its reader.
+/// The degree to which a notification may disturb its reader.
 enum Urgency: Sendable, Hashable {
     /// Wakes the phone: delivered at once, with a sound.
     case breaking
     /// Delivered when it costs the battery nothing, silently.
     case routine
 
-    /// Breaking is what stands on the most urgent lane, unless the event calls itself less urgent than 3 (IPTC: 1 to 3
-    /// are flash, bulletin and urgent). On the lanes below nothing is: an archive replayed on a Sunday wakes nobody,
-    /// whatever its events once were.
-    /// - Parameter lane: the lane's place in the settings, 0 being the most urgent.
-    init(of event: NewsEvent, lane: Int) {
-        self = lane == 0 && event.urgency ?? 1 <= 3 ? .breaking : .routine
+    /// Events on the most urgent lane are breaking, unless they call themselves less urgent than 3 (IPTC: 1 to 3 are flash,
+    /// bulletin and urgent). Events on the lanes below never are: an archive replayed on a Sunday must not wake readers,
+    /// however urgent its events once were.
+    init(of event: NewsEvent, lane: LaneID) {
+        self = lane.index == 0 && event.urgency ?? 1 <= 3 ? .breaking : .routine
     }
 }

@@ -13,6 +13,8 @@ struct Delivery: Sendable {
     private(set) var withdrawal: Withdrawal?
     private(set) var claim = Claim.none
     private(set) var story = StoryID.none
+    /// The parts cut from its payload.
+    private(set) var cuts: PayloadCuts = []
     private(set) var firstSentAt: Instant?
     /// The round trip of its last request.
     private(set) var hubTime: Duration?
@@ -78,8 +80,9 @@ struct Delivery: Sendable {
 
     // MARK: On the wire
 
-    mutating func depart(at wall: Instant) {
+    mutating func depart(cuts: PayloadCuts, at wall: Instant) {
         phase = .inFlight
+        self.cuts = cuts
         attempts += 1
         firstSentAt = firstSentAt ?? wall
     }

@@ -1,7 +1,7 @@
 import KafkaModel
 import NewsModel
 
-/// The requests under way. As many places as ever were needed at once, reused.
+/// The requests in flight, in places that are used again.
 struct InFlightRequests: Sendable {
     private var places: [Request?] = []
     private var free: [Int] = []
@@ -16,7 +16,7 @@ struct InFlightRequests: Sendable {
         var tokenEpoch: Int
     }
 
-    /// Notes a request; its id names it until its end.
+    /// Adds a request; its id is valid until `end`.
     mutating func begin(_ delivery: DeliveryID, at now: Instant, tokenEpoch: Int) -> RequestID {
         let place: Int
         if let reused = free.popLast() {
@@ -32,14 +32,14 @@ struct InFlightRequests: Sendable {
         return id
     }
 
-    /// `nil` for one that is not under way.
+    /// `nil` for a request that is not in flight.
     subscript(id: RequestID) -> Request? {
         let place = Int(id.rawValue & 0xf_ffff)
         guard place < places.count, let request = places[place], request.id == id else { return nil }
         return request
     }
 
-    /// Takes a request out; `nil` for one that is not under way.
+    /// Takes a request out; `nil` if it is not in flight.
     mutating func end(_ id: RequestID) -> Request? {
         guard let request = self[id] else { return nil }
         let place = Int(id.rawValue & 0xf_ffff)
@@ -49,6 +49,6 @@ struct InFlightRequests: Sendable {
         return request
     }
 
-    /// All of them, in no order.
+    /// All requests, in no particular order.
     var all: [Request] { places.compactMap(\.self) }
 }

@@ -3,7 +3,7 @@ import HeapModule
 import KafkaModel
 import NewsModel
 
-/// One lane: what it has read, what is ready to leave, what waits for its time.
+/// One lane: the records it has read, the deliveries that are ready to leave, and those that wait for a time.
 struct Lane: Sendable {
     let settings: LaneSettings
     /// Records that were read and not examined yet.
@@ -33,7 +33,7 @@ struct Lane: Sendable {
     /// The last assignment.
     var generation = Generation.none
 
-    // The window: records not stored yet, and what may still be read.
+    // The window: records not stored yet, and credit to read more.
     private(set) var heldRecords = 0
     private(set) var heldBytes = 0
     private var grantedRecords = 0
@@ -51,7 +51,7 @@ struct Lane: Sendable {
     struct Delayed: Sendable, Comparable {
         /// When to look again.
         var until: Instant
-        /// It does not leave before; earlier than this it only ends.
+        /// The delivery does not leave before this; looked at earlier, it can only end.
         var notBefore: Instant
         var order: UInt64
         var id: DeliveryID
@@ -108,8 +108,8 @@ struct Lane: Sendable {
 
     /// Takes `records` into the window; `granted` were delivered in all (some may have been stale).
     ///
-    /// The last record of a grant may overdraw its bytes: the reader takes that from the next grant, so here too what
-    /// is granted may fall below zero.
+    /// The last record of a grant may overdraw its bytes: the reader takes that from the next grant, so the granted bytes
+    /// may fall below zero here too.
     mutating func received(records: Int, bytes: Int, granted: Int, grantedBytes delivered: Int) {
         grantedRecords -= granted
         grantedBytes -= delivered
@@ -123,7 +123,7 @@ struct Lane: Sendable {
         heldBytes -= bytes
     }
 
-    /// How much more may be read now; `nil` while it is not worth a message to the reader.
+    /// The records and bytes that may be read in addition now; `nil` while they are not worth a message to the reader.
     mutating func grant() -> (records: Int, bytes: Int)? {
         let records = settings.window.records - heldRecords - grantedRecords
         let bytes = settings.window.bytes - heldBytes - grantedBytes

@@ -51,7 +51,7 @@ struct LaneCommit: Sendable {
         }
     }
 
-    /// What moved is not committed any more.
+    /// Moves made so far are not committed any more.
     mutating func forget() { state = isUnderWay ? .underWay(hasMoved: false) : .idle }
 
     /// A new assignment: another owner may have committed meanwhile.

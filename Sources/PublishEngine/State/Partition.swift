@@ -9,7 +9,7 @@ struct Partition: Sendable {
     let id: TopicPartition
     let lane: LaneID
     let generation: Generation
-    /// How often its slot was used before, modulo 128.
+    /// Earlier uses of its slot, modulo 128.
     let occupancy: UInt8
     /// Deliveries a record has: one per platform of the settings.
     let platformCount: Int
@@ -197,9 +197,9 @@ struct Partition: Sendable {
 
     // MARK: Deliveries that are counted
 
-    mutating func depart(_ place: Place, at wall: Instant) {
+    mutating func depart(_ place: Place, cuts: PayloadCuts, at wall: Instant) {
         inFlight += 1
-        self[place.index, place.platform].depart(at: wall)
+        self[place.index, place.platform].depart(cuts: cuts, at: wall)
     }
 
     /// - Parameter roundTrip: `nil` if the request never left.

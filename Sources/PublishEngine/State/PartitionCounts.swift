@@ -1,12 +1,12 @@
 import NewsModel
 
-/// How many partitions each topic of a lane has, as far as we know.
+/// The partition count of each topic of a lane, as far as we know.
 struct PartitionCounts: Sendable {
     private(set) var byTopic: [String: Int] = [:]
-    /// Read since the last assignment: only then our part of the whole is known.
+    /// The counts were read since the last assignment: only then our part of the whole is known.
     private(set) var isFresh = false
 
-    /// Since when the topics differ in length, or the counts are not known anew; by the monotonic clock.
+    /// The time since which the topics differ in length; by the monotonic clock.
     private(set) var unequalSince: Instant?
     private(set) var assignedAt = Instant.distantPast
 

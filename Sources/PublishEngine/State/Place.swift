@@ -1,6 +1,6 @@
 import KafkaModel
 
-/// What the engine reads in a delivery's id: the partition's slot, the record's place in it, the platform.
+/// A delivery's id holds the partition's slot, the record's place in it and the platform.
 ///
 /// Each use of a slot has another occupancy, so the engine recognises what comes back late.
 extension DeliveryID {
@@ -29,7 +29,7 @@ extension DeliveryID {
     }
 }
 
-/// Where a delivery stands in the partition table. Found anew for every input: indices move as records at the front are done.
+/// A delivery's place in the partition table. Found anew for every input: indices move as records at the front are done.
 struct Place: Sendable {
     let id: DeliveryID
     let lane: LaneID

@@ -1,14 +1,14 @@
 import DequeModule
 import KafkaModel
 
-/// The stories that were recalled, by their order keys: what arrives later does not leave. It lasts as long as the process,
+/// The stories that were recalled, by their order keys: later events of them do not leave. It lasts as long as the process,
 /// and is bounded: beyond `capacity` the oldest is forgotten.
 struct RecalledStories: Sendable {
     static let capacity = 10_000
     private var known: Set<UInt64> = []
     private var order: Deque<UInt64> = []
 
-    /// `false` when it was recalled before.
+    /// `false` if it was recalled before.
     mutating func insert(_ story: String) -> Bool {
         let key = Self.key(story)
         guard known.insert(key).inserted else { return false }

@@ -2,7 +2,7 @@ import DequeModule
 import KafkaModel
 import NewsModel
 
-/// Which deliveries were made lately: a bounded window that recognises a second record with the same id and version,
+/// The deliveries made lately: a bounded window that recognises a second record with the same id and version,
 /// and an older version of a story that arrives behind a newer one.
 struct RecentDeliveries: Sendable {
     private let capacity: Int
@@ -36,7 +36,7 @@ struct RecentDeliveries: Sendable {
         return fingerprint
     }
 
-    /// `false` when it was known already.
+    /// `false` if it was known already.
     mutating func insert(_ delivery: Fingerprint) -> Bool {
         guard capacity > 0 else { return true }
         guard known.insert(delivery).inserted else { return false }
@@ -50,7 +50,7 @@ struct RecentDeliveries: Sendable {
         known.remove(delivery)
     }
 
-    /// Whether a newer version of the story was seen; remembers this one when it is the newest.
+    /// Tells if a newer version of the story was seen; remembers this one if it is the newest.
     mutating func isOutdated(_ version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
         guard capacity > 0 else { return false }
         if let seen = newest[story] {

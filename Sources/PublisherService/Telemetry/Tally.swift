@@ -17,6 +17,10 @@ public struct Tally: Sendable {
         public internal(set) var total = LatencyHistogram()
         /// Dead letters by the code of their failure.
         public internal(set) var deadLetters: [String: UInt64] = [:]
+        /// Deliveries by the part that was cut from their payload.
+        public internal(set) var cuts: [String: UInt64] = [:]
+        /// Categories that deliveries were not sent to, for lack of room in a tag expression.
+        public internal(set) var leftOut: UInt64 = 0
     }
 
     /// Counts by outcome.
@@ -48,6 +52,8 @@ public struct Tally: Sendable {
         if let hub = result.latency.hub { lanes[lane].hub.add(hub) }
         if let total = result.latency.total { lanes[lane].total.add(total) }
         for index in indices { categories[index].count(result.outcome) }
+        for part in result.cut { lanes[lane].cuts[part, default: 0] += 1 }
+        lanes[lane].leftOut += UInt64(result.leftOut.count)
         if result.outcome.isDeadLettered {
             lanes[lane].countDeadLetter(result.error?.code ?? result.outcome.rawValue, 1)
         }
@@ -77,6 +83,8 @@ extension Tally.Lane {
         hub.add(other.hub)
         total.add(other.total)
         for (code, count) in other.deadLetters { countDeadLetter(code, count) }
+        cuts.merge(other.cuts, uniquingKeysWith: +)
+        leftOut += other.leftOut
     }
 }
 

@@ -15,7 +15,7 @@ public struct Campaign: Sendable {
         self.workers = max(workers, 1)
     }
 
-    /// How far it is.
+    /// The progress so far.
     public struct Progress: Sendable {
         public var lives = 0
         public var report = LifeReport()
@@ -73,8 +73,8 @@ public struct Campaign: Sendable {
     /// Lives one life with every promise checked.
     public static func live(_ life: Scenario) -> Result<LifeReport, Violation> {
         do {
-            var world = try SimulatedCluster(life)
-            return .success(try world.run())
+            var cluster = try SimulatedCluster(life)
+            return .success(try cluster.run())
         } catch let violation as Violation {
             return .failure(violation)
         } catch {

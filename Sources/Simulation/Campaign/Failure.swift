@@ -1,8 +1,11 @@
+import NewsModel
+import PublishEngine
+
 /// A life that broke a promise, made small.
 public struct Failure: Sendable {
     public var seed: UInt64
     public var violation: Violation
-    /// What is left of the life when everything is taken out that is not needed.
+    /// The part of the life that is needed to fail.
     public var shrunk: Scenario
 
     public init(seed: UInt64, violation: Violation, shrunk: Scenario) {
@@ -11,7 +14,7 @@ public struct Failure: Sendable {
         self.shrunk = shrunk
     }
 
-    /// What to type to see it again.
+    /// The command that replays it.
     public var command: String { "newswire simulate --seed \(seed) --lives 1" }
 }
 
@@ -27,4 +30,16 @@ extension Failure: CustomStringConvertible {
         lines += shrunk.news.map { "  \($0)" }
         return lines.joined(separator: "\n")
     }
+}
+
+/// A promise that was broken.
+public struct Violation: Error, Sendable, Hashable {
+    public var promise: Promise
+    public var sentence: String
+    /// Since the life's beginning.
+    public var at: Duration
+}
+
+extension Violation: CustomStringConvertible {
+    public var description: String { "\(promise.rawValue): \(sentence) (at \(at.short))" }
 }

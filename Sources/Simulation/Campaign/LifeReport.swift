@@ -14,9 +14,9 @@ public struct LifeReport: Sendable, Hashable {
     /// Records that a stale commit hid from their reader.
     public var hidden = 0
     public var simulated: Duration = .zero
-    /// How often each kind of fault took effect.
+    /// Faults that took effect, by kind.
     public var struck: [FaultName: Int] = [:]
-    /// How often each outcome was stored.
+    /// Stored results by outcome.
     public var outcomes: [Outcome: Int] = [:]
 
     public init() {}
@@ -38,7 +38,7 @@ public struct LifeReport: Sendable, Hashable {
         return sum
     }
 
-    /// Kinds of faults and outcomes that never came about: nothing is known of how they are borne.
+    /// Kinds of faults and outcomes that never came about, so that nothing is proven about them.
     public var neverSeen: [String] {
         FaultName.allCases.filter { struck[$0] == nil }.map(\.rawValue)
             + Outcome.allCases.filter { outcomes[$0] == nil }.map(\.rawValue)

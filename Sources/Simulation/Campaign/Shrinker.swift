@@ -2,7 +2,7 @@
 public struct Shrinker {
     private let promise: Promise
     private let fails: (Scenario) -> Violation?
-    /// How many lives were tried.
+    /// The number of lives tried.
     public private(set) var tries = 0
     private let triesMax: Int
 

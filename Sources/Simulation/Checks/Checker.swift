@@ -2,14 +2,14 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Something that has just been written down.
+/// A fact that has just been written down.
 enum Fact {
     case published(item: Int)
     /// An engine is about to take an input.
     case input(Address, Input)
     /// An engine has taken it.
     case acted(Address, EngineSnapshot)
-    /// What an engine's status says about waiting.
+    /// The reasons for waiting in an engine's status.
     case inspected(Address, WaitReasons)
     case began(ownership: Int)
     case restored(ownership: Int)
@@ -34,7 +34,7 @@ enum Fact {
     /// An engine has finished its drain.
     case finished(Address, Leftovers)
     case clockStepped(Address, by: Duration, wallBefore: Instant)
-    /// An engine did what makes no sense at all.
+    /// An engine did something that makes no sense at all.
     case strange(String)
     case calm
     case over(isSettled: Bool)

@@ -49,7 +49,7 @@ public struct WaitReasons: Sendable {
         concernsAll = false
     }
 
-    /// A status that has nothing to say.
+    /// A status without reasons.
     public static let none = WaitReasons()
 
     func explain(_ lane: Int) -> Bool { concernsAll || lanes.contains(lane) }

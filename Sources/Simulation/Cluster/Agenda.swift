@@ -1,7 +1,7 @@
 import HeapModule
 import NewsModel
 
-/// What is to happen, by time; what is due at the same instant happens in the order it was added.
+/// The occurrences to come, by time; those due at the same instant happen in the order they were added.
 struct Agenda {
     private var entries: Heap<Entry> = []
     private var count: UInt64 = 0

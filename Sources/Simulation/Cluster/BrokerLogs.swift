@@ -51,3 +51,8 @@ struct ResultsLog {
         (start..<end).first { rows[Int($0)].timestamp >= time }
     }
 }
+
+extension TopicPartition {
+    /// The partition of the same number in another topic.
+    func with(topic: String) -> TopicPartition { TopicPartition(topic: topic, partition: partition) }
+}

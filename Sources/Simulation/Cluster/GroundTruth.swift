@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// What really happened in a life, as no process in it knows it: the cluster writes it down, the checkers read it.
+/// The facts of a life, beyond the knowledge of any process in it: the cluster writes them down, the checkers read them.
 final class GroundTruth {
     let scenario: Scenario
     var now = Scenario.start
@@ -26,7 +26,7 @@ final class GroundTruth {
 
     // What stands on the broker.
     var sources: [TopicPartition: SourceLog] = [:]
-    /// How often partitions of deleted topics were made before.
+    /// Earlier incarnations of partitions of deleted topics.
     var incarnations: [TopicPartition: Int] = [:]
     var ledger: [Int32: ResultsLog] = [:]
     /// Partitions by topic; a topic that does not exist is absent.
@@ -57,7 +57,7 @@ final class GroundTruth {
         }
     }
 
-    /// Where a record stands.
+    /// A record's place on the broker.
     struct Place {
         var partition: TopicPartition
         var offset: Int64
@@ -111,7 +111,7 @@ final class GroundTruth {
         return (0..<platforms).map { delivery(item: item, platform: $0) }
     }
 
-    /// Whether a record must come to its results.
+    /// The record must come to its results.
     func isDue(_ item: Int) -> Bool {
         guard let place = places[item] else { return true }
         switch place.hiding {
@@ -146,17 +146,17 @@ struct Attempt {
     var delivery: Int
     var ownership: Int
     var sentAt: Instant
-    /// Whether the hub took it, whatever was answered.
+    /// The hub accepted it, whatever it answered.
     var isAccepted = false
     var reply: Reply?
     var repliedAt: Instant?
     /// A fault that concerns everyone struck it.
     var metHalt = false
 
-    /// Whether the request really left: one that was certainly never written is no attempt.
+    /// The request really left: one that was certainly never written is not an attempt.
     var hasLeft: Bool { if case .notSent? = reply { false } else { true } }
 
-    /// Whether it may have been accepted as far as anyone could tell from the answer.
+    /// By its answer, it may have been accepted.
     var isUnanswered: Bool {
         guard let reply else { return false }
         if case .unknown = Judge.verdict(on: reply) { return true }

@@ -8,7 +8,7 @@ struct Address: Hashable {
     var run: Int
 }
 
-/// What can be on the agenda.
+/// An entry of the agenda.
 enum Occurrence {
     // The life's script.
     case publish(item: Int)
@@ -83,7 +83,7 @@ struct CommitRequest {
     /// The generation of the group in which the member got its partitions.
     var groupGeneration: Int
     var offsets: [PartitionOffset]
-    /// What stands beside them.
+    /// The notes beside them.
     var notes: [TopicPartition: String]
 }
 

@@ -39,7 +39,7 @@ struct Ownership {
         case rewound
     }
 
-    /// Whether its engine knows of a result: its own, or one it read back.
+    /// Its engine knows a result: its own, or one it read back.
     func knows(_ result: GroundTruth.StoredResult, as number: Int) -> Bool {
         result.ownership == number || known.contains(result.offset)
     }

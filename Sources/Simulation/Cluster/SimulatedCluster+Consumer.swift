@@ -84,7 +84,7 @@ extension SimulatedCluster {
         if hasMore { wakePoll(index) }
     }
 
-    /// What the client library has in the partition's queue.
+    /// The client library's queue of the partition.
     private mutating func fetch(
         _ partition: TopicPartition, _ position: inout LaneClient.FetchPosition, limit: Int, for address: Address
     ) -> ([ConsumerState.Reading], [Int]) {

@@ -146,7 +146,7 @@ extension SimulatedCluster {
         wakePoll(index)
     }
 
-    /// Where the group left off, else the beginning.
+    /// The group's committed offset, else the beginning.
     private mutating func position(of partition: TopicPartition, lane: Int) -> LaneClient.FetchPosition {
         let commit = truth.committed[lane][partition]
         return LaneClient.FetchPosition(

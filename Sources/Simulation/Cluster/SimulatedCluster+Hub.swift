@@ -5,7 +5,7 @@ import PublishEngine
 
 /// The hub and the way there.
 extension SimulatedCluster {
-    /// What becomes of one request.
+    /// The fate of one request.
     private struct Fate {
         var isAccepted = false
         /// `nil`: nothing comes back before the client gives up.

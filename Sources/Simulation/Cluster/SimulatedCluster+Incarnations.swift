@@ -26,7 +26,7 @@ extension SimulatedCluster {
         post(events, to: address)
     }
 
-    /// Where the anchor stood is a gap in the incarnation that is there now: the same as if compaction had taken the anchor.
+    /// The anchor's offset is a gap in the incarnation that is there now, as if compaction had removed the anchor.
     private func hideBehindGap(
         _ check: ConsumerState.IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ address: Address, lane: Int
     ) {

@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// What is due, happens.
+/// Carries out the entries of the agenda.
 extension SimulatedCluster {
     mutating func happen(_ occurrence: Occurrence) {
         switch occurrence {

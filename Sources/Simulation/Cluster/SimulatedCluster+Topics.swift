@@ -152,7 +152,7 @@ extension GroundTruth {
         }
     }
 
-    /// Whether all that a partition must come to is committed.
+    /// Everything that a partition must come to is committed.
     func isCommitted(_ partition: TopicPartition, to log: SourceLog) -> Bool {
         guard let lane = scenario.setting.lane(of: partition.topic), !log.items.isEmpty,
             Int(partition.partition) < counts[scenario.setting.results] ?? 0

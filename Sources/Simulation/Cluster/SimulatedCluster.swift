@@ -6,20 +6,20 @@ public import PublishEngine
 /// One life: engines, broker and hub on one agenda, everything that is left to chance drawn from the life's seed, every
 /// promise checked at every step.
 ///
-/// What a consumer, a ledger reader and a producer decide are the values of `KafkaModel`, the very same that the service
-/// runs. The cluster plays what surrounds them: the broker, the client library's behaviour, the threads and their delays.
+/// The decisions of consumer, ledger reader and producer are made by the values of `KafkaModel` that the service runs too. The
+/// cluster plays their surroundings: the broker, the client library's behaviour, the threads and their delays.
 public struct SimulatedCluster {
     let scenario: Scenario
     var agenda = Agenda()
     var truth: GroundTruth
     var processes: [SimulatedProcess]
     var groups: [ConsumerGroup]
-    /// What clients are told about the topics' partitions: a little behind the truth.
+    /// The partition counts that clients see: a little behind the truth.
     var announcedCounts: [String: Int]
     var random: SeededRandom
     /// Faults under way, by number.
     var activeFaults: [Int] = []
-    /// What a process that died still had on its way to the broker gets through until then.
+    /// Writes of a process that died still reach the broker until then.
     var writesInTransit: [Address: Instant] = [:]
     var report = LifeReport()
     let router: Router
@@ -86,7 +86,7 @@ public struct SimulatedCluster {
         return report
     }
 
-    /// Whether it happens now: what was meant for an earlier run never does, a frozen process takes it up later.
+    /// Decides if it happens now: occurrences of an earlier run never do, a frozen process takes them up later.
     mutating func isStillMeant(_ occurrence: Occurrence) -> Bool {
         guard let place = occurrence.place else { return true }
         let process = processes[place.process]

@@ -14,12 +14,12 @@ struct SimulatedProcess {
     /// Its clock was last set by more than a moment.
     var lastStep: ClockStep?
     var frozenUntil = Instant.distantPast
-    /// What waits for it to thaw, in order.
+    /// Occurrences that wait for it to thaw, in order.
     var missed: [Occurrence] = []
     var mintedAt = Instant.distantPast
     var lanes: [LaneClient] = []
     var refused = RefusedRecords()
-    /// What `refused` holds.
+    /// The productions behind `refused`.
     var productions: [RefusedRecords.Key: Production] = [:]
     /// Partitions as the engine knows them.
     var ownerships: [Int] = []
@@ -55,14 +55,14 @@ struct LaneClient {
     var groupGeneration = -1
     var positions: [TopicPartition: FetchPosition] = [:]
     var hasLeft = false
-    /// What the ledger's reader is set to read.
+    /// The partitions that the ledger's reader is set to read.
     var ledgerPositions: [TopicPartition: Int64] = [:]
     /// Counts the turns of the ledger's reader: only the last one scheduled happens.
     var ledgerTurn = 0
     /// The reader waits for an answer.
     var isLocating = false
 
-    /// Where reading a partition goes on.
+    /// The position from which a partition is read on.
     struct FetchPosition {
         var offset: Int64
         var incarnation: Int

@@ -4,7 +4,7 @@ import PublishEngine
 /// Draws from a seeded source.
 extension SeededRandom {
     /// A source for one thing, whatever was drawn for others before: taking a fault out of a life must not change the
-    /// luck of everything else.
+    /// draws for everything else.
     init(seed: UInt64, _ first: Int, _ second: Int = 0, _ third: Int = 0) {
         self.init(seed: seed)
         for part in [first, second, third] {

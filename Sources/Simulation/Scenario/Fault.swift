@@ -17,7 +17,7 @@ public struct Fault: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// The hub, or the way there, treats `share` percent of the requests so.
         case hub(HubTrouble, share: Int)
-        /// Nobody's request is taken for more than a minute.
+        /// No request is accepted for more than a minute.
         case badMinute(isUnreachable: Bool)
         /// Answers take that much longer.
         case slowHub(Duration)
@@ -95,7 +95,7 @@ extension Fault.Kind {
     }
 }
 
-/// What can happen to one request.
+/// A misbehaviour of the hub or the network towards one request.
 public enum HubTrouble: Sendable, Hashable {
     /// Accepted; no answer ever comes.
     case replyLost
@@ -120,7 +120,7 @@ public enum HubTrouble: Sendable, Hashable {
     case unreachable
     case certificate
 
-    /// Nobody's request passes, for a reason that is no event's fault: the stream must stop, and lose nothing.
+    /// No request passes, for a reason that is no event's fault: the stream must stop, and lose nothing.
     var concernsEveryone: Bool {
         switch self {
         case .keyRefused, .rightMissing, .hubMissing, .unreachable, .certificate: true

@@ -2,7 +2,7 @@ import ByteText
 import NewsModel
 import PublishEngine
 
-/// Draws what goes wrong in a life.
+/// Draws the faults of a life.
 struct FaultGenerator {
     let setting: Setting
     let seconds: Int
@@ -76,7 +76,7 @@ struct FaultGenerator {
         times(options.clockStep) { $0.add(60, .clockStep(process: $0.process, by: $0.step())) }
     }
 
-    /// How far a clock goes wrong: seconds or hours, either way.
+    /// The error of a clock: seconds or hours, either way.
     private mutating func step() -> Duration {
         let size =
             random.chance(percent: 40) ? random.milliseconds(100...10_000) : random.milliseconds(10_000...10_800_000)

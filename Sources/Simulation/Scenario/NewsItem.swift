@@ -38,7 +38,7 @@ public struct NewsItem: Sendable {
         case redriven(Platform)
     }
 
-    /// Whether a request for it may ever leave.
+    /// A request for it may leave.
     var maySend: Bool { kind == .usable || kind == .refused }
 
     var isRedriven: Bool { if case .redriven = copy { true } else { false } }

@@ -1,5 +1,5 @@
-/// How wild the lives are: sizes, and how likely each kind of fault is in one life, in percent. Every life draws its
-/// own mix from its seed.
+/// The bounds of lives: sizes, and the chance of each kind of fault in one life, in percent. Every life draws its own mix from
+/// its seed.
 public struct Options: Sendable, Hashable {
     /// Records in one life.
     public var records = 20...120
@@ -7,12 +7,12 @@ public struct Options: Sendable, Hashable {
     public var processes = 1...3
     /// Partitions of every source topic at the start.
     public var partitions = 1...4
-    /// Over how many seconds news arrives and faults begin.
+    /// The seconds over which news arrives and faults begin.
     public var seconds = 5...40
     /// Simulated time after the last fault within which everything must be settled and committed.
     public var patience: Duration = .seconds(2 * 3600)
 
-    /// How many times the hub misbehaves at most; each time in any way.
+    /// The number of times the hub misbehaves; each time in any way.
     public var hubSpells = 0...5
     /// Chance in percent that every fault of a life names one lane, and not the most urgent.
     public var oneLane = 12

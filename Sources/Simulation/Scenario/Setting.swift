@@ -12,11 +12,11 @@ public struct Setting: Sendable {
     public var isStatic: Bool
     public var sessionTimeout: Duration
     public var requestTimeout: Duration
-    /// How long the driver waits for the engine to give revoked partitions up.
+    /// The time the driver waits for the engine to give revoked partitions up.
     public var releaseTimeout: Duration
-    /// How long the producer keeps trying before it reports a record as refused.
+    /// The time the producer keeps trying before it reports a record as refused.
     public var messageTimeout: Duration
-    /// How much the client library keeps of one partition.
+    /// The bytes that the client library keeps of one partition.
     public var queueBytes: Int
     /// The largest record the broker takes.
     public var recordBytesMax: Int

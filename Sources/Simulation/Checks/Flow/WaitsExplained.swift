@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// What keeps work waiting for more than a few seconds is a reason in the status, never silence.
+/// Work that waits for more than a few seconds has a reason in the status.
 struct WaitsExplained: Checker {
     let promise = Promise.waitsExplained
     /// By ownership and delivery: since when nothing has happened to it.

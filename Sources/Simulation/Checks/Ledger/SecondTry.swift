@@ -2,8 +2,8 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Only what was accepted, or is still being tried, makes another record a duplicate: an editor's second try after an
-/// ending without acceptance is sent, and so is whatever a person put back on its lane.
+/// Only a delivery that was accepted, or is still being tried, makes another record a duplicate: an editor's second try after
+/// an outcome without acceptance is sent, and so is every redriven record.
 struct SecondTry: Checker {
     let promise = Promise.secondTry
     /// By ownership: the deliveries that have ended.

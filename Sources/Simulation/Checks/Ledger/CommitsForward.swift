@@ -21,7 +21,7 @@ struct CommitsForward: Checker {
                 {
                     return "\(offset.partition) was committed back from \(before.offset) to \(offset.offset)"
                 }
-                // What a former incarnation's owner commits late may be taken back.
+                // A late commit of a former incarnation's owner may be taken back.
                 let owner = truth.ownerships.last { $0.address == address && $0.partition == offset.partition }
                 highest[offset.partition] = GroundTruth.Commit(
                     offset: offset.offset, at: owner?.beganAt ?? .distantPast)
@@ -32,7 +32,7 @@ struct CommitsForward: Checker {
         return nil
     }
 
-    /// Whether the owner was told meanwhile that the partition began anew: late, maybe, but it has to begin again.
+    /// The owner learned meanwhile that the partition began anew: late, maybe, but it has to begin again.
     private func hasRewound(
         _ address: Address, _ partition: TopicPartition, since time: Instant, _ truth: GroundTruth
     ) -> Bool {

@@ -13,7 +13,7 @@ struct RateLaw: Checker {
     private var level: Int64 = 0
     private var at = Scenario.start
     private var owners: [TopicPartition: Int] = [:]
-    /// How many processes hold the same share at most.
+    /// The most processes that hold the same share.
     private var holders: Int64 { Int64(max(owners.values.max() ?? 1, 1)) }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {

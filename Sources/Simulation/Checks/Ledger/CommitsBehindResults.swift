@@ -7,7 +7,7 @@ import PublishEngine
 /// what stands beside the offset.
 struct CommitsBehindResults: Checker {
     let promise = Promise.commitsBehindResults
-    /// What was committed last: everything below is checked.
+    /// The last commits: everything below them is checked.
     private var last: [TopicPartition: GroundTruth.Commit] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
@@ -33,7 +33,7 @@ struct CommitsBehindResults: Checker {
         return nil
     }
 
-    /// Whether what stands beside the offset is about another incarnation.
+    /// The note beside the offset is about another incarnation.
     private func isFormer(_ note: String?, _ log: SourceLog, _ truth: GroundTruth) -> Bool {
         guard let anchor = note.flatMap(IncarnationAnchor.init(note:)) else { return false }
         let index = log.index(from: anchor.offset)
@@ -44,8 +44,8 @@ struct CommitsBehindResults: Checker {
         return IncarnationAnchor(record) != anchor
     }
 
-    /// Whether the owner took the partition, or went on to its new incarnation, before the log began anew. What it asked for
-    /// just before it went on may still be under way.
+    /// The owner took the partition, or went on to its new incarnation, before the log began anew. A commit from just before it
+    /// went on may still be under way.
     private func isOutdated(
         _ address: Address, _ partition: TopicPartition, _ log: SourceLog, _ truth: GroundTruth
     ) -> Bool {

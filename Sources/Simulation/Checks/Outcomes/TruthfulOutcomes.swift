@@ -3,8 +3,8 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// An outcome says what happened, and never more than is known: `accepted` only of what the hub took, certainly-not only of
-/// what it certainly did not, `unknown` when an attempt stayed unanswered.
+/// An outcome never says more than is known: `accepted` only if the hub accepted it, a certain failure only if the hub certainly
+/// did not, `unknown` if an attempt stayed unanswered.
 struct TruthfulOutcomes: Checker {
     let promise = Promise.truthfulOutcomes
 

@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G9: what an engine holds is bounded by its settings, and nothing is left in it when everything is done.
+/// G9: an engine's memory is bounded by its settings, and nothing is left in it when everything is done.
 struct MemoryBounds: Checker {
     let promise = Promise.memoryBounds
     private var largest = 0
@@ -48,10 +48,10 @@ struct MemoryBounds: Checker {
             return "\(counts.inFlight) requests for \(settings.connections) connections"
         }
         if counts.unexamined > held { return "\(counts.unexamined) records wait to be examined, \(held) are held" }
-        if counts.stories > deliveries { return "\(counts.stories) story lines for \(deliveries) deliveries" }
+        if counts.stories > deliveries { return "\(counts.stories) stories for \(deliveries) deliveries" }
         let slack = 2 * deliveries + 64 * settings.lanes.count
         if counts.ready > slack { return "\(counts.ready) places in the queues for \(deliveries) deliveries" }
-        if counts.delayed > slack { return "\(counts.delayed) places in the waiting room for \(deliveries) deliveries" }
+        if counts.delayed > slack { return "\(counts.delayed) delayed deliveries for \(deliveries) deliveries" }
         let window = settings.lanes.map(\.window.records).max() ?? 0
         let partitions = snapshot.lanes.reduce(0) { $0 + $1.partitions }
         if counts.records > 4 * window * max(partitions, 1) { return "\(counts.records) records behind the watermarks" }
@@ -61,7 +61,7 @@ struct MemoryBounds: Checker {
     private func rest(_ snapshot: EngineSnapshot) -> String? {
         let counts = snapshot.counts
         if counts.inFlight > 0 { return "\(counts.inFlight) requests under way" }
-        if counts.stories > 0 { return "\(counts.stories) story lines" }
+        if counts.stories > 0 { return "\(counts.stories) stories" }
         if counts.unexamined > 0 { return "\(counts.unexamined) unexamined records" }
         if counts.ready > 0 { return "\(counts.ready) places in the queues" }
         if counts.records > 0 { return "\(counts.records) records" }

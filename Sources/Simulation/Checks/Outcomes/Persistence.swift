@@ -2,9 +2,9 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// What was certainly not accepted is tried until the event's deadline; without one, and without a limit in the settings,
-/// twenty times. What may have been accepted is tried several times, spread over at least two minutes. So a single alert
-/// outlives a bad minute of the hub.
+/// A delivery that was certainly not accepted is retried until the event's deadline; without one, and without a limit in the
+/// settings, twenty times. One that may have been accepted is tried several times, spread over at least two minutes. So a
+/// single alert outlasts a bad minute of the hub.
 struct Persistence: Checker {
     let promise = Promise.persistence
     private static let spread = Duration.seconds(120)

@@ -2,8 +2,8 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G5: the deliveries of one story leave in the order of their records, one at a time; who takes a partition over does
-/// not send what is older than anything the former owner finished.
+/// G5: the deliveries of one story leave in the order of their records, one at a time; the next owner of a partition sends
+/// nothing older than the deliveries that the former owner finished.
 struct StoryOrder: Checker {
     let promise = Promise.storyOrder
     /// By owner and story: the last attempt.
@@ -67,7 +67,7 @@ struct StoryOrder: Checker {
         return nil
     }
 
-    /// Whether its owner read on in another incarnation without knowing, past a delivery that it never read. (The offset
+    /// Its owner read on in another incarnation without knowing, past a delivery that it never read. (The offset
     /// where it began cannot have skipped one without a result: `CommitsBehindResults` sees to that.)
     private func wasReadOn(
         _ result: GroundTruth.StoredResult, past delivery: Int, _ truth: GroundTruth

@@ -5,7 +5,7 @@ import PublishEngine
 /// The ledger: L stands at or below a result of every settled delivery at or above W, so that a restore finds it.
 ///
 /// Results that a former owner stored after the present one had read the ledger are unknown to the latter: it sends
-/// those deliveries again in any case. What retention took away nobody finds.
+/// those deliveries again in any case. Results that retention removed cannot be found.
 struct LedgerReach: Checker {
     let promise = Promise.ledgerReach
 

@@ -2,8 +2,8 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G8: what is wrong with the hub, the key or the way there is no event's fault. A delivery whose every request met such
-/// a fault ends in no dead letter.
+/// G8: trouble with the hub, the key or the network is no event's fault. A delivery whose every request met such a fault
+/// does not end as a dead letter.
 struct HaltKeepsEvents: Checker {
     let promise = Promise.haltKeepsEvents
 

@@ -2,8 +2,8 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// G11 within a process: from the moment its engine has taken the canceled record, the story does not leave any more, in
-/// no lane, neither what waits nor what comes later, until the process ends. A request under way then is not tried again.
+/// G11 within a process: once its engine has taken the canceled record, nothing of the story leaves any more in any lane, be
+/// it waiting or still to come, until the process ends. A request in flight by then is not tried again.
 struct Recalls: Checker {
     let promise = Promise.recalls
     private var recalled: [Address: Set<String>] = [:]
@@ -15,20 +15,20 @@ struct Recalls: Checker {
         case .taken(let ownership, let items):
             let owner = truth.ownerships[ownership]
             for item in items where truth.scenario.news[item].kind == .canceled {
-                // What the ledger says is done is not looked at again.
+                // Records that the ledger knows as done are not examined again.
                 let isDone = truth.deliveries(of: item).allSatisfy { delivery in
                     truth.resultsOf[delivery].contains { owner.knows($0, as: ownership) }
                 }
                 if !isDone { pending[ownership, default: []].insert(truth.scenario.news[item].story) }
             }
         case .acted(let address, let snapshot) where snapshot.counts.unexamined == 0 && !pending.isEmpty:
-            // What was not examined when its partition was revoked is left to the next owner.
+            // Records not examined when their partition was revoked are left to the next owner.
             for (ownership, stories) in pending
             where truth.ownerships[ownership].address == address && truth.ownerships[ownership].revokedAt == nil {
                 recalled[address, default: []].formUnion(stories)
                 pending[ownership] = nil
             }
-        // What was not examined is read again by the next owner.
+        // Records not examined are read again by the next owner.
         case .ended(let ownership): pending[ownership] = nil
         case .settled(let delivery, _, let result, let address)
         where result.outcome == .canceled && truth.news(of: delivery).kind == .canceled:
