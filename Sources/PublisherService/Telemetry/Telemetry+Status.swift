@@ -106,7 +106,7 @@ extension Telemetry {
             reasons.append(
                 .init(
                     code: "records-refused",
-                    detail: "topic \(reason.topic) does not take \(counted(reason.records, "record")): "
+                    detail: "topic \(reason.topic) does not take \(ByteText.counted(reason.records, "record")): "
                         + reason.failure.detail,
                     remedy: reason.failure.remedy))
         }
