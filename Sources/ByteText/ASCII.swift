@@ -40,19 +40,23 @@ extension UInt64 {
 
 extension StringProtocol {
     /// Protocol words compare by ASCII letters only; Unicode folding would make the Kelvin sign a `k`.
+    @inlinable
     package func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
         utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
 
+    @inlinable
     package func hasPrefixIgnoringASCIICase(_ prefix: some StringProtocol) -> Bool {
         utf8.starts(with: prefix.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
 
+    @inlinable
     package var asciiLowercased: String {
-        String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
+        String(decoding: utf8.map { $0.asciiLowercased }, as: UTF8.self)
     }
 
     /// The text without white space at either end.
+    @inlinable
     package var trimmed: SubSequence {
         let isVisible = { (scalar: Unicode.Scalar) in
             scalar.isASCII ? scalar != " " && !("\t"..."\r").contains(scalar) : !scalar.properties.isWhitespace

@@ -2,7 +2,10 @@
 package enum Base64 {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-    package static func encode(_ bytes: some Collection<UInt8>) -> String {
+    @inlinable
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String { encode(Array(bytes)) }
+
+    package static func encode(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { text in
             var length = 0
             var rest = bytes.makeIterator()

@@ -4,13 +4,13 @@ public import NewsModel
 
 /// A Kafka broker inside this process: librdkafka's mock cluster, for the demo and for tests.
 ///
-/// It keeps about 5 MiB a partition and then forgets the oldest, and everything when it ends. The first join of a
+/// It keeps about 5 MiB per partition, dropping the oldest records first, and nothing once it ends. The first join of a
 /// group takes 3 seconds.
 public final class EmbeddedBroker: Sendable {
     private let client: RdClient
     /// Valid as long as `client`.
     private let cluster: UInt
-    /// What a client connects to.
+    /// The addresses for clients.
     public let bootstrapServers: [String]
 
     /// - Parameter topics: names and partition counts.

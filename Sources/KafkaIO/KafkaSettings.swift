@@ -1,6 +1,6 @@
 public import KafkaModel
 
-/// How one process reaches Kafka.
+/// The Kafka settings of one process.
 public struct KafkaSettings: Sendable {
     /// `host:port` of some brokers; the rest are learned from them.
     public var bootstrapServers: [String]
@@ -14,13 +14,13 @@ public struct KafkaSettings: Sendable {
     public var properties: [String: String]
     /// Bytes that all consumers together may fetch ahead of the shards.
     public var fetchBudget = 24 << 20
-    /// Bytes of records that may wait in the producer; beyond it `produce` says no.
+    /// Bytes of records that may wait in the producer; beyond it `produce` returns `false`.
     public var produceBudget = 16 << 20
-    /// How long the producer gathers a batch, in milliseconds.
+    /// The time the producer takes to gather a batch, in milliseconds.
     public var lingerMilliseconds = 10
-    /// How long a revoke may wait for the shards before the partitions are given up without them.
+    /// The longest time a revoke waits for the shards to release; then the partitions are given up without them.
     public var releaseTimeout: Duration = .seconds(60)
-    /// How long `close` waits for the broker to acknowledge what is still in the producer.
+    /// The longest time `close` waits for the broker to acknowledge the records in the producer.
     public var flushTimeout: Duration = .seconds(5)
 
     public init(

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Where spans go: an OpenTelemetry collector that takes OTLP over HTTP.
+/// The address of an OpenTelemetry collector that takes OTLP over HTTP.
 public struct CollectorAddress: Sendable, Hashable {
     /// With the path of the traces.
     public let url: URL

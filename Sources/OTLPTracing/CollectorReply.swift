@@ -4,9 +4,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a collector says to a batch (OTLP 1.x, "OTLP/HTTP Response").
+/// A collector's reply to a batch (OTLP 1.x, "OTLP/HTTP Response").
 enum CollectorReply {
-    /// With the number of spans that it did not want.
+    /// With the number of spans that it rejected.
     case taken(rejected: UInt64)
     /// Seconds to wait first, when it named a time.
     case later(Double?, reason: String)

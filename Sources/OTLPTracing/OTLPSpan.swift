@@ -7,7 +7,7 @@ public final class OTLPSpan: Span {
     private let exporter: SpanExporter?
     private let record: Mutex<Record>
 
-    /// What the collector is told.
+    /// The data of a span, as the collector gets it.
     struct Record: Sendable {
         var name: String
         var trace: TraceContext?
@@ -21,7 +21,7 @@ public final class OTLPSpan: Span {
         nonisolated(unsafe) var status: SpanStatus?
     }
 
-    /// - Parameter exporter: `nil` for a span that is only handed on.
+    /// - Parameter exporter: `nil` for a span that is only passed on.
     init(
         _ name: String, context: InstrumentationContext, parent: TraceContext.SpanID?, kind: SpanKind,
         startedAt: UInt64,

@@ -6,12 +6,12 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Sends spans to a collector in batches. Whoever adds one never waits: what does not fit is dropped, and counted.
+/// Sends spans to a collector in batches. Adding one never waits: spans that do not fit are dropped and counted.
 public final class SpanExporter: Sendable {
     /// Spans that wait; about 4 MB.
     static let waitingMax = 4096
     static let batchMax = 512
-    /// Requests for one batch, when the collector says that it may be tried again.
+    /// Requests for one batch, when the collector allows another try.
     static let triesMax = 4
     private static let interval = DispatchTimeInterval.seconds(1)
     private static let closingMax = DispatchTimeInterval.seconds(10)
@@ -37,13 +37,13 @@ public final class SpanExporter: Sendable {
 
     public struct Counts: Sendable, Hashable {
         public var exported: UInt64 = 0
-        /// No room, refused, or the collector was away for too long.
+        /// No room, refused, or the collector was unreachable for too long.
         public var dropped: UInt64 = 0
     }
 
     /// - Parameters:
     ///   - headers: for every request; their values may be secret.
-    ///   - resource: what the spans are of: `service.name` and the like.
+    ///   - resource: describes the service: `service.name` and the like.
     ///   - onChange: called when exporting begins to fail, with the reason, and with `nil` when it works again.
     public init(
         _ address: CollectorAddress, headers: [(name: String, value: String)] = [],
@@ -76,7 +76,7 @@ public final class SpanExporter: Sendable {
 
     func flush() { queue.async { self.send() } }
 
-    /// Sends what waits; what the collector does not take within ten seconds is lost.
+    /// Sends the waiting spans; those that the collector does not take within ten seconds are lost.
     public func close() async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.whenEmpty = { continuation.resume() } }
@@ -145,7 +145,7 @@ public final class SpanExporter: Sendable {
             state.isSending = false
             state.counts.dropped += dropped
             state.counts.exported += spans - dropped
-            // A collector that is away would keep a closing process waiting once per batch.
+            // An unreachable collector would keep a closing process waiting once per batch.
             if state.whenEmpty != nil, reason != nil {
                 state.counts.dropped += UInt64(state.waiting.count)
                 state.waiting = []

@@ -1,13 +1,13 @@
 import ByteText
 public import Tracing
 
-/// Where in a trace we are: the part of W3C Trace Context that every version has.
+/// A position in a trace: the part of W3C Trace Context that every version has.
 public struct TraceContext: Sendable, Hashable {
     public var traceID: TraceID
     public var spanID: SpanID
-    /// The one who came before us records this trace.
+    /// The sender records this trace.
     public var isSampled: Bool
-    /// Carried on as it came; means something to some vendor.
+    /// Vendor data, passed on unchanged.
     public var state: String?
 
     /// 16 bytes, never all zero.
@@ -28,7 +28,7 @@ public struct TraceContext: Sendable, Hashable {
         self.state = state
     }
 
-    /// - Parameter parent: a `traceparent` header; `nil` for what W3C Trace Context §3.2.2 says to ignore.
+    /// - Parameter parent: a `traceparent` header; `nil` for one that W3C Trace Context §3.2.2 says to ignore.
     public init?(parent: String, state: String? = nil) {
         let text = Array(parent.utf8)
         // A later version may be longer, behind one more dash.
@@ -43,7 +43,7 @@ public struct TraceContext: Sendable, Hashable {
         )
     }
 
-    /// The `traceparent` header for whoever comes next.
+    /// The `traceparent` header for the next service.
     public var parent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
     private static let dash = UInt8(ascii: "-")

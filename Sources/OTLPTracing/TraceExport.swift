@@ -3,7 +3,7 @@ import Tracing
 
 /// The body of one request to the collector: OTLP's `ExportTraceServiceRequest` in its JSON form.
 struct TraceExport {
-    /// What makes the spans: name, version, instance.
+    /// The service that makes the spans: name, version, instance.
     var resource: [(name: String, value: String)]
     var spans: [OTLPSpan.Record]
 

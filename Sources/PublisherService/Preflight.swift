@@ -3,13 +3,13 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// What must hold before a publisher starts, and what it learns on the way. Blocks: call it on a thread that may wait.
+/// Checks the conditions for starting a publisher, and keeps what it reads for that. Blocks: call it on a thread that may wait.
 struct Preflight {
     /// Partitions of all topics of each lane.
     var lanePartitions: [Int] = []
-    /// What stands on the topics now: the end of every partition that the lane's group has not committed up to.
+    /// The present end of every partition that the lane's group has not committed up to.
     var ends: [TopicPartition: Int64] = [:]
-    /// What an operator should know, although the publisher can start.
+    /// Problems that do not keep the publisher from starting.
     var warnings: [String] = []
 
     init(_ settings: PublisherSettings, measuringEnds: Bool) throws(PublisherFailure) {
@@ -20,7 +20,7 @@ struct Preflight {
             let findings = rules.findings(states)
             let problems = findings.filter { $0.severity == .refuse }.map(\.description)
             guard problems.isEmpty else { throw PublisherFailure.topics(problems) }
-            // Partitions that can be served are served; the status names the others.
+            // Partitions that can be served are served; the status lists the others.
             warnings = findings.map(\.description)
             let counts = states.mapValues(\.partitions)
             for (index, lane) in settings.engine.lanes.enumerated() {
@@ -54,7 +54,7 @@ struct Preflight {
 }
 
 extension PublisherSettings {
-    /// What must hold of the topics.
+    /// The rules for the topics.
     var topicRules: TopicRules {
         TopicRules(
             lanes: engine.lanes.map { .init(name: $0.name, topics: $0.topics, maxAge: $0.maxAge) },

@@ -12,7 +12,7 @@ import PublishEngine
 import Synchronization
 public import Tracing
 
-/// The service: reads news, posts notifications, reports outcomes, until it is told to stop.
+/// The service: reads news, posts notifications and reports outcomes until it is stopped.
 ///
 /// ```swift
 /// let publisher = try Publisher(settings: settings, log: log)
@@ -36,11 +36,11 @@ public final class Publisher: Sendable {
         case reload(Reload, categories: [String])
         case shard(ShardID, Shard.Event)
         case failed(PublisherFailure)
-        /// Kafka's side has ended; so many records that were handed to the producer are not stored.
+        /// Kafka's side has ended; these records were handed to the producer and are not stored.
         case closed(LostRecords)
     }
 
-    /// Checks the settings that only show their faults when used; connects to nothing.
+    /// Checks the settings that only fail when used; connects to nothing.
     ///
     /// - Parameter tracer: makes a span of every request to the hub; `nil` costs nothing.
     public init(settings: PublisherSettings, log: Logger, tracer: (any Tracer)? = nil) throws(PublisherFailure) {
@@ -65,7 +65,8 @@ public final class Publisher: Sendable {
         events.yield(.drain)
     }
 
-    /// Stops a lane; what is in flight is finished. It lasts as long as the process, and holds for no other.
+    /// Stops a lane; requests in flight are finished. Lasts until `resume` or the end of this process;
+    /// other processes go on.
     ///
     /// - Returns: `false` when there is no such lane.
     public func pause(lane name: String) -> Bool { tell(name, Event.pause) }
@@ -84,7 +85,7 @@ public final class Publisher: Sendable {
     /// Puts rate, categories, `unroutable` and the message in force; everything else stays as it was. Each event uses
     /// either the old settings or the new ones, never a mix. From any thread, also before `run`; reloads take effect in turn.
     ///
-    /// - Throws: what is wrong with the new settings; then nothing changes.
+    /// - Throws: the problem of the new settings; then nothing changes.
     public func reload(_ new: PublisherSettings) throws(PublisherFailure) {
         let payload = PayloadSettings(mode: settings.payload.mode, message: new.payload.message)
         let rules: ContentRules
@@ -98,7 +99,7 @@ public final class Publisher: Sendable {
         events.yield(.reload(Reload(rate: new.engine.rate, rules: rules), categories: categories))
     }
 
-    /// Runs until `drain`, or until everything that stood on the topics at the start is settled and committed.
+    /// Runs until `drain`, or until everything that was on the topics at the start is settled and committed.
     public func run(untilCaughtUp: Bool = false) async throws(PublisherFailure) {
         let preflight = try await checked(untilCaughtUp)
         for warning in preflight.warnings { log.warning("topics", metadata: ["warning": "\(warning)"]) }
@@ -130,7 +131,9 @@ public final class Publisher: Sendable {
         }
     }
 
-    /// The time between start and end; what went wrong, if anything.
+    /// Runs from start to end.
+    ///
+    /// - Returns: the failure that ended it, if any.
     private func live(
         on group: MultiThreadedEventLoopGroup, _ preflight: Preflight, _ catchUp: CatchUp?
     ) async -> PublisherFailure? {
@@ -233,7 +236,7 @@ public final class Publisher: Sendable {
                 unfinished.remove(shard)
                 if unfinished.isEmpty { kafka.close() }
             case .failed(let reason):
-                // Nothing more is sent: what is sent now may be sent by others too.
+                // Nothing more is sent: others may send the same now.
                 if failure == nil { tell(.drain) }
                 failure = failure ?? reason
                 kafka.close()
@@ -251,7 +254,7 @@ public final class Publisher: Sendable {
     }
 }
 
-/// Where a shard stands once its loop has made it. Touched only on that loop.
+/// Holds a shard once its loop has made it. Touched only on that loop.
 private final class ShardSlot: @unchecked Sendable {
     var shard: NIOLoopBound<Shard>?
 }
@@ -262,7 +265,7 @@ private struct ShardSlots: Sendable {
     subscript(index: Int) -> ShardSlot { slots[index] }
 }
 
-/// Why a publisher did not start, or had to stop.
+/// The reason why a publisher did not start, or had to stop.
 public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
     case kafka(KafkaFailure)
     /// Topics that are missing, or whose partition counts do not fit each other.

@@ -3,7 +3,7 @@ public import KafkaIO
 public import NotificationHub
 public import PublishEngine
 
-/// Everything one publisher process is told.
+/// The settings of one publisher process.
 public struct PublisherSettings: Sendable {
     public var kafka: KafkaSettings
     public var engine: EngineSettings

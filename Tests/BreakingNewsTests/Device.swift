@@ -4,14 +4,14 @@ import HubServer
 import NotificationHub
 import Synchronization
 
-/// A device's own things: a memory, a clock that stands still until it is moved, and a way to the hub.
+/// A device: a store, a clock that stands still until it is moved, and a connection to the hub.
 final class Device: Sendable, RegistrationClock {
     static let start: Int64 = 1_800_000_000
 
     let store: any LocalStore = MemoryStore()
     private let time: Mutex<Int64>
 
-    /// - Parameter now: where tokens are looked at by a real server, its time.
+    /// - Parameter now: the time of the server that checks the tokens.
     init(now: Int64 = Int64(Date().timeIntervalSince1970)) {
         time = Mutex(now)
     }
@@ -21,7 +21,7 @@ final class Device: Sendable, RegistrationClock {
     func sleep(seconds: Int64) async { advance(by: seconds) }
     func newID() -> String { UUID().uuidString.lowercased() }
 
-    /// A registrar of a new start of the app.
+    /// A registrar, as after a new start of the app.
     func registrar(
         _ hub: RunningHub, form: RegistrationForm = .installation, connection: ConnectionString? = nil,
         transport: any HubTransport = SessionTransport()
@@ -34,7 +34,7 @@ final class Device: Sendable, RegistrationClock {
     }
 }
 
-/// Counts what goes through.
+/// Records the requests that pass.
 final class CountingTransport: HubTransport {
     private let seen = Mutex<[String]>([])
     private let inner = SessionTransport()

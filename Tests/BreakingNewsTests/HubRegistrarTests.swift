@@ -125,7 +125,7 @@ struct HubRegistrarTests {
             let registrar = try device.registrar(hub, form: .registrations(native: false), transport: transport)
             await registrar.want(try subscription(.apple(deviceToken: "AB"), "World"))
             await registrar.settle()
-            // The platform says that the channel is dead: the hub forgets the registration and its id.
+            // The platform says that the channel is dead: the hub removes the registration and its id.
             #expect(try await emulator(hub, "PUT", "devices/AB", #"{"outcome":"ExpiredChannel"}"#) == 204)
             let watched = try #require(hub.deliveries(to: ["AB"]))
             _ = try await hub.send(#"{"messageParam":"x"}"#, to: "World")

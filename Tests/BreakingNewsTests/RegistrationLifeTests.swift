@@ -6,8 +6,8 @@ import Testing
 
 @testable import BreakingNews
 
-/// A device's whole life from one seed: wishes, failures, lost replies, restarts, a new handle, a lost memory. Whatever
-/// happened, once the hub is well again it has exactly what was wanted last.
+/// Random lives of a device: new choices, failures, lost replies, restarts, a new handle, a lost record. Once the hub
+/// works again, it must have exactly the last wanted subscription.
 struct RegistrationLifeTests {
     @Test func `in the end the hub has the last wanted subscription, once`() throws {
         for seed in 0..<1000 {
@@ -131,7 +131,7 @@ struct RegistrationLifeTests {
                 HubHTTPRequest(
                     method: call.request.method, target: call.request.target, headers: headers, body: call.request.body),
                 at: HubTime(seconds: now))
-            // The wish may change while a call is under way.
+            // The wanted subscription may change during a call.
             if Int.random(in: 0..<10, using: &random) == 0, !isWell { try choose() }
             let answer: RegistrationPlan.Answer =
                 reply.transmission == .reset
@@ -140,7 +140,7 @@ struct RegistrationLifeTests {
             if case .renew = plan.handle(answer, to: call, at: now, using: &random) { token.discard() }
         }
 
-        /// The platform declares a handle dead: the hub forgets what it has for it, and its ids.
+        /// The platform declares a handle dead: the hub removes its registrations and their ids.
         private mutating func expire() {
             hub.setOutcome(.expiredChannel, handle: channel.handle)
             var headers: HubHeaders = ["Host": "127.0.0.1:8090", "ServiceBusNotification-Format": "template"]
@@ -160,7 +160,7 @@ struct RegistrationLifeTests {
             }
         }
 
-        /// Handle, tags without the hub's own, and whether it is a template, of all that the hub has.
+        /// For each registration of the hub: the handle, the tags without the hub's own, and true for a template.
         var registered: [String] {
             var headers: HubHeaders = ["Host": "127.0.0.1:8090"]
             var token = token

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BreakingNews
 
-/// The plan told what happened, call by call.
+/// The plan, driven call by call.
 struct RegistrationPlanTests {
     private var random = SystemRandomNumberGenerator()
     private let now = Device.start
@@ -23,7 +23,7 @@ struct RegistrationPlanTests {
         Subscription(channel: .apple(deviceToken: "AB"), tags: try names.map { try Tag($0) })
     }
 
-    /// Answers one call. The reply's fields and body are as a hub sends them.
+    /// Answers one call with fields and a body as a hub sends them.
     private mutating func answer(
         _ plan: inout RegistrationPlan, _ status: Int, _ fields: [HeaderField] = [], _ body: String = "",
         at instant: Int64? = nil
@@ -60,7 +60,7 @@ struct RegistrationPlanTests {
         #expect(plan.state == .registering)
         #expect(answer(&plan, 200) == "PUT registrations/1-2-3")
         _ = plan.next(at: now)
-        // In another order, and in other letters, it is the same.
+        // Order and letter case make no difference.
         plan.want(try subscription("sports", "World"))
         #expect(plan.next(at: now) == .wait(until: now + plan.settings.refreshAfter))
     }
@@ -175,7 +175,7 @@ struct RegistrationPlanTests {
         _ = plan.next(at: now)
         plan.want(try subscription("Sports"))
         _ = plan.next(at: now)
-        // Here the process dies: the hub may have either.
+        // The process dies here: the hub may have either.
         var next = try self.plan(.installation, record: plan.record)
         next.want(try subscription("World"))
         #expect(answer(&next, 200) == "PUT installations/device-1")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubEmulator
 
-/// Whatever arrives, the hub answers: mutated requests from a seed, none of which may trap.
+/// Mutated requests from a seed: the hub answers all of them and never traps.
 struct FuzzTests {
     private static let seeds: [(String, String, HubHeaders, String)] = [
         (

@@ -54,7 +54,7 @@ struct RegistrationTests {
         for element in sent.elements where element.localName != "Tags" {
             #expect(description.child(String(element.localName)) == element)
         }
-        // What was answered can be sent back as it is.
+        // The answer can be sent back unchanged.
         let again = test.call(
             "PUT", "/registrations/\(id)?api-version=2015-01", headers: ["If-Match": "W/\"1\""], bytes: read.body)
         #expect(again.status == 200 && again.headers["ETag"] == "W/\"2\"", "\(again.text)")

@@ -4,7 +4,7 @@ import Testing
 @testable import HubEmulator
 
 struct StorageTests {
-    /// What a store would hold after these changes, put into a hub that starts anew.
+    /// A new hub, restored from the store that these changes would make.
     private func restarted(_ changes: [HubChange]) throws -> TestHub {
         var registrations: [String: (UInt32, [UInt8])] = [:]
         var installations: [String: [UInt8]] = [:]

@@ -47,7 +47,7 @@ struct TestHub {
             HubHTTPRequest(method: method, target: "/BreakingNews" + path, headers: fields, body: bytes), at: now)
     }
 
-    /// A send with the headers that a good client gives its format.
+    /// A send with the headers that a correct client sets for its format.
     mutating func send(
         _ body: String, format: String = "template", tags: String? = "World", contentType: String? = nil,
         headers: HubHeaders = [:], query: String = "?api-version=2020-06"

@@ -77,7 +77,7 @@ struct TutorialTests {
         ),
     ]
 
-    /// What is wrong in the tutorials, and what the hub says to it.
+    /// The tutorials' mistakes, and the hub's answers.
     private static let mistakes: [(String, String, HubHeaders, String, String)] = [
         // The toast where the alert belongs.
         (

@@ -1,3 +1,4 @@
+import ByteText
 import HubIO
 import NewsModel
 import NotificationHub
@@ -181,7 +182,7 @@ import Testing
     /// comes to its end.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `no order of events loses a request`(seed: UInt64) {
-        var random = Random(state: seed)
+        var random = SeededRandom(seed: seed)
         var pool = PoolShell(connections: 3, waiting: 5)
         var lines: [String] = []
         var sent: UInt8 = 0
@@ -203,17 +204,5 @@ import Testing
         #expect(pool.isFinished)
         #expect(pool.results.compactMap { UInt8($0.prefix { $0 != " " }) }.sorted() == Array(1...max(sent, 1)))
         #expect(!lines.contains { $0.contains("a request for a") || $0.contains("after the end") }, "\(lines)")
-    }
-}
-
-/// SplitMix64.
-private struct Random: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -123,7 +123,7 @@ func read(_ text: String, pieces: [Int] = [], thenEnds: Bool = false) -> ReplyRe
     ]
 
     @Test(arguments: malformed)
-    func `what is no reply is refused, however it is cut`(text: String, why: Malformation) {
+    func `malformed replies are refused, however they are cut`(text: String, why: Malformation) {
         #expect(read(text) == .malformed(why))
         guard why != .bytesAfterReply else { return }
         for cut in 1..<text.utf8.count { #expect(read(text, pieces: [cut]) == .malformed(why), "cut at \(cut)") }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SenderPoolConnectionTests {
     private static let created = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
 
-    @Test func `a hub that closes idle connections is met with new ones`() async throws {
+    @Test func `idle connections that the hub closes are replaced`() async throws {
         let hub = try await ScriptedHub.start { _ in .reply(Self.created) }
         let sender = try await Sender(port: hub.port)
         for _ in 0..<3 {
@@ -33,7 +33,7 @@ import Testing
     }
     #endif
 
-    @Test func `connections close when nobody needs them`() async throws {
+    @Test func `unused connections close`() async throws {
         let hub = try await ScriptedHub.start { _ in .reply(Self.created) }
         let sender = try await Sender(port: hub.port, limits: .test.with { $0.idleTimeout = .milliseconds(30) })
         #expect(await sender.send().reply?.status == 201)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.max)])
-    func `any idle time is a valid one`(idleTimeout: Duration) async throws {
+    func `any idle time is valid`(idleTimeout: Duration) async throws {
         let hub = try await ScriptedHub.start { _ in .reply(Self.created) }
         let sender = try await Sender(port: hub.port, limits: .test.with { $0.idleTimeout = idleTimeout })
         for _ in 0..<3 { #expect(await sender.send().reply?.status == 201) }
@@ -53,7 +53,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `closing lets replies arrive, and gives up on those that do not`() async throws {
+    @Test func `closing awaits replies, up to its time limit`() async throws {
         let hub = try await ScriptedHub.start { number in number == 0 ? .silence : .reply(Self.created) }
         let sender = try await Sender(port: hub.port, limits: .test.with { $0.connections = 2 })
         async let silent = sender.send()
@@ -122,8 +122,8 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `a pool closed while it looks for the hub answers every request at once`() async throws {
-        // Nobody answers there: RFC 5737 keeps the addresses for documents.
+    @Test func `a pool closed while it connects answers every request at once`() async throws {
+        // Nothing answers there: RFC 5737 keeps the addresses for documents.
         let journal = try await Journal(port: 9, host: "192.0.2.1", connections: 2)
         try await journal.send(1...3)
         await journal.close(within: .zero)

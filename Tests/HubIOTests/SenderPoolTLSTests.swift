@@ -22,7 +22,7 @@ import Foundation
     }
 
     @Test(arguments: ["localhost", "127.0.0.1"])
-    func `a hub with a trusted certificate for its name is sent to`(host: String) async throws {
+    func `requests go to a hub with a trusted certificate for its name`(host: String) async throws {
         let hub = try await ScriptedHub.start(certificate: TestCertificates.localhost) { number in
             number == 2 ? .replyThenClose(Self.created) : .reply(Self.created)
         }
@@ -61,7 +61,9 @@ import Foundation
         (ScriptedHub.Step.reply("HTTP/1.1 400 Bad Request\r\n\r\n"), SendFailure.Kind.tls), (.close, .closedEarly),
         (.reset, .reset), (.silence, .connectTimeout),
     ])
-    func `a server that speaks no TLS gets nothing`(greeting: ScriptedHub.Step, kind: SendFailure.Kind) async throws {
+    func `a server that does not speak TLS gets nothing`(greeting: ScriptedHub.Step, kind: SendFailure.Kind)
+        async throws
+    {
         let hub = try await ScriptedHub.start(greeting: greeting) { _ in .silence }
         let sender = try await Sender(
             port: hub.port, scheme: .https, host: "localhost",
@@ -91,7 +93,7 @@ import Foundation
     @Test(arguments: [
         "\u{15}\u{3}\u{3}\0\u{2}\u{2}\u{28}", "\u{16}\u{3}\u{3}\0\u{4}\0\0\0\0", "\0\0\0\0\0\0\0\0\0", "SSH-2.0-x\r\n",
     ])
-    func `bytes that are no TLS send nothing`(garbage: String) async throws {
+    func `after bytes that are not TLS nothing is sent`(garbage: String) async throws {
         let hub = try await ScriptedHub.start(greeting: .replyThenClose(garbage)) { _ in .silence }
         let sender = try await Sender(port: hub.port, scheme: .https, host: "localhost")
         let result = await sender.send()

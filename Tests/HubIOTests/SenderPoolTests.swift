@@ -42,7 +42,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `the hub receives the request as it was meant`() async throws {
+    @Test func `the hub receives the request as written`() async throws {
         let hub = try await ScriptedHub.start { _ in .reply(Self.created) }
         let sender = try await Sender(port: hub.port)
         #expect(await sender.send().reply?.status == 201)
@@ -73,7 +73,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `a reply that says close is believed and the next request gets a new connection`() async throws {
+    @Test func `after a reply with Connection: close the next request gets a new connection`() async throws {
         let hub = try await ScriptedHub.start { _ in
             .reply("HTTP/1.1 201 C\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
         }
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: [ScriptedHub.Step.silence, .reply("HTTP/1.1 201 Created\r\nContent-Le")])
-    func `a hub that never ends its reply is given up on`(step: ScriptedHub.Step) async throws {
+    func `a reply that never ends is given up`(step: ScriptedHub.Step) async throws {
         let hub = try await ScriptedHub.start { _ in step }
         let sender = try await Sender(port: hub.port, limits: .test.with { $0.requestTimeout = .milliseconds(50) })
         async let other = sender.send()
@@ -179,7 +179,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `a refused connection sends nothing, and each request hears of it`() async throws {
+    @Test func `a refused connection sends nothing, and each request fails`() async throws {
         let hub = try await ScriptedHub.start { _ in .silence }
         try await hub.stop()
         let sender = try await Sender(port: hub.port, limits: .test.with { $0.waitingMax = 8 })
@@ -197,7 +197,7 @@ import Testing
         try await sender.close()
     }
 
-    @Test func `a bad request is refused without a connection's loss, an excess one at once`() async throws {
+    @Test func `a bad request is refused and costs no connection, an excess one is refused at once`() async throws {
         let hub = try await ScriptedHub.start { number in number == 0 ? .silence : .reply(Self.created) }
         let sender = try await Sender(
             port: hub.port,
@@ -219,7 +219,7 @@ import Testing
         try await hub.stop()
     }
 
-    @Test func `a large request leaves whole`() async throws {
+    @Test func `a large request is sent whole`() async throws {
         let hub = try await ScriptedHub.start { _ in .reply(Self.created) }
         let sender = try await Sender(port: hub.port)
         let body = String(repeating: "n", count: 2_000_000)

@@ -142,7 +142,7 @@ struct DeviceTests {
         let watched = try #require(first.deliveries(to: ["AA"]))
         try await send(first, tag: "World", "kept")
         for await _ in watched { break }
-        // What a killed process leaves: the files as they are while it runs.
+        // A killed process leaves the files as they are while it runs.
         let left = directory.appending(path: "left")
         try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
         for suffix in ["", "-wal"] {
@@ -167,7 +167,7 @@ struct DeviceTests {
     }
 }
 
-/// What is late on purpose, with delays short enough to wait for.
+/// Intended delays, short enough to wait for.
 struct LateTests {
     @Test
     func `an installation with a lag takes effect by itself`() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 private let python = Python(with: "azure_notification_hub", "notificationhubs_rest_python")
 
-/// Clients that others wrote, in another language, against the served hub.
+/// Third-party clients in another language against the served hub.
 @Suite(.enabled(if: python != nil, "needs the two clients of deploy/test-requirements.txt (in NEWSWIRE_TEST_PYTHON)"))
 struct IndependentClientTests {
     private static let overHTTP = """

@@ -36,7 +36,7 @@ struct SecureTests {
             do {
                 for try await buffer in inbound { bytes += buffer.readableBytesView }
             } catch is NIOSSLError {
-                // The server may close without saying goodbye.
+                // The server may close without a TLS close_notify.
             }
             return bytes
         }

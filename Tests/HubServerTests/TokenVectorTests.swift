@@ -3,12 +3,12 @@ import NotificationHub
 import TestSupport
 import Testing
 
-/// The SAS vectors, accepted and refused, over the wire.
+/// The SAS vectors, accepted and refused, over HTTP.
 struct TokenVectorTests {
     private static let host = "newsroom-ns.servicebus.windows.net"
     private static let hub = "\(host)%2fbreakingnews"
 
-    /// How one client signs the call that it makes.
+    /// One client's way of signing its call.
     struct Vector: Sendable, CustomStringConvertible {
         var description: String
         var sr: String

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(2)))
 struct AdminTests {
-    @Test func `a broker that does not know the question is no failure`() throws {
+    @Test func `a broker that does not know the request is not a failure`() throws {
         let broker = try Broker(("news", 3))
         let admin = try KafkaAdmin(settings: broker.settings)
         let states = try admin.states(of: [broker.topic("news"), broker.topic("absent")])
@@ -13,7 +13,7 @@ struct AdminTests {
         if Broker.external == nil { #expect(states.values.allSatisfy { $0.configuration == .untold }) }
     }
 
-    @Test func `what the broker does not show in time is told, with how long it took`() throws {
+    @Test func `topics that the broker does not show in time are reported, with the time waited`() throws {
         let broker = try Broker(("news", 3))
         let admin = try KafkaAdmin(settings: broker.settings)
         try admin.waitUntilVisible([broker.topic("news"): 3])

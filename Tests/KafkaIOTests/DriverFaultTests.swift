@@ -49,7 +49,7 @@ struct DriverFaultTests {
         try await KafkaDriverTests.finish(driver, shards, shardCount: 2)
     }
 
-    @Test func `a results partition without a leader holds no other one back, and is read once it has one`()
+    @Test func `a results partition without a leader delays no other one, and is read once it has one`()
         async throws
     {
         let broker = try Broker(("news", 2), ("results", 2))
@@ -92,7 +92,7 @@ struct DriverFaultTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `partition counts are told after an assignment, with the generation they were read in`() async throws {
+    @Test func `partition counts come after an assignment, with the generation they were read in`() async throws {
         let broker = try Broker(("news", 2), ("results", 3), ("dead", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker, shards: 2)
         let generation = try await shards.assigned(shard: 1).generation

@@ -16,7 +16,7 @@ struct IncarnationDriverTests {
     }
 
     @Test(arguments: [20, 50, 250])
-    func `a topic made again at once is read from its beginning, however long it is`(_ count: Int) async throws {
+    func `a topic that is created again at once is read from its start, however long it is`(_ count: Int) async throws {
         let broker = try Broker(("news", 1), ("results", 1), ("dead", 1))
         try publish(50, "old", broker)
         let (driver, shards) = try KafkaDriverTests.started(broker)
@@ -40,7 +40,7 @@ struct IncarnationDriverTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a topic made again while nobody read it is recognised by its next owner`() async throws {
+    @Test func `a topic that was created again while it had no reader is recognised by its next owner`() async throws {
         let broker = try Broker(("news", 1), ("results", 1), ("dead", 1))
         try publish(50, "old", broker)
         let partition = broker.partition("news", 0)

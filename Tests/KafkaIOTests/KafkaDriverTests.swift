@@ -68,7 +68,7 @@ struct KafkaDriverTests {
         }
     }
 
-    @Test func `credit is obeyed exactly and a held partition is not read`() async throws {
+    @Test func `credit is kept exactly and a held partition is not read`() async throws {
         let broker = try Broker(("news", 2), ("results", 2))
         let (driver, shards) = try Self.started(broker)
         for index in 0..<100 {

@@ -17,7 +17,7 @@ struct KafkaRebalanceTests {
         }
     }
 
-    @Test func `a second member gets its share only when every shard of the first released`() async throws {
+    @Test func `a second member gets its share only once every shard of the first has released`() async throws {
         let broker = try Broker(("news", 4), ("results", 4))
         let (first, firstShards) = try KafkaDriverTests.started(broker, shards: 2)
         let even = try await firstShards.assigned(shard: 0)
@@ -88,7 +88,7 @@ struct KafkaRebalanceTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a refused commit says so`() async throws {
+    @Test func `a refused commit is reported`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         guard let embedded = broker.embedded else { return }
         let (driver, shards) = try KafkaDriverTests.started(broker)
@@ -101,7 +101,7 @@ struct KafkaRebalanceTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a commit tells which partitions were refused`() async throws {
+    @Test func `a commit reports which partitions were refused`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation
@@ -143,7 +143,7 @@ struct KafkaRebalanceTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `without a broker close gives up in time and tells what was not stored`() async throws {
+    func `without a broker, close gives up in time and reports the records not stored`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         var settings = broker.settings
         settings.releaseTimeout = .seconds(1)
@@ -161,7 +161,7 @@ struct KafkaRebalanceTests {
     }
 
     @Test(.enabled(if: Broker.external != nil, "the embedded broker creates every topic it is asked for"))
-    func `a lane whose topic does not exist is told by its name`() async throws {
+    func `a missing topic of a lane is reported by name`() async throws {
         let broker = try Broker(("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let failure = try await shards.error()
@@ -172,7 +172,7 @@ struct KafkaRebalanceTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `a broker that goes down is told and its return is noticed`() async throws {
+    func `a broker that goes down is reported and its return is noticed`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let assignment = try await shards.assigned()

@@ -78,7 +78,7 @@ struct LedgerReaderTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `without a committed offset a restore begins at the time, or at the end`() async throws {
+    @Test func `without a committed offset a restore starts at the time, or at the end`() async throws {
         let broker = try Broker(("news", 1), ("results", 2))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation
@@ -105,7 +105,7 @@ struct LedgerReaderTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `a restore that fails is told and tried again`() async throws {
+    func `a restore that fails is reported and tried again`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let generation = try await shards.assigned().generation

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.ownThread, .timeLimit(.minutes(2)))
 struct RecordFidelityTests {
-    @Test func `keys, values and headers arrive as they left, absent and empty told apart`() async throws {
+    @Test func `keys, values and headers arrive unchanged, absent ones distinct from empty ones`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         let large = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
@@ -39,7 +39,7 @@ struct RecordFidelityTests {
         try await KafkaDriverTests.finish(driver, shards)
     }
 
-    @Test func `a record for a partition that does not exist waits for it, and the service is told why`() async throws {
+    @Test func `a record for a partition that does not exist waits for it, and the service learns why`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         var settings = broker.settings
         settings.flushTimeout = .seconds(1)

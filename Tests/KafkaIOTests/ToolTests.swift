@@ -25,7 +25,7 @@ struct ToolTests {
         return all
     }
 
-    @Test func `what is published is read back, whole or in part`() throws {
+    @Test func `published records are read back, all or some`() throws {
         let broker = try Broker(("news", 3))
         try publish(3000, broker, partitions: 3)
         let settings = broker.settings
@@ -42,7 +42,7 @@ struct ToolTests {
         #expect(try readAll(TopicReader(settings: settings, topic: topic, from: .offset(5000))).isEmpty)
     }
 
-    @Test func `a following reader gives what is written later`() throws {
+    @Test func `a following reader returns records written later`() throws {
         let broker = try Broker(("news", 1))
         try publish(3, broker, partitions: 1)
         let reader = try TopicReader(settings: broker.settings, topic: broker.topic("news"), from: .end, follow: true)
@@ -53,7 +53,7 @@ struct ToolTests {
         #expect(read == [3, 4])
     }
 
-    @Test func `a following reader waits as long as it was told, although partitions say that they end`() throws {
+    @Test func `a following reader waits its full time although partitions report their ends`() throws {
         let broker = try Broker(("news", 3))
         try publish(300, broker, partitions: 3)
         let reader = try TopicReader(settings: broker.settings, topic: broker.topic("news"), follow: true)
@@ -74,7 +74,7 @@ struct ToolTests {
         #expect(try KafkaAdmin(settings: broker.settings).partitionCounts(of: [broker.topic("absent")]).isEmpty)
     }
 
-    @Test func `partition counts, watermarks and commits are told`() throws {
+    @Test func `partition counts, watermarks and commits are read`() throws {
         let broker = try Broker(("news", 2), ("results", 5))
         let admin = try KafkaAdmin(settings: broker.settings)
         let topics = [broker.topic("news"), broker.topic("results")]
@@ -86,7 +86,7 @@ struct ToolTests {
     }
 
     @Test(.enabled(if: Broker.external != nil, "the embedded broker creates no topics on request"))
-    func `creating a topic twice is no failure`() throws {
+    func `creating a topic twice is not a failure`() throws {
         let broker = try Broker(("news", 2))
         let admin = try KafkaAdmin(settings: broker.settings)
         try admin.create([.init(name: broker.topic("news"), partitions: 2)])
@@ -97,7 +97,7 @@ struct ToolTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `an absent broker is told in time, with where to look`() throws {
+    func `an absent broker is reported in time, with a remedy`() throws {
         let broker = try Broker(("news", 1))
         broker.embedded?.setDown()
         let admin = try KafkaAdmin(settings: broker.settings, timeout: .seconds(1))
@@ -114,7 +114,7 @@ struct ToolTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
-    func `a record the broker refuses stops the publisher where to resume`() throws {
+    func `a refused record stops the publisher, which says where to resume`() throws {
         let broker = try Broker(("news", 1))
         let publisher = try RecordPublisher(settings: broker.settings)
         let record = ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1])

@@ -50,7 +50,7 @@ func `the data of a structured CloudEvent may be an object, a string or base64`(
     (#"{"specversion":"2.0","type":"t","source":"/s","id":"ce-1","data":{}}"#, "bad-cloudevent", "specversion 2.0"),
 ])
 func `an envelope without an event is refused`(text: String, code: String, detail: String) throws {
-    // Of an id that is given twice neither is believed.
+    // If an id is given twice, neither is used.
     let expected = text.contains(#""ce-1","id""#) ? nil : "ce-1"
     let refused = try refusal(Array(text.utf8))
     #expect(refused.reason.rawValue == code)
@@ -85,7 +85,7 @@ func `an envelope without an event is refused`(text: String, code: String, detai
 }
 
 @Test func `base64 data is decoded`() throws {
-    // White space behind the document keeps it the same, so every padding comes by.
+    // White space after the document does not change it, so all paddings are covered.
     for spaces in 0..<6 {
         let text = #"{"id":"ä?>~","headline":"h"}"# + String(repeating: " ", count: spaces)
         let encoded = Data(text.utf8).base64EncodedString()

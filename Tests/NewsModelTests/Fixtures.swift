@@ -15,7 +15,7 @@ func example(_ name: String) throws -> [UInt8] {
     try Array(Data(contentsOf: schemas.appending(path: "examples/\(name)")))
 }
 
-/// Real news that is no part of the repository.
+/// Real news that is not part of the repository.
 let testData = ProcessInfo.processInfo.environment["NEWSWIRE_TEST_DATA"].map { URL(filePath: $0) }
 
 func record(_ text: String, headers: [RecordHeader] = []) -> SourceRecord {
@@ -30,7 +30,7 @@ func decode(_ bytes: [UInt8]) throws -> NewsEvent {
     try NewsDecoder().decode(SourceRecord(offset: 0, value: bytes)).get()
 }
 
-/// Why the decoder refuses the value; fails the test when it does not.
+/// The reason why the decoder refuses the value; fails the test when it does not.
 func refusal(_ value: [UInt8]?, headers: [RecordHeader] = []) throws -> Undecodable {
     switch NewsDecoder().decode(SourceRecord(offset: 0, value: value, headers: headers)) {
     case .success(let event): throw Accepted(event: event)

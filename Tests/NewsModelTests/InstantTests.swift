@@ -64,7 +64,7 @@ func `an instant prints as UTC`(nanoseconds: Int64, text: String) {
 @Test func `every day of eight centuries agrees with the calendar`() throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = try #require(TimeZone(identifier: "UTC"))
-    // 1700 to 2250, in steps of 11 days so that all months and leap years come by.
+    // 1700 to 2250, in steps of 11 days so that all months and leap years are covered.
     for day in stride(from: -98_000, to: 102_000, by: 11) {
         let parts = calendar.dateComponents(
             [.year, .month, .day], from: Date(timeIntervalSince1970: Double(day) * 86_400))

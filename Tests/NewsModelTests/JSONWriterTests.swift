@@ -66,7 +66,7 @@ func `milliseconds have up to three decimals`(duration: Duration, text: String) 
         }
     }
     let parsed = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String])
-    // By scalars: Swift's own comparison would let canonically equivalent texts pass.
+    // Compared by scalars: Swift's own comparison would accept canonically equivalent texts.
     #expect(parsed.map { Array($0.unicodeScalars) } == texts.map { Array($0.unicodeScalars) })
 }
 

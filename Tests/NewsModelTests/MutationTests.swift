@@ -27,7 +27,7 @@ func `damaged examples are decoded or refused, never a trap`(seed: UInt64) throw
             _ = try? ResultRecord(decoding: value)
         }
     }
-    // Both sides must come by, or the damage is too light or too heavy to say anything.
+    // Both outcomes must occur, or the damage is too light or too heavy to prove anything.
     #expect((originals.count * 40..<originals.count * 398).contains(refused))
 }
 

@@ -1,7 +1,8 @@
 import NewsModel
 import Testing
 
-/// One line per way a record can fail: the value, the code, words that its detail must hold, the id that survives.
+/// One line for each way a record can fail: the value, the code, words that its detail must contain, the id that is
+/// still known.
 private let refusals: [(value: String?, code: String, detail: String, id: String?)] = [
     (nil, "tombstone", "no value", nil),
     ("", "empty", "empty", nil),

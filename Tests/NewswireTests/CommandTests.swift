@@ -204,3 +204,22 @@ func `the completion script of a shell offers commands and options`(shell: Strin
     #expect(ended.status == 0)
     #expect(ended.output.contains("redrive") && ended.output.contains("until-caught-up"))
 }
+
+@Test(arguments: [
+    "demo", "run", "check", "topics", "publish", "results", "redrive", "send", "hub", "device", "simulate",
+])
+func `the help of a command has examples that fit the terminal and use its options`(command: String) async throws {
+    let help = try await Program.run([command, "--help"]).output
+    let text = help.components(separatedBy: "USAGE:")
+    let options = try #require(text.last)
+    let lines = try #require(text.first).components(separatedBy: "\n")
+    let examples = lines.indices.filter { lines[$0].contains("newswire \(command)") && lines[$0].hasPrefix("  ") }
+    #expect(!examples.isEmpty)
+    for index in examples {
+        for option in lines[index].split(separator: " ") where option.hasPrefix("--") {
+            #expect(options.contains("  \(option)"), "\(lines[index])")
+        }
+        // A line that is too long continues at the left margin.
+        #expect(lines[index + 1].isEmpty || lines[index + 1].hasPrefix("  "), "\(lines[index])")
+    }
+}

@@ -5,7 +5,7 @@ import Testing
 import struct NotificationHub.Tag
 
 extension SeededRandom {
-    /// A good text with pieces cut out, doubled, and strange ones put in.
+    /// A valid text with pieces removed, doubled or replaced by strange ones.
     fileprivate mutating func spoil(_ seeds: [String], with pieces: [String]) -> String {
         var scalars = Array((seeds.randomElement(using: &self) ?? "").unicodeScalars)
         for _ in 0..<Int.random(in: 0...6, using: &self) {

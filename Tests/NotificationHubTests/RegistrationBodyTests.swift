@@ -2,7 +2,7 @@ import Foundation
 import NotificationHub
 import Testing
 
-/// What a device sends to register, and what it reads.
+/// The bodies that a device sends to register, and those it reads.
 struct RegistrationBodyTests {
     private let endpoint = HubEndpoint(scheme: .https, host: "ns.servicebus.windows.net")
 

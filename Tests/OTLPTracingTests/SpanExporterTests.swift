@@ -38,7 +38,7 @@ struct SpanExporterTests {
         SpanExporter(try CollectorAddress(url), headers: headers, resource: [("service.name", "newswire")])
     }
 
-    @Test func `a batch is what OTLP's JSON says it is`() async throws {
+    @Test func `a batch has the form of OTLP's JSON`() async throws {
         let collector = try await Collector()
         let exporter = try exporter(collector.url + "/otlp/", headers: [("authorization", "Bearer secret")])
         let tracer = OTLPTracer(exporter, sampledPercent: 100)
@@ -84,7 +84,7 @@ struct SpanExporterTests {
         await collector.close()
     }
 
-    @Test func `what does not fit is dropped and counted, and nobody waits`() async throws {
+    @Test func `spans that do not fit are dropped and counted without waiting`() async throws {
         let exporter = try exporter("http://127.0.0.1:1")
         let tracer = OTLPTracer(exporter, sampledPercent: 100)
         let count = SpanExporter.waitingMax + SpanExporter.batchMax + 1000
@@ -122,7 +122,7 @@ struct SpanExporterTests {
         "", "4318", "localhost:4318", "ftp://host/", "http://", "http://user:password@host", "http://host?a=b",
         "http://host/#x",
     ])
-    func `what is no collector's address is refused`(text: String) {
+    func `anything but a collector's address is refused`(text: String) {
         #expect(throws: CollectorAddressProblem.self) { try CollectorAddress(text) }
     }
 

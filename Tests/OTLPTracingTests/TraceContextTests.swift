@@ -18,11 +18,11 @@ func `a traceparent is written as it was read`(text: String) throws {
     parent.replacing("4bf9", with: "4bg9"), parent.replacing("4bf9", with: "é9"),
     String(repeating: "0", count: 100_000),
 ])
-func `what is no traceparent is ignored`(text: String) {
+func `anything but a traceparent is ignored`(text: String) {
     #expect(TraceContext(parent: text) == nil)
 }
 
-@Test func `a later version is read as far as we know it`() throws {
+@Test func `the known part of a later version is read`() throws {
     let later = try #require(TraceContext(parent: "01" + parent.dropFirst(2) + "-more"))
     #expect(later.isSampled && later.parent == parent)
 }

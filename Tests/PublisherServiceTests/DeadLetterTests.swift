@@ -7,7 +7,8 @@ import TestSupport
 import Testing
 
 struct DeadLetterTests {
-    @Test func `what is no news ends as a dead letter with its original bytes, key and headers`() async throws {
+    @Test func `a record that is not news ends as a dead letter with its original bytes, key and headers`() async throws
+    {
         let newsroom = try await Newsroom()
         let bad: [(key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader])] = [
             (Array("tombstone".utf8), nil, []),

@@ -22,7 +22,7 @@ private func report(
 }
 
 private func isStuck(_ report: ShardReport, error: Duration? = nil, waiting: Duration? = nil) -> Bool {
-    Health(patience: .seconds(60)).stuck(
+    Health(normalWait: .seconds(60)).stuck(
         [(0, report)], errorAt: error.map { start - $0 }, waitingSince: waiting.map { start - $0 }, at: start)
         != nil
 }
@@ -39,7 +39,7 @@ struct HealthTests {
     }
 
     @Test
-    func `a known reason, patience or nothing to do do not`() {
+    func `a known reason, a normal wait and an idle pipeline do not`() {
         #expect(!isStuck(report(progress: .seconds(59))))
         #expect(!isStuck(report(held: 0)))
         for reason in [Wait.Reason.halt, .flood, .hubPause, .rate, .paused, .retry, .embargo, .ledger, .commit] {
@@ -55,7 +55,7 @@ struct HealthTests {
     }
 
     @Test
-    func `records on the topics that nobody reads mean the same, unless another shard reads`() {
+    func `unread records on the topics mean the same, unless another shard reads`() {
         #expect(isStuck(report(held: 0), waiting: .seconds(90)))
         #expect(!isStuck(report(held: 0), waiting: .seconds(30)))
         let busy = report(held: 0, progress: .zero)
@@ -65,7 +65,7 @@ struct HealthTests {
     }
 
     @Test
-    func `a loop that says nothing is blocked`() {
+    func `a loop that does not report is blocked`() {
         #expect(isStuck(report(held: 0, silence: .seconds(31))))
         #expect(!isStuck(report(held: 0, silence: .seconds(29))))
     }

@@ -23,7 +23,7 @@ import Testing
         return try withExtendedLifetime(broker) { try Preflight(settings, measuringEnds: false) }
     }
 
-    @Test func `partitions that cannot be served keep nothing from starting`() throws {
+    @Test func `partitions that cannot be served do not prevent the start`() throws {
         let preflight = try preflight([("a", 4), ("b", 3), ("c", 6), ("results", 2)])
         #expect(preflight.lanePartitions == [7, 6])
         #expect(

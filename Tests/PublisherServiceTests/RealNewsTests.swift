@@ -99,7 +99,7 @@ struct RealNewsTests {
         await newsroom.close()
     }
 
-    @Test func `a second member joins, nothing is lost, and both end when all of it is done`() async throws {
+    @Test func `a second member joins, nothing is lost, and both end when everything is done`() async throws {
         let newsroom = try await Newsroom()
         let rows = try RealNews.agNews()
         try newsroom.topics.publish(rows)

@@ -20,7 +20,9 @@ struct ReloadTests {
         }
     }
 
-    @Test func `every event goes wholly by one reading of the settings, however often they change`() async throws {
+    @Test func `every event uses the old settings or the new ones, never a mix, however often they change`()
+        async throws
+    {
         let newsroom = try await Newsroom { $0.messagesKept = 100_000 }
         let events = (0..<3000).map { index in
             var event = NewsEvent(id: "\(index)", headline: "Headline \(index)")

@@ -19,7 +19,7 @@ extension UInt8 {
         }
     }
 
-    /// A character that needs no decoding and no second look.
+    /// A character that needs no decoding.
     fileprivate var isPlainInID: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
@@ -33,7 +33,7 @@ extension UInt8 {
 }
 
 extension Span<UInt8> {
-    /// Only what may stand in a header value: tabs, spaces, visible characters, bytes above ASCII. RFC 9110 §5.5.
+    /// Contains only bytes that a header value may have: tabs, spaces, visible characters, bytes above ASCII. RFC 9110 §5.5.
     var isFieldContent: Bool {
         withUnsafeBufferPointer { bytes in
             // Without a branch per byte, so that the compiler can take many bytes at once.
@@ -43,7 +43,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Where the first LF stands; `count` without one.
+    /// The position of the first LF; `count` without one.
     var lineLength: Int {
         withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress, let end = memchr(start, 0x0A, bytes.count) else { return bytes.count }
@@ -66,7 +66,7 @@ extension Span<UInt8> {
         var start = end
         while start > 0, self[start - 1].isPlainInID { start -= 1 }
         let segment = extracting(start..<end)
-        // The way of every reply; whatever needs a closer look is read by the rule itself.
+        // The fast path that nearly every reply takes; the rule itself reads all others.
         let isPlain = start > 0 && self[start - 1] == UInt8(ascii: "/")
         guard isPlain, (1...NotificationID.lengthMax).contains(segment.count), !segment.equals("messages") else {
             return NotificationID.inLocation(text)
@@ -74,7 +74,7 @@ extension Span<UInt8> {
         return segment.text
     }
 
-    /// Bytes above ASCII that are no UTF-8 become replacement characters.
+    /// Its text as UTF-8; invalid bytes become replacement characters.
     var text: String {
         withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }

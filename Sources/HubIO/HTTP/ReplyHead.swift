@@ -2,7 +2,7 @@ internal import NotificationHub
 
 /// The status line and the header fields of a reply, read line by line.
 struct ReplyHead {
-    /// Where the body ends. RFC 9112 §6.3.
+    /// The end of the body, RFC 9112 §6.3.
     enum Framing {
         /// An interim reply; another head follows.
         case informational
@@ -20,7 +20,7 @@ struct ReplyHead {
     private var saysKeepAlive = false
     private var correlationID: String?
 
-    /// How the body is framed; ends the head.
+    /// The framing of the body. Ends the head.
     var framing: Result<Framing, Malformation> {
         mutating get {
             if isChunked, contentLength != nil { return .failure(.lengthAndTransferEncoding) }
@@ -77,7 +77,7 @@ struct ReplyHead {
         case 11 where name.equals("retry-after"): reply.retryAfter = reply.retryAfter ?? value.text
         case 14 where name.equals("content-length"): return readContentLength(value)
         case 17 where name.equals("transfer-encoding"):
-            // A second coding, or chunked twice, is nothing we asked for.
+            // We ask for no second coding, nor for chunked twice.
             guard !isChunked, value.equals("chunked") else { return .badTransferEncoding }
             isChunked = true
         case 27 where name.equals("x-ms-correlation-request-id"):
@@ -87,7 +87,7 @@ struct ReplyHead {
         return nil
     }
 
-    /// Whether a line is a header field at all.
+    /// - Returns: `nil` if the line is a well-formed header field.
     static func checkField(_ line: Span<UInt8>) -> Malformation? {
         if line[0] == 0x20 || line[0] == 0x09 { return .foldedField }
         var colon = 0

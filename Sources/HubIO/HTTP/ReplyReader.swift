@@ -1,11 +1,11 @@
 import ByteText
 
 /// Reads HTTP/1.1 and 1.0 replies to POST requests from bytes in pieces of any size: one reply, then `reset()`, then the
-/// next. Strict: what RFC 9112 calls invalid, or lets a recipient repair, is refused, because a reply read wrongly
-/// would be taken for the answer to another request.
+/// next. Strict: refuses everything that RFC 9112 calls invalid or lets a recipient repair, because a misread reply could
+/// be taken for the answer to another request.
 ///
-/// How the bytes are cut never changes the outcome, but for one case: bytes behind a reply condemn it only when they
-/// come in the same piece, as nobody can wait for what should not come.
+/// The way the bytes are cut never changes the outcome, with one exception: bytes after a reply make it malformed only if
+/// they come in the same piece, as the reader cannot wait for bytes that should not come.
 package struct ReplyReader {
     package enum Step: Hashable, Sendable {
         case needsMore
@@ -31,7 +31,7 @@ package struct ReplyReader {
     private var state = State.statusLine
     private var head = ReplyHead()
     private var body: [UInt8] = []
-    /// The beginning of a line whose end has not come yet.
+    /// The start of a line whose end has not come yet.
     private var line: [UInt8] = []
     /// Bytes of the lines read so far: of all heads of this reply, of one chunk's size, or of the trailers.
     private var lineBytes = 0
@@ -41,12 +41,12 @@ package struct ReplyReader {
         self.bodyBytesMax = bodyBytesMax
     }
 
-    /// Whether a byte of the next reply has come.
+    /// True once a byte of the next reply has come.
     var hasBegun: Bool {
         if case .statusLine = state { lineBytes > 0 || !line.isEmpty } else { true }
     }
 
-    /// Makes ready for the next reply.
+    /// Prepares for the next reply.
     package mutating func reset() {
         state = .statusLine
         head = ReplyHead()
@@ -159,8 +159,8 @@ package struct ReplyReader {
         switch head.framing {
         case .failure(let malformation): state = .failed(malformation)
         case .success(.informational):
-            // 100 Continue and its kind announce a reply; the reply comes after. Their bytes count towards the
-            // same limit, so an endless row of them ends.
+            // The reply follows 100 Continue and its kind. Their bytes count towards the same limit, which ends an
+            // endless row of them.
             head = ReplyHead()
             state = .statusLine
         case .success(.none), .success(.length(0)): state = .complete
@@ -190,7 +190,7 @@ package struct ReplyReader {
         return count
     }
 
-    /// `chunk-size [chunk-ext]`, RFC 9112 §7.1; extensions are read over.
+    /// `chunk-size [chunk-ext]`, RFC 9112 §7.1; extensions are skipped.
     private mutating func readChunkSize(_ content: Span<UInt8>) {
         var size = 0
         var digits = 0
@@ -223,7 +223,7 @@ extension [UInt8] {
     }
 }
 
-/// Why bytes are no reply.
+/// The reason why bytes are not a reply.
 package enum Malformation: String, Error, Hashable, Sendable, CaseIterable {
     case badStatusLine = "the status line is not HTTP/1.1's"
     case badField = "a header field is not well formed"

@@ -9,7 +9,7 @@ package struct RequestWriter {
     private let userAgent: String
     private var prefix: [UInt8] = []
     private var isPrefixSendable = false
-    /// Names that were found to be good; requests name the same few again and again.
+    /// Names that passed the check; requests repeat the same few.
     private var goodNames: [String] = []
     package private(set) var buffer: ByteBuffer
 
@@ -26,15 +26,15 @@ package struct RequestWriter {
     }
 
     /// Puts the whole request into `buffer`.
-    /// - Returns: false when a value cannot stand in a request: it would end its line and start a header of its own, or
-    ///   would be mangled on the way. `buffer` must not be sent then.
+    /// - Returns: false when a value cannot be written: it would end its line and start a header of its own, or be mangled on
+    ///   the way. `buffer` must not be sent then.
     package mutating func write(_ request: SendRequest) -> Bool {
         // An absent or empty tag expression is not "no tags": without the header the hub sends to everyone.
         guard isPrefixSendable, request.tags.isFieldValue, !request.tags.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 })
         else { return false }
-        // What the lines below add to these texts is less than 256 bytes, and 4 for each field.
+        // The lines below add less than 256 bytes to these texts, and 4 for each field.
         var room = prefix.count + request.tags.utf8.count + request.body.count + 256
-        // By index in a span: an element handed out would be two references to count.
+        // By index in a span: copying an element would retain two references.
         let fields = request.fields.span
         for index in fields.indices {
             guard isGood(name: fields[index].name), fields[index].value.isFieldValue else { return false }

@@ -8,7 +8,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// One HTTP reply as it stood on the wire, reduced to what a send needs.
+/// The parts of an HTTP reply that a send needs.
 package struct WireReply: Hashable, Sendable {
     /// 200…599.
     var status = 0
@@ -19,7 +19,7 @@ package struct WireReply: Hashable, Sendable {
     /// `TrackingId`, else `x-ms-correlation-request-id`.
     var trackingID: String?
     var body: [UInt8] = []
-    /// Whether the connection may carry another request.
+    /// The connection may carry another request.
     var keepsAlive = true
 }
 

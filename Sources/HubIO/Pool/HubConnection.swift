@@ -123,8 +123,8 @@ final class HubConnection: ChannelInboundHandler {
         case .malformed(let malformation): fail(SendFailure(.malformedReply, malformation.rawValue))
         case .reply(let wire):
             reader.reset()
-            let reply = HubReply(wire)
-            pool.update { $0.replied(id, reply, keepsAlive: wire.keepsAlive, at: $1) }
+            let (reply, keepsAlive) = (HubReply(wire), wire.keepsAlive)
+            pool.update { $0.replied(id, reply, keepsAlive: keepsAlive, at: $1) }
         }
     }
 

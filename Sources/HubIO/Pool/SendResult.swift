@@ -18,19 +18,19 @@ public struct SettledRequest: Sendable, Hashable {
     public var result: SendResult
 }
 
-/// How one request ended; every request ends exactly once.
+/// The end of one request; every request ends exactly once.
 public enum SendResult: Sendable, Hashable {
     case replied(HubReply)
-    /// Certainly not a byte of it reached the hub.
+    /// Not a byte of it reached the hub.
     case notSent(SendFailure)
     /// Written, at least in part, and not answered: the hub may have taken it.
     case unknown(SendFailure)
 }
 
-/// Why a request has no reply.
+/// The reason why a request has no reply.
 public struct SendFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Nobody listens there.
+        /// Nothing listens on that port.
         case connectRefused
         /// The host's name could not be resolved.
         case dns
@@ -52,7 +52,7 @@ public struct SendFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case reset
         /// The connection was closed before the reply was complete, or, as `notSent`, before anything was written.
         case closedEarly
-        /// Bytes that are no HTTP reply, or one beyond the limits.
+        /// Bytes that are not an HTTP reply, or a reply beyond the limits.
         case malformedReply
     }
 
@@ -71,7 +71,7 @@ public struct SendFailure: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SendFailure {
-    /// Why a connection did not come about.
+    /// The reason why a connection could not be opened.
     package init(connecting error: any Error) {
         switch error {
         case let failure as SendFailure: self = failure
@@ -91,7 +91,7 @@ extension SendFailure {
         }
     }
 
-    /// Why a connection ended while a request was on it.
+    /// The reason why a connection ended with a request in flight.
     package init(replying error: any Error) {
         switch error {
         case let error as IOError: self.init(error, otherwise: .reset)

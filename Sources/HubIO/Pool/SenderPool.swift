@@ -4,11 +4,11 @@ public import NIOSSL
 internal import NewsModel
 public import NotificationHub
 
-/// Sends requests to one hub over its own keep-alive connections; one request becomes one result. `PoolState` says how.
+/// Sends requests to one hub over its own keep-alive connections; one request becomes one result. `PoolState` makes the
+/// decisions.
 ///
-/// Confined to one event loop: create, call and release it there. Nothing on the way of a request takes a lock, a task or
-/// a promise. The pool never tries a request twice and never waits before it connects again: when to send is the caller's
-/// decision.
+/// Confined to one event loop: create, call and release it there. Sending a request takes no lock, task or promise. The
+/// pool never tries a request twice and never waits before it connects again: when to send is the caller's decision.
 ///
 /// `close` must be called at the end. Every request has its result before `whenClosed` is called, and from then on the
 /// pool calls nobody: it releases `onResults`, although sockets and alarms may keep the pool itself for a while.

@@ -1,6 +1,6 @@
 public import NotificationHub
 
-/// Where a pool's requests go: one hub's `messages`.
+/// The target of a pool's requests: one hub's `messages`.
 public struct SendTarget: Sendable, Hashable {
     public var endpoint: HubEndpoint
     public var path: SendPath
@@ -21,8 +21,8 @@ public struct SenderLimits: Sendable, Hashable {
     public var connectTimeout: Duration = .seconds(5)
     /// From the request on the wire to the last byte of its reply.
     public var requestTimeout: Duration = .seconds(30)
-    /// How long a connection stays open unused. Keep it below the time after which the server closes: a request
-    /// that crosses the server's close on the way ends as unknown. Microsoft's servers wait 120 s, nginx 75 s.
+    /// Unused connections are closed after this time. Keep it below the server's own idle time: a request that crosses
+    /// the server's close on the way ends as unknown. Microsoft's servers wait 120 s, nginx 75 s.
     public var idleTimeout: Duration = .seconds(60)
     /// Bytes of a reply's status line and header fields, and apart from them of its trailers.
     public var headBytesMax = 16 * 1024

@@ -1,13 +1,13 @@
 public import NIOSSL
 
-/// Whose certificates are believed.
+/// The certificate authorities that are trusted.
 public enum TrustRoots: Sendable, Hashable {
     /// The authorities of the operating system.
     case system
     /// The authorities in a PEM file and no others, for a hub behind a private authority.
     case file(String)
 
-    /// What a pool needs for `https`: the server's certificate and name are checked, TLS 1.2 or newer.
+    /// The TLS context of an `https` pool: checks the server's certificate and name; TLS 1.2 or newer.
     ///
     /// Reads the file. Make one context and share it between pools.
     public func makeContext() throws(TrustRootsProblem) -> NIOSSLContext {
@@ -17,8 +17,8 @@ public enum TrustRoots: Sendable, Hashable {
         configuration.certificateVerification = .fullVerification
         do {
             if case .file(let path) = self {
-                // Read here, because a file without a certificate would otherwise mean that nobody is believed, and
-                // show only when the first connection fails.
+                // Read here, because a file without a certificate would otherwise show only when the first connection
+                // fails.
                 let certificates = try NIOSSLCertificate.fromPEMFile(path)
                 guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
                 configuration.trustRoots = .certificates(certificates)

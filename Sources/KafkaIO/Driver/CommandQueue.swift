@@ -1,7 +1,7 @@
 import KafkaModel
 import Synchronization
 
-/// What other threads ask of the polling thread.
+/// A request of another thread to the polling thread.
 enum DriverCommand: Sendable {
     case carryOut(KafkaCommand, ShardID)
     /// Hands events on, so that one thread alone delivers.
@@ -14,7 +14,7 @@ enum DriverCommand: Sendable {
     case close
 }
 
-/// Where commands wait for the polling thread. Bounded by what the engines and our own threads have under way.
+/// Commands that wait for the polling thread. Bounded by the work that the engines and our own threads have under way.
 final class CommandQueue: Sendable {
     let wakeUp: WakeUp
     private let waiting = Mutex<[DriverCommand]>([])

@@ -2,8 +2,8 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// Finds out what `ConsumerState` wants to know about incarnations. Lives on the watcher's thread, and blocks for at most some
-/// seconds a lane.
+/// Answers the questions of `ConsumerState` about incarnations. Lives on the watcher's thread, and blocks for a few seconds per
+/// lane at most.
 final class IncarnationExaminer {
     private let settings: KafkaSettings
     private let lanes: Int

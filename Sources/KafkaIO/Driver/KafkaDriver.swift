@@ -95,8 +95,8 @@ public final class KafkaDriver: Sendable {
         commands.post(.carryOut(command, shard))
     }
 
-    /// Hands a record to the producer; `stored` tells the shard when the broker has it. What the broker refuses is tried again
-    /// until it takes it. Never blocks; any thread.
+    /// Hands a record to the producer; `stored` tells the shard when the broker has it. A refused record is tried again until
+    /// the broker takes it. Never blocks; any thread.
     ///
     /// - Returns: `false` when the queue is full: try again after the next `stored`.
     public func produce(

@@ -1,14 +1,14 @@
 public import KafkaModel
 
-/// What happens to our clients beside the records: for the log, the health and the metrics, not for an engine.
+/// Events of our clients that are not for an engine but for the log, the health and the metrics.
 public enum KafkaNotice: Sendable {
-    /// A fatal one ends the process; others pass, or are met again.
+    /// A fatal one ends the process; others pass, or come again.
     case error(KafkaFailure)
     /// A line of librdkafka's log; severities are those of syslog (3 is an error, 4 a warning).
     case log(severity: Int, text: String)
     /// `nil` is the producer.
     case statistics(lane: LaneID?, KafkaStatistics)
-    /// What the broker refuses to store at present, each time it changes; empty once all is stored.
+    /// The records that the broker refuses at present, each time they change; empty once all are stored.
     case refused([RefusedRecords.Reason])
     /// Everything has ended; the last notice, and no event follows it.
     case closed(lost: LostRecords)

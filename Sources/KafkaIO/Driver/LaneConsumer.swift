@@ -147,7 +147,7 @@ final class LaneConsumer {
 
     // MARK: Turns
 
-    /// Handles what librdkafka has to say, and gives up waiting for shards that do not release in time.
+    /// Handles librdkafka's events, and stops waiting for shards that do not release in time.
     ///
     /// - Parameter onChange: takes the generation that the ledger's reader is to serve from now on.
     func serve(_ turn: inout Turn, onChange: (Generation) -> Void) {
@@ -191,7 +191,7 @@ final class LaneConsumer {
 
     var isClosed: Bool { isClosing && rd_kafka_consumer_closed(client.handle) != 0 }
 
-    /// Lets the partitions go, whatever the shards say.
+    /// Gives the partitions up without waiting for the shards.
     func abandon() {
         if state.abandon() { unassign() }
     }

@@ -3,7 +3,8 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// Finds where results partitions begin and end, each by itself: one that cannot be served fails at once, and alone.
+/// Finds the first and last offsets of results partitions, each by itself: one that cannot be served fails at once, and
+/// alone.
 struct LedgerLocator {
     private let consumer: AssignedConsumer
 
@@ -24,7 +25,7 @@ struct LedgerLocator {
             let committed = group.offsets
             let times = readTimes(served.filter { committed[$0.results] == nil && failures[$0.results] == nil })
             let open = served.filter { failures[$0.results] == nil }
-            // By leader: one that says nothing costs one time-out, whatever it leads.
+            // By leader: one that does not answer costs one time-out, whatever it leads.
             for (_, led) in Dictionary(
                 grouping: open, by: { topics[$0.results.topic]?.leader(of: $0.results.partition) })
             {
@@ -61,7 +62,7 @@ struct LedgerLocator {
             remedy: "Check that its leader is there; reading goes on by itself.")
     }
 
-    /// Why a results partition cannot be read, by what the cluster says of its topics.
+    /// The reason why a results partition cannot be read, by the cluster's metadata.
     static func unserved(_ results: TopicPartition, _ topics: [String: TopicDescription]) -> KafkaFailure? {
         guard let topic = topics[results.topic] else {
             return KafkaFailure(
@@ -85,12 +86,11 @@ struct LedgerLocator {
     private struct Committed {
         var offsets: [TopicPartition: Int64] = [:]
         var metadata: [TopicPartition: String] = [:]
-        /// Nothing is committed for them.
+        /// Partitions without a committed offset.
         var none: Set<TopicPartition> = []
     }
 
-    /// L and W of all requests in one question, with what stands beside W. W that cannot be read leaves entries open, which
-    /// is safe.
+    /// L and W of all requests in one question, with the metadata of W. If W cannot be read, entries stay open, which is safe.
     private func readCommitted(
         _ requests: [LedgerState.Request], _ failures: inout [TopicPartition: KafkaFailure]
     ) throws(KafkaFailure) -> Committed {
@@ -112,7 +112,7 @@ struct LedgerLocator {
         return group
     }
 
-    /// Where times cannot be found, the newest results are read.
+    /// Partitions without a time are absent: of these the newest results are read.
     private func readTimes(_ requests: [LedgerState.Request]) -> [TopicPartition: Int64] {
         var times: [TopicPartition: Int64] = [:]
         for since in Set(requests.compactMap(\.since)) {

@@ -4,7 +4,7 @@ import NewsModel
 import Synchronization
 
 /// The thread that reads the ledger of one lane back: carries out what `LedgerState` decides. It blocks, so it is neither the
-/// polling thread nor another lane's; and it never joins a group, so nothing it does moves partitions.
+/// polling thread nor another lane's. It never joins a group, so it never moves partitions.
 final class LedgerReader: Sendable {
     private enum Request {
         case restore(TopicPartition, [TopicPartition], RestoreStart, ShardID, Generation)
@@ -93,15 +93,15 @@ final class LedgerReader: Sendable {
     }
 }
 
-/// What the ledger's thread keeps from turn to turn.
+/// The state that the ledger's thread keeps from turn to turn.
 struct LedgerTurn {
     var state: LedgerState
     var events: ShardEvents
-    /// For the lane's consumer; it is to have them before the events.
+    /// For the lane's consumer, which must have them before the events.
     var notes: [IncarnationNotes] = []
     /// `kafka.group`.
     let owner: [UInt8]
-    /// There only while something is to be read: its queues take memory.
+    /// Exists only while there is something to read: its queues take memory.
     private var consumer: AssignedConsumer?
 
     init(state: LedgerState, events: ShardEvents, owner: [UInt8]) {

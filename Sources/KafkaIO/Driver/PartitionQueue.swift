@@ -2,7 +2,7 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// The queue of one assigned partition. What it reads, `ConsumerState` decides.
+/// The queue of one assigned partition. `ConsumerState` decides how much is read.
 final class PartitionQueue {
     let partition: TopicPartition
     private let queue: RdQueue
@@ -18,7 +18,7 @@ final class PartitionQueue {
 
     /// Reads what is there, without waiting.
     ///
-    /// - Parameter report: takes what went wrong with the partition.
+    /// - Parameter report: takes errors of the partition.
     func read(_ batch: RdBatch, limit: Int, _ report: (KafkaFailure) -> Void) -> [ConsumerState.Reading] {
         var readings: [ConsumerState.Reading] = []
         var records: [SourceRecord] = []

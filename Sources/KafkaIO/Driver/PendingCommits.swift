@@ -3,8 +3,8 @@ import NewsModel
 
 /// Commits that are not answered yet, by the number each request travels with.
 ///
-/// librdkafka 2.0.2 says of every partition of a request what the broker said of one. A request that failed for the sake of some
-/// topic is therefore repeated topic by topic, so that a topic that was deleted spoils no other one's commit.
+/// librdkafka 2.0.2 reports the broker's answer for one partition as that of every partition of the request. A request that
+/// failed because of some topic is therefore repeated topic by topic: a deleted topic must not spoil another one's commit.
 struct PendingCommits {
     struct Answer: Equatable {
         var shard: ShardID

@@ -26,7 +26,7 @@ final class PollLoop: @unchecked Sendable {
         case leaving(until: Instant)
         /// Until the broker acknowledged every record. Next is `purging`, or `closed`.
         case flushing(until: Instant)
-        /// What is not acknowledged is given up; its reports come in the next turns. Next is `closed`.
+        /// Unacknowledged records are given up; their reports come in the next turns. Next is `closed`.
         case purging(until: Instant)
         case closed
     }
@@ -52,7 +52,7 @@ final class PollLoop: @unchecked Sendable {
         for lane in lanes { lane.subscribe(&turn) }
         while true {
             turn.now = MonotonicClock.now
-            obey()
+            carryOutCommands()
             for lane in lanes { serve(lane) }
             producer.serve(&turn)
             var hasMore = false
@@ -72,7 +72,7 @@ final class PollLoop: @unchecked Sendable {
         lane.serve(&turn) { ledgers[lane.lane.index].begin($0) }
         guard lane.generation != before else { return }
         watcher.assigned(lane.lane, lane.generation)
-        // What the last owner left beside its offsets is wanted before the first records.
+        // The metadata that the last owner committed is needed before the first records.
         lookAt = .distantPast
     }
 
@@ -85,7 +85,7 @@ final class PollLoop: @unchecked Sendable {
 
     // MARK: Commands
 
-    private func obey() {
+    private func carryOutCommands() {
         taken.removeAll(keepingCapacity: true)
         taken = commands.take(taken)
         for command in taken {
@@ -138,8 +138,7 @@ final class PollLoop: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// The shards have finished by now, so releasing and leaving take no longer; should they, the members go by themselves
-    /// when their sessions end.
+    /// The shards have finished by now, so releasing and leaving are quick; if not, the members leave when their sessions end.
     private static let leavingMax = Duration.seconds(10)
 
     private func close() {
@@ -158,7 +157,7 @@ final class PollLoop: @unchecked Sendable {
             guard lanes.allSatisfy(\.isClosed) || until <= turn.now else { return }
             for lane in lanes { lane.abandon() }
             phase = .flushing(until: turn.now + settings.flushTimeout)
-            producer.hurry()
+            producer.sendNow()
         case .flushing(let until):
             if producer.isDone {
                 phase = .closed

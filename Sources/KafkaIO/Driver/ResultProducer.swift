@@ -4,7 +4,8 @@ import NewsModel
 
 /// The process's one producer. `produce` may be called from any thread; everything else only from the polling thread.
 ///
-/// No failure of a record is the end of it: what the broker refuses is handed to the producer again when `RefusedRecords` says.
+/// A record is never given up after a failure: those that the broker refuses are handed to the producer again when
+/// `RefusedRecords` says.
 final class ResultProducer: @unchecked Sendable {
     let client: RdClient
     private let queue: RdQueue
@@ -14,8 +15,9 @@ final class ResultProducer: @unchecked Sendable {
     private let topic: String
     private let topicHandle: OpaquePointer
     private var refused = RefusedRecords()
-    private var hasNews = false
-    /// The producer is beyond repair, which was said once.
+    /// The refused records have changed since they were last reported.
+    private var refusedHasChanged = false
+    /// The producer has failed for good, which was reported once.
     private var hasFailed = false
     /// Given up at the end.
     private var purged: Set<RefusedRecords.Key> = []
@@ -33,7 +35,7 @@ final class ResultProducer: @unchecked Sendable {
                 ("queue.buffering.max.messages", String(max(settings.produceBudget / 512, 1024))),
                 // However long the brokers are away, results wait for them: the window bounds how many.
                 ("message.timeout.ms", "0"),
-                // The broker decides what is too large: dead letters may carry an event of its largest size.
+                // The broker decides which records are too large: a dead letter may carry an event of its largest size.
                 ("message.max.bytes", "16000000"),
             ],
             fixed: [
@@ -86,8 +88,8 @@ final class ResultProducer: @unchecked Sendable {
         for (key, record) in refused.due(at: turn.now) where !produce(record, key) {
             refused.postpone(record, key, at: turn.now)
         }
-        if hasNews {
-            hasNews = false
+        if refusedHasChanged {
+            refusedHasChanged = false
             turn.notify(.refused(refused.reasons))
         }
     }
@@ -98,7 +100,7 @@ final class ResultProducer: @unchecked Sendable {
         let key = RefusedRecords.Key(opaque: UInt(bitPattern: message.pointee._private))
         switch message.pointee.err {
         case RD_KAFKA_RESP_ERR_NO_ERROR:
-            if refused.stored(key) { hasNews = true }
+            if refused.stored(key) { refusedHasChanged = true }
             guard stored.indices.contains(key.shard.index) else { return }
             stored[key.shard.index].append(
                 StoredRecord(delivery: key.delivery, kind: key.kind, offset: message.pointee.offset))
@@ -124,25 +126,25 @@ final class ResultProducer: @unchecked Sendable {
             case .deadLetter: smallestDeadLetter(record)
             }
         }
-        hasNews = true
+        refusedHasChanged = true
     }
 
     /// When a refused record is due.
     var nextDue: Instant? { refused.nextDue }
 
-    /// Whether everything that was handed to `produce` is stored.
+    /// Everything that was handed to `produce` is stored.
     var isDone: Bool { outstanding == 0 && refused.isEmpty }
 
     /// Records not yet acknowledged or not yet reported.
     var outstanding: Int { Int(rd_kafka_outq_len(client.handle)) }
 
-    /// Sends what lingers.
-    func hurry() { rd_kafka_flush(client.handle, 0) }
+    /// Sends incomplete batches at once.
+    func sendNow() { rd_kafka_flush(client.handle, 0) }
 
-    /// Gives up on what was not acknowledged: it is reported as purged.
+    /// Gives up unacknowledged records: they are reported as purged.
     func purge() { rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
 
-    /// What was never stored. Records that librdkafka did not even report as purged count as results.
+    /// The records that were never stored. Those that librdkafka did not even report as purged count as results.
     var lost: LostRecords {
         let keys = purged.union(refused.keys)
         let deadLetters = keys.count { $0.kind == .deadLetter }

@@ -3,8 +3,8 @@ import KafkaModel
 import NewsModel
 import Synchronization
 
-/// The thread that asks the cluster what nobody tells: how many partitions our topics have, and whether a partition is still the
-/// one we began to read. It blocks; the polling thread never waits for it.
+/// The thread that polls the cluster for what it does not announce: how many partitions our topics have, and whether a
+/// partition is still the one we started to read. It blocks; the polling thread never waits for it.
 final class TopicWatcher: Sendable {
     private let settings: KafkaSettings
     private let topics: TopicWatch
@@ -41,7 +41,7 @@ final class TopicWatcher: Sendable {
         state = Mutex(State(generations: Array(repeating: .none, count: lanes)))
     }
 
-    /// Asks for the counts anew.
+    /// Asks for the counts again.
     func assigned(_ lane: LaneID, _ generation: Generation) {
         state.withLock { state in
             state.generations[lane.index] = generation

@@ -2,7 +2,7 @@ import Glibc
 import KafkaModel
 import NewsModel
 
-/// One turn of the polling thread: when it is, and what came of it.
+/// One turn of the polling thread: its time, and the events it produced.
 struct Turn {
     var now: Instant
     var events: ShardEvents

@@ -2,7 +2,7 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// A consumer that reads the partitions it is told to and joins no group. Its calls block: at most for `timeout`.
+/// A consumer that reads the partitions it is assigned and joins no group. Its calls block, for at most `timeout`.
 final class AssignedConsumer {
     private let client: RdClient
     private let queue: RdQueue
@@ -13,7 +13,7 @@ final class AssignedConsumer {
     private var taken = 0
     private let nudgeEvery: Int
 
-    /// `group` only names whose committed offsets are meant.
+    /// - Parameter group: whose committed offsets are read.
     convenience init(
         _ settings: KafkaSettings, group: String, partitions: Int, budget: Int = 8 << 20, timeout: Int32 = 5_000,
         isolation: String = "read_uncommitted"
@@ -42,7 +42,7 @@ final class AssignedConsumer {
         let configuration = try RdConfiguration(
             settings: settings,
             defaults: fetch
-                // The end of a partition is told by an empty fetch.
+                // An empty fetch reports the end of a partition.
                 + [("fetch.wait.max.ms", "20")],
             fixed: [
                 ("group.id", group), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
@@ -65,7 +65,7 @@ final class AssignedConsumer {
         assigned = offsets.map(\.partition)
     }
 
-    /// What the group committed; partitions without a commit are absent.
+    /// The group's committed offsets; partitions without one are absent.
     func committed(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Int64] {
         if partitions.isEmpty { return [:] }
         let list = RdPartitionList(capacity: partitions.count)
@@ -77,7 +77,7 @@ final class AssignedConsumer {
         return try Self.offsets(list)
     }
 
-    /// What the group committed, partition by partition: a negative offset is none.
+    /// The group's committed offsets, each with its own error; a negative offset is none.
     func committedEach(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [RdPartitionList.Element] {
         if partitions.isEmpty { return [] }
         let list = RdPartitionList(capacity: partitions.count)
@@ -106,7 +106,7 @@ final class AssignedConsumer {
         try client.watermarks(partition, milliseconds: timeout)
     }
 
-    /// The same of several partitions that one broker leads; those that cannot be told are absent.
+    /// The same of several partitions that one broker leads; those that cannot be read are absent.
     func ranges(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Range<Int64>] {
         try client.ranges(partitions, milliseconds: 3_000)
     }
@@ -133,7 +133,7 @@ final class AssignedConsumer {
         return result
     }
 
-    /// What the connections met since the last call, if anything.
+    /// The most useful error of the connections since the last call.
     func worstError() -> KafkaFailure? { client.worstError() }
 
     /// Reads what is there, waiting up to `milliseconds` for the first. Returns how many messages there were.
@@ -152,15 +152,15 @@ final class AssignedConsumer {
             taken += message.pointee.len
             body(TopicPartition(topic: topic, partition: message.pointee.partition), message)
         }
-        let count = batch.read(queue, limit: limit, milliseconds: min(milliseconds, Self.patience), hand)
-        if count > 0 || milliseconds <= Self.patience { return count }
-        // Some queues were full and now none holds anything: whoever should fill them may be asleep.
+        let count = batch.read(queue, limit: limit, milliseconds: min(milliseconds, Self.normalPause), hand)
+        if count > 0 || milliseconds <= Self.normalPause { return count }
+        // Some queues were full and now all are empty: the thread that should fill them may be asleep.
         if taken > 0 { nudge() }
-        return batch.read(queue, limit: limit, milliseconds: milliseconds - Self.patience, hand)
+        return batch.read(queue, limit: limit, milliseconds: milliseconds - Self.normalPause, hand)
     }
 
-    /// Milliseconds without a message that are no reason to worry.
-    private static let patience: Int32 = 5
+    /// Milliseconds without a message that are normal.
+    private static let normalPause: Int32 = 5
 
     private func nudge() {
         taken = 0

@@ -1,4 +1,4 @@
-/// How a consumer's share of memory divides among its partitions' queues.
+/// Divides a consumer's share of memory among the queues of its partitions.
 struct FetchBudget {
     var bytes: Int
     var partitions: Int

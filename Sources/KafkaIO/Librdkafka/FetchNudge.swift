@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Those versions stop fetching when the queues are full, and look again only when something else wakes the broker's
 /// thread, or after a second: with queues that hold less than a second's worth of records the consumer starves. Any
-/// request to the broker wakes that thread, so we ask it for an offset nobody needs. Newer versions have
+/// request to the broker wakes that thread, so we ask it for an offset that we do not need. Newer versions have
 /// `fetch.queue.backoff.ms` instead, and no nudge is made.
 final class FetchNudge: Sendable {
     private struct State {

@@ -1,7 +1,7 @@
 import KafkaModel
 import NewsModel
 
-/// What matters to an operator of what librdkafka counts about one of its clients, by its STATISTICS.md.
+/// The figures of librdkafka's statistics (its STATISTICS.md) that matter to an operator, for one client.
 public struct KafkaStatistics: Sendable, Hashable {
     /// Requests to brokers, those of the group's coordinator included.
     public var brokers: [Broker] = []
@@ -34,8 +34,8 @@ final class StatisticsReader {
     /// Some hundred bytes per partition.
     private let parser = JSONParser(sizeMax: 16 << 20, depthMax: 16)
 
-    /// - Parameter isConsumer: whether records that were fetched ahead count, or those to be sent.
-    /// - Returns: `nil` for what is no JSON object. Members that are missing or of another kind count as zero.
+    /// - Parameter isConsumer: true counts records fetched ahead, false those waiting to be sent.
+    /// - Returns: `nil` for anything but a JSON object. Members that are missing or of another kind count as zero.
     func read(_ json: UnsafeBufferPointer<UInt8>, isConsumer: Bool) -> KafkaStatistics? {
         guard let top = try? parser.object(in: json) else { return nil }
         var statistics = KafkaStatistics()

@@ -4,7 +4,7 @@ import KafkaModel
 import NewsModel
 
 extension ProducedRecord {
-    /// What a failed message was made from.
+    /// The record that a failed message was made from.
     init(_ message: UnsafePointer<rd_kafka_message_t>) {
         self.init(
             topic: message.pointee.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? "",

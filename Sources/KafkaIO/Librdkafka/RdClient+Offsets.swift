@@ -2,8 +2,8 @@ import CRdkafka
 import KafkaModel
 import NewsModel
 
-/// Where partitions begin and end. By times, since `rd_kafka_query_watermark_offsets` of librdkafka 2.0.2 waits far longer than
-/// it is told for a broker that says nothing.
+/// First and last offsets of partitions. Asked for by time, because `rd_kafka_query_watermark_offsets` of librdkafka 2.0.2
+/// waits far beyond its time limit for a broker that does not answer.
 extension RdClient {
     /// The first offset kept and the one after the last, of partitions that one broker leads; those that cannot be told are
     /// absent.

@@ -11,8 +11,8 @@ final class RdClient: @unchecked Sendable {
     init(_ handle: OpaquePointer) { self.handle = handle }
 
     // A consumer is closed by its owner, in the order the shards need, or it was never in a group. Destroying joins
-    // librdkafka's threads, and 2.0.2 has been seen to wait for one for ever after a topic was made anew twice: nobody waits
-    // for that, least of all a shutdown.
+    // librdkafka's threads, and 2.0.2 has been seen to wait for one for ever after a topic was created again twice: no
+    // thread of ours waits for that, least of all a shutdown.
     deinit {
         let address = UInt(bitPattern: handle)
         Thread.detachNewThread {

@@ -51,7 +51,7 @@ final class RdConfiguration {
         return RdClient(client)
     }
 
-    /// What librdkafka says of one property alone; `nil` when it takes it. Its value may still not fit others.
+    /// Librdkafka's objection to one property by itself; `nil` for none. Its value may still conflict with others.
     static func refusal(_ name: String, _ value: String) -> KafkaFailure? {
         var text = [CChar](repeating: 0, count: 512)
         let trial: OpaquePointer = rd_kafka_conf_new()

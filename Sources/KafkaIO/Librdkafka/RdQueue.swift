@@ -12,7 +12,7 @@ final class RdQueue {
     }
 
     deinit {
-        // The queue itself may live on inside librdkafka; our descriptor may not.
+        // The queue itself may remain inside librdkafka; our descriptor does not.
         rd_kafka_queue_io_event_enable(handle, -1, nil, 0)
         rd_kafka_queue_destroy(handle)
     }

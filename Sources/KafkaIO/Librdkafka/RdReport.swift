@@ -3,7 +3,7 @@ import Foundation
 import KafkaModel
 
 extension RdClient {
-    /// What any client may say beside its work: errors, log lines, statistics.
+    /// Passes on what any client reports beside its work: errors, log lines, statistics.
     ///
     /// - Parameter lane: `nil` for the producer.
     func report(_ event: OpaquePointer, lane: LaneID?, _ statistics: StatisticsReader, _ notify: (KafkaNotice) -> Void)
@@ -30,8 +30,8 @@ extension RdClient {
         }
     }
 
-    /// The failure of a call, for a client whose main queue nobody else reads. A time-out says little; what the
-    /// connections met meanwhile (refused credentials, an unknown name) says why.
+    /// The failure of a call, for a client whose main queue nobody else reads. A time-out explains little; the
+    /// connections' errors meanwhile (refused credentials, an unknown name) say why.
     func explained(_ error: rd_kafka_resp_err_t, detail: String) -> KafkaFailure {
         let isVague = error == RD_KAFKA_RESP_ERR__TIMED_OUT || error == RD_KAFKA_RESP_ERR__TRANSPORT
         guard isVague, let cause = worstError() else { return KafkaFailure(error, detail: detail) }
@@ -40,7 +40,7 @@ extension RdClient {
             detail: "\(detail): \(cause.detail)", remedy: cause.remedy)
     }
 
-    /// Empties the main queue and returns the error there that a person can do most about.
+    /// Empties the main queue and returns the error that an operator can do most about.
     func worstError() -> KafkaFailure? {
         guard let queue = rd_kafka_queue_get_main(handle) else { return nil }
         defer { rd_kafka_queue_destroy(queue) }

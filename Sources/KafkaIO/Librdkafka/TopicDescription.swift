@@ -1,7 +1,7 @@
 import CRdkafka
 import KafkaModel
 
-/// What the cluster says of one topic.
+/// A topic in the cluster's metadata.
 struct TopicDescription {
     var count: Int
     /// The broker that leads each partition that has a leader.

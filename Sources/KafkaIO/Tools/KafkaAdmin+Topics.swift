@@ -141,8 +141,8 @@ extension KafkaAdmin {
         }
     }
 
-    /// Topics' settings, e.g. `cleanup.policy`, whether set or the broker's default. What cannot be read is told as such: it
-    /// is no reason to fail.
+    /// Topics' settings, e.g. `cleanup.policy`, whether set or the broker's default. Settings that cannot be read are
+    /// marked as such, which is not a failure.
     public func configurations(of topics: [String]) throws(KafkaFailure) -> [String: TopicConfiguration] {
         try configurations(of: topics, clusterView())
     }

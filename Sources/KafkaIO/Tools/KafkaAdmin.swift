@@ -2,7 +2,7 @@ import CRdkafka
 public import KafkaModel
 public import NewsModel
 
-/// Questions to a cluster, and the making of topics. Every call blocks, for at most its `timeout`: call it from a
+/// Questions to a cluster, and the creation of topics. Every call blocks, for at most its `timeout`: call it from a
 /// thread that may wait, never from an event loop.
 public final class KafkaAdmin: Sendable {
     private let settings: KafkaSettings
@@ -30,7 +30,7 @@ public final class KafkaAdmin: Sendable {
         try clusterView().topics.mapValues(\.partitions)
     }
 
-    /// What one of the brokers knows.
+    /// The cluster as one of its brokers sees it.
     struct ClusterView {
         var brokers: Set<Int32>
         var topics: [String: Topic] = [:]
@@ -66,7 +66,7 @@ public final class KafkaAdmin: Sendable {
         try client.watermarks(partition, milliseconds: timeout)
     }
 
-    /// What a consumer group committed; partitions without a commit are absent. `group` is the whole name, e.g.
+    /// A consumer group's committed offsets; partitions without one are absent. `group` is the whole name, e.g.
     /// `newswire.backfill`.
     public func committed(
         group: String, _ partitions: [TopicPartition]

@@ -35,8 +35,8 @@ public final class RecordPublisher {
 
     /// Takes a record, waiting for room when the queue is full.
     ///
-    /// - Throws: what is wrong with this record (it was not taken, others may follow), or the first failure of an
-    ///   earlier one (nothing more is taken).
+    /// - Throws: the problem of this record (it was not taken, others may follow), or the first failure of an earlier one
+    ///   (nothing more is taken).
     public func publish(_ record: ProducedRecord, timeout: Duration = .seconds(60)) throws(KafkaFailure) {
         let deadline = ContinuousClock.now + timeout
         serve(milliseconds: 0)
@@ -54,7 +54,7 @@ public final class RecordPublisher {
 
     /// Waits until everything is acknowledged.
     ///
-    /// - Throws: the first failure; or, when time is up, why. `contiguous` says how far it got.
+    /// - Throws: the first failure, or the reason when time is up. `contiguous` says how far it got.
     public func flush(timeout: Duration = .seconds(60)) throws(KafkaFailure) {
         let deadline = ContinuousClock.now + timeout
         rd_kafka_flush(client.handle, 0)

@@ -64,7 +64,7 @@ public final class TopicReader {
         if !assignment.isEmpty { try consumer.assign(assignment) }
     }
 
-    /// Whether the end of every partition was reached once.
+    /// The end of every partition was reached once.
     public var isAtEnd: Bool { ends.isEmpty }
 
     /// Up to `limit` records, at most 256, in order within each partition; none when nothing came in time, or, unless
@@ -94,7 +94,7 @@ public final class TopicReader {
             }
             // A partition's end is a message too, but nothing that was waited for.
         } while records.isEmpty && failure == nil && count > 0 && (follow || !isAtEnd) && deadline > .now
-        // A failed partition speaks again; records do not.
+        // A failed partition reports its error again; records come only once.
         if records.isEmpty, let failure { throw failure }
         if count == 0, let error = consumer.worstError(), !error.isRetriable { throw error }
         return records

@@ -15,11 +15,16 @@ struct CheckCommand: AsyncParsableCommand {
             the broker for the topics and posts one notification to a tag that no device has, which proves \
             address, certificate, key and hub name.
 
-            Examples:
-              newswire check --config newswire.yaml --offline           the file alone
-              newswire check --config newswire.yaml --offline --print   the settings in force
+            The smallest configuration:
+              kafka: {bootstrapServers: ["127.0.0.1:9092"]}
+              lanes: {live: {topics: [news.events]}}
+              hub: {connectionString: "${NEWSWIRE_HUB}", name: breaking-news}
 
-            Exit codes: 0 no problem, 78 the configuration is wrong, 1 broker, topics or hub are not as it says.
+            Examples:
+              newswire check --config newswire.yaml
+              newswire check --config newswire.yaml --offline --print
+
+            Exit codes: 0 no problems, 78 the configuration is wrong, 1 broker, topics or hub do not fit it.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption

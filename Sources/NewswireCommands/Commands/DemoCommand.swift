@@ -21,11 +21,11 @@ struct DemoCommand: AsyncParsableCommand {
             of each event.
 
             Examples:
-              newswire demo                             runs until Ctrl-C
-              newswire demo --once                      ends when every event has its outcome
+              newswire demo                             until Ctrl-C
+              newswire demo --once                      until all events are sent
               newswire demo --once --events my.ndjson   your own events
 
-            Exit codes: --once ends with 0 if the hub accepted every event, otherwise with 1.
+            Exit code 1 with --once unless the hub accepted every event.
             """)
 
     @Flag(help: "End when every event has its outcome.")

@@ -21,7 +21,7 @@ struct DeviceCommand: AsyncParsableCommand {
             meantime. Only the emulator of 'newswire hub' shows its deliveries; with the real service the device \
             can register, but its notifications go to the platform.
 
-            Exit codes: 0 after it unregistered (or --keep), otherwise 1.
+            Exit code 1 if it could not unregister.
             """)
 
     @Option(help: ArgumentHelp("The hub's connection string, with the Listen right.", valueName: "s"))

@@ -16,7 +16,8 @@ struct HubCommand: AsyncParsableCommand {
 
             Example, in two terminals:
               newswire hub --name breaking-news
-              NEWSWIRE_HUB_CONNECTION_STRING='Endpoint=…' newswire run --config newswire.yaml
+              NEWSWIRE_HUB_CONNECTION_STRING='Endpoint=…' \\
+                newswire run --config newswire.yaml
 
             With --tls it uses https, which many client libraries require; --write-certificate saves the \
             certificate that clients then have to trust (hub.trustRoots, or device --trust-roots).

@@ -13,17 +13,19 @@ package struct NewswireCommand: AsyncParsableCommand {
               newswire demo
 
             Then with your own Kafka and hub:
-              newswire check --config newswire.yaml --offline   every mistake at once, by line
-              newswire topics --config newswire.yaml --create   creates the topics
-              newswire run --config newswire.yaml               publishes until you stop it
-              newswire results --config newswire.yaml --follow  shows every outcome
+              newswire check --config newswire.yaml --offline     finds every mistake
+              newswire topics --config newswire.yaml --create     creates the topics
+              newswire run --config newswire.yaml                 publishes
+              newswire results --config newswire.yaml --follow    shows outcomes
 
             Exit codes: 0 success, 1 failure, 64 wrong usage, 78 wrong configuration.
 
-            To complete commands and options with the tab key, save a completion script for your shell:
-              newswire --generate-completion-script bash > ~/.local/share/bash-completion/completions/newswire
-              newswire --generate-completion-script zsh > ~/.zfunc/_newswire       (~/.zfunc in fpath)
-              newswire --generate-completion-script fish > ~/.config/fish/completions/newswire.fish
+            To complete commands and options with the tab key, put this into ~/.bashrc:
+              source <(newswire --generate-completion-script bash)
+            zsh and fish read a file in one of their folders, for example:
+              newswire --generate-completion-script zsh > ~/.zfunc/_newswire
+              newswire --generate-completion-script fish \\
+                > ~/.config/fish/completions/newswire.fish
             """,
         version: "newswire \(ServiceVersion.text)",
         subcommands: [

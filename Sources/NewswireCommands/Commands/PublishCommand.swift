@@ -11,8 +11,11 @@ struct PublishCommand: ParsableCommand {
         commandName: "publish",
         abstract: "Puts files of events on a lane's topic.",
         discussion: """
-            A file holds one event per line (NDJSON), a JSON array, single documents (such as ninjs), or \
-            comma-separated values whose first line names the fields:
+            A file holds one event per line (NDJSON), a JSON array, or single documents (such as ninjs):
+
+              {"id": "7001", "headline": "Harbour reopens", "category": "World"}
+
+            Or comma-separated values whose first line names the fields:
 
               id,headline,categories,urgency,data.section
               7001,"Harbour reopens, ferries sail",World;Business,3,front

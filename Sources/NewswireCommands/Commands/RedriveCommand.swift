@@ -20,7 +20,7 @@ struct RedriveCommand: ParsableCommand {
             Examples:
               newswire redrive --config newswire.yaml --dry-run
               newswire redrive --config newswire.yaml --outcome exhausted --since 2h
-              newswire redrive --config newswire.yaml --outcome unroutable --reason unknown-category
+              newswire redrive --config newswire.yaml --reason unknown-category
 
             A dead letter is put back once: the committed offset of the group {kafka.group}.redrive is the first \
             one not yet put back, and the offset's metadata marks the later ones that were. --again ignores this. \

@@ -22,7 +22,7 @@ struct SendCommand: AsyncParsableCommand {
 
             --dry-run prints the exact requests, with the signature masked, and sends nothing.
 
-            Exit codes: 0 if the hub accepted every request, otherwise 1.
+            Exit code 1 unless the hub accepted every request.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption

@@ -7,7 +7,7 @@ import NewswireSettings
 struct TopicsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "topics",
-        abstract: "Shows the topics of a configuration; creates the missing and widens the small ones.",
+        abstract: "Shows the topics of a configuration, and creates or widens them.",
         discussion: """
             The topics of a lane must have the same number of partitions, and the results topic at least as \
             many: the result of a record from partition p is written to partition p, where newswire looks for it \

@@ -18,7 +18,7 @@ public struct AccessKey: Sendable {
     /// The base64 of the HMAC-SHA256 of `text`.
     func signature(of text: String) -> String {
         let key = SymmetricKey(data: Array(revealed.utf8))
-        return Base64.encode(Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)))
+        return Base64.encode(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
     }
 }
 

@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import Synchronization
 
-/// What was on the topics at start and is not committed yet.
+/// The records that were on the topics at start and are not committed yet.
 final class CatchUp: Sendable {
     private let remaining: Mutex<[TopicPartition: Int64]>
 
@@ -21,9 +21,9 @@ final class CatchUp: Sendable {
         }
     }
 
-    /// What stood there at the start is there no more, as the topic was made anew or cut back.
+    /// Drops a partition whose records of the start are gone, as its topic was created again or cut back.
     ///
-    /// - Parameter kept: what the partition holds now; `nil` when it is gone.
+    /// - Parameter kept: the partition's present offsets; `nil` when it is gone.
     /// - Returns: `true` once nothing is left to be committed.
     func found(_ partition: TopicPartition, kept: Range<Int64>?) -> Bool {
         remaining.withLock { remaining in

@@ -3,17 +3,17 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Tells a pipeline that waits for a reason from one that is stuck.
+/// Distinguishes a pipeline that waits for a reason from one that is stuck.
 struct Health {
     /// Longer than any request may take, so that a slow hub does not look like a stuck process.
-    var patience: Duration
+    var normalWait: Duration
 
-    /// A shard that has not reported for so long has a blocked event loop: it reports ten times a second.
+    /// A shard reports ten times a second; one that has not for this long has a blocked event loop.
     static let silenceMax = Duration.seconds(30)
 
     /// - Parameters:
     ///   - errorAt: when Kafka last reported an error.
-    ///   - waitingSince: since when records of a lane wait on the topic although it could read them.
+    ///   - waitingSince: since when records of a lane have waited on the topic although it could read them.
     func stuck(
         _ reports: [(shard: Int, report: ShardReport)], errorAt: Instant?, waitingSince: Instant?, at now: Instant
     ) -> String? {
@@ -21,7 +21,7 @@ struct Health {
             return "event loop \(shard) has been blocked for \((now - report.at).components.seconds) s"
         }
         let unexplained = reports.map(\.report).filter { report in
-            now - report.progressAt > patience && !hasReason(report, errorAt: errorAt, at: now)
+            now - report.progressAt > normalWait && !hasReason(report, errorAt: errorAt, at: now)
         }
         for report in unexplained {
             let held = report.status.lanes.reduce(0) { $0 + $1.held }
@@ -30,7 +30,7 @@ struct Health {
             return "nothing has moved for \(idle) s, without a known reason; waiting: \(counted(held, "record"))"
         }
         // One busy shard shows that records are read.
-        if let waitingSince, now - waitingSince > patience, unexplained.count == reports.count {
+        if let waitingSince, now - waitingSince > normalWait, unexplained.count == reports.count {
             let idle = (now - waitingSince).components.seconds
             return "records have waited on the topics for \(idle) s and none is read, without a known reason"
         }
@@ -40,16 +40,16 @@ struct Health {
     private func hasReason(_ report: ShardReport, errorAt: Instant?, at now: Instant) -> Bool {
         if let errorAt, errorAt >= report.progressAt { return true }
         // Longer than any request may take: no other reason explains that.
-        if report.status.waits.contains(where: { $0.reason == .reply && now - $0.since > patience }) { return false }
+        if report.status.waits.contains(where: { $0.reason == .reply && now - $0.since > normalWait }) { return false }
         return report.status.waits.contains { wait in
             switch wait.reason {
             case .halt, .flood, .paused, .hubFailing, .hubPause, .rate, .retry, .embargo, .ledger, .partitionCounts,
                 .unequalTopics,
                 .commit, .shutdown:
                 true
-            // A hub or a broker that answers nothing for so long, and no error: that explains nothing.
+            // Without an answer or an error for this long, these do not explain the wait.
             case .concurrency, .reply, .deadLetters, .results, .revoke, .newIncarnation:
-                now - wait.since <= patience
+                now - wait.since <= normalWait
             }
         }
     }

@@ -7,17 +7,17 @@ import NewsModel
 import PublishEngine
 import Synchronization
 
-/// Looks every few seconds, on a thread that may wait, how far behind the lanes are, logs what was done, and logs what keeps
-/// the service from being ready.
+/// Measures every few seconds, on a thread that may wait, how far behind the lanes are. Logs summaries, and the reasons why
+/// the service is not ready.
 final class LagMonitor: Sendable {
     private static let interval = Duration.seconds(5)
-    /// A summary of what was done is logged no more often.
+    /// The shortest time between two summaries.
     private static let summaryInterval = Duration.seconds(60)
 
     private let settings: PublisherSettings
     private let telemetry: Telemetry
     private let log: Logger
-    /// What is still to be committed, by us or by other members of the groups; `nil` when nobody waits for it.
+    /// Offsets still to be committed, by us or by other members of the groups; `nil` unless the run ends with them.
     private let catchUp: CatchUp?
     private let onCaughtUp: @Sendable () -> Void
     private let stopped = DispatchSemaphore(value: 0)
@@ -39,18 +39,18 @@ final class LagMonitor: Sendable {
         thread.start()
     }
 
-    /// Returns at once; a look that is under way ends by its own time limit.
+    /// Returns at once; a measurement under way ends by its own time limit.
     func stop() { stopped.signal() }
 
     private func run() {
-        // A broker that does not answer must not keep the other lanes from being looked at for long.
+        // A broker that does not answer must not delay the other lanes for long.
         let admin = try? KafkaAdmin(settings: settings.kafka, timeout: .seconds(3))
         var summary = Summary(at: telemetry.clock.now.wall)
         var reasons = ReadinessLog()
         repeat {
             if let admin {
                 measure(admin)
-                if let catchUp { follow(catchUp, admin) }
+                if let catchUp { checkCommits(catchUp, admin) }
             }
             let status = telemetry.status
             reasons.log(status.notReady, to: log)
@@ -58,8 +58,8 @@ final class LagMonitor: Sendable {
         } while stopped.wait(timeout: .now() + .nanoseconds(Int(Self.interval.nanoseconds))) == .timedOut
     }
 
-    /// Other members commit for their partitions without telling us.
-    private func follow(_ catchUp: CatchUp, _ admin: KafkaAdmin) {
+    /// Other members commit for their partitions, which only the broker knows.
+    private func checkCommits(_ catchUp: CatchUp, _ admin: KafkaAdmin) {
         for (index, lane) in settings.engine.lanes.enumerated() {
             let open = catchUp.open.filter { lane.topics.contains($0.topic) }
             guard !open.isEmpty,
@@ -84,7 +84,7 @@ final class LagMonitor: Sendable {
             do throws(KafkaFailure) {
                 let unknown = telemetry.positions(lane: LaneID(index)).filter { $0.committed == nil }.map(\.partition)
                 if !unknown.isEmpty {
-                    // It takes a client of its own: once per assignment, not with every look.
+                    // It takes a client of its own: once per assignment, not every time.
                     let stored = try admin.committed(
                         group: settings.kafka.consumerGroup(lane: index, named: lane.name), unknown)
                     telemetry.found(stored, of: unknown)
@@ -103,7 +103,7 @@ final class LagMonitor: Sendable {
     }
 }
 
-/// What keeps the service from being ready for longer than one look is a line in the log, and another one when it is over.
+/// A reason for not being ready that lasts longer than one measurement is logged when it starts and when it ends.
 private struct ReadinessLog {
     private var seen: [ServiceStatus.NotReady] = []
     private var logged: [ServiceStatus.NotReady] = []
@@ -126,7 +126,7 @@ extension ServiceStatus.NotReady {
     fileprivate func isSame(_ other: ServiceStatus.NotReady) -> Bool { code == other.code && lane == other.lane }
 }
 
-/// What was done since the last line about it.
+/// The results since the last summary.
 private struct Summary {
     private var at: Instant
     private var counts = [UInt64](repeating: 0, count: Outcome.allCases.count)

@@ -3,7 +3,7 @@ public import KafkaModel
 public import NewsModel
 public import PublishEngine
 
-/// How a publisher is at one moment: what health, metrics and the dashboard show.
+/// The condition of a publisher at one moment, for health, metrics and the dashboard.
 public struct ServiceStatus: Sendable {
     public var at: Instant
     public var startedAt: Instant
@@ -13,29 +13,29 @@ public struct ServiceStatus: Sendable {
     public var tally: Tally
     /// The distinct halts of all shards, the oldest first.
     public var halts: [Halt]
-    /// What limits each shard.
+    /// The present limiter of each shard.
     public var limiters: [Limiter]
-    /// How long each held, in seconds, summed over the shards.
+    /// The time for which each has applied, in seconds, summed over the shards.
     public var limitedFor: [(limiter: Limiter, seconds: Double)]
     public var inFlight: Int
     public var concurrencyLimit: Int
     public var openConnections: Int
-    /// Requests the pace would let out at once; `nil` when it is unlimited.
+    /// Requests that the pace would allow at once; `nil` when it is unlimited.
     public var tokens: Int?
     /// The configured rate of the whole group.
     public var rate: EngineSettings.Rate?
-    /// What librdkafka counts about the producer; `nil` before it first did.
+    /// Librdkafka's statistics of the producer; `nil` before the first.
     public var producer: KafkaStatistics?
-    /// Errors that Kafka clients told of, and the last of them.
+    /// Errors that Kafka clients reported, and the last of them.
     public var kafkaErrors: UInt64
     public var lastKafkaError: KafkaFailure?
-    /// Partitions whose offsets started again: a topic was made anew, or cut back.
+    /// Partitions whose offsets started again: a topic was created again, or cut back.
     public var restarts: UInt64
-    /// Why something does not move, by lane, over all shards: also what is in order, as a retry that waits.
+    /// Reasons why something does not move, by lane, over all shards; includes normal ones such as a waiting retry.
     public var waits: [Waiting]
-    /// Why some news cannot be sent now; empty when ready.
+    /// Reasons why some news cannot be sent now; empty when ready.
     public var notReady: [NotReady]
-    /// Why the process should be restarted; `nil` when it is healthy.
+    /// The reason to restart the process; `nil` when it is healthy.
     public var stuck: String?
 
     public struct Lane: Sendable {
@@ -49,11 +49,11 @@ public struct ServiceStatus: Sendable {
         public var window: LaneSettings.Window
         public var ready: Int
         public var delayed: Int
-        /// Records of our partitions that are not committed, by the last look; `nil` before the first.
+        /// Uncommitted records of our partitions at the last measurement; `nil` before the first.
         public var lag: Int64?
-        /// What librdkafka counts about the lane's consumer; `nil` before it first did.
+        /// Librdkafka's statistics of the lane's consumer; `nil` before the first.
         public var consumer: KafkaStatistics?
-        /// How old the oldest record is that has no outcome yet; `nil` as above.
+        /// The age of the oldest record without an outcome; `nil` as above.
         public var lagAge: Duration?
     }
 
@@ -69,7 +69,7 @@ public struct ServiceStatus: Sendable {
         /// A stable word for programs, e.g. `hub-key-refused`.
         public var code: String
         public var detail: String
-        /// What a person should do.
+        /// The next step for an operator.
         public var remedy: String
         /// The lane it is about; `nil` for all.
         public var lane: String?

@@ -6,7 +6,7 @@ import Tracing
 
 /// A span for every request to the hub. It continues the trace of its event, and the result continues the span's.
 ///
-/// Confined to a shard's loop; absent while nobody traces.
+/// Confined to a shard's loop; absent without a tracer.
 final class RequestTraces {
     private let tracer: any Tracer
     private let attributes: SpanAttributes
@@ -15,7 +15,7 @@ final class RequestTraces {
     private var open: [RequestID: Open] = [:]
     /// The requests whose replies are being carried out.
     private var arrived: [DeliveryID: Open] = [:]
-    /// What results carry on that wait for their dead letters.
+    /// Headers for results that wait for their dead letters.
     private var kept: [DeliveryID: [RecordHeader]] = [:]
     /// Traces that began here and whose delivery is to be tried again.
     private var begun: [DeliveryID: InstrumentationContext] = [:]
@@ -25,7 +25,7 @@ final class RequestTraces {
     private struct Open {
         var span: any Tracing.Span
         var delivery: DeliveryID
-        /// Nobody before us traces the event.
+        /// The event came without a trace.
         var isFirst: Bool
     }
 

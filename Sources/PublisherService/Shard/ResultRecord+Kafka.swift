@@ -22,8 +22,8 @@ extension StoreRequest {
         )
     }
 
-    /// The event as it came, with what became of it beside it. Its time is that of the writing, from which retention counts;
-    /// the original's is a header.
+    /// The event as it came, with its outcome in headers. Its time is that of writing, from which retention counts; the
+    /// original's is a header.
     package func deadLetterRecord(_ record: SourceRecord, topic: String) -> ProducedRecord {
         var ours = [
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
@@ -35,7 +35,7 @@ extension StoreRequest {
         return ProducedRecord(topic: topic, key: record.key, value: record.value, headers: original + ours)
     }
 
-    /// What a dead letter says of itself; an event that came with such a header says something of another.
+    /// Headers about the dead letter itself. If the event came with one, that is about another record.
     private static let deadLetterHeaders: Set = [
         HeaderName.source, HeaderName.outcome, HeaderName.reason, HeaderName.writtenAt, HeaderName.truncated,
     ]

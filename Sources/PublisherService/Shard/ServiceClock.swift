@@ -8,7 +8,7 @@ package struct ServiceClock: Sendable {
 
     package var now: Moment { Moment(steady: Self.steady, wall: Self.wall) }
 
-    /// When a monotonic instant comes on the event loop's clock.
+    /// A monotonic instant on the event loop's clock.
     func deadline(of steady: Instant) -> NIODeadline {
         .uptimeNanoseconds(UInt64(clamping: steady.nanoseconds))
     }
@@ -25,6 +25,6 @@ package struct ServiceClock: Sendable {
 }
 
 extension Moment {
-    /// What the clock on the wall would have shown, had it been right then as it is now.
+    /// The wall-clock time at `steady`, by the clock as it is set now.
     func wall(at steady: Instant) -> Instant { wall + (steady - self.steady) }
 }

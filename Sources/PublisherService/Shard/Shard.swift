@@ -46,7 +46,7 @@ final class Shard {
     /// Wall minus monotonic at the last report: a step must be noticed although nothing happens.
     private var clockOffset: Duration?
 
-    /// What concerns more than this shard.
+    /// An event that concerns more than this shard.
     enum Event: Sendable {
         /// Its drain is done.
         case finished(Leftovers)
@@ -106,7 +106,7 @@ final class Shard {
         }
     }
 
-    /// What the rest of the process wants to know of an event.
+    /// Records an event for the rest of the process, and produces what waited for room.
     private func count(_ event: KafkaEvent) {
         switch event {
         case .assigned(let lane, _, let partitions):
@@ -145,7 +145,7 @@ final class Shard {
         armAlarm()
     }
 
-    /// - Parameter categories: all there have been, the new ones behind.
+    /// - Parameter categories: all since the start, the new ones at the end.
     func reload(_ reload: Reload, categories: [String]) {
         meter.know(categories)
         take(.reload(reload))
@@ -261,7 +261,7 @@ final class Shard {
         alarm = (at, task)
     }
 
-    /// Closes the connections; what is under way by then is lost to us.
+    /// Closes the connections; replies still under way are lost.
     func close() {
         alarm?.task.cancel()
         nextReport?.cancel()

@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// What a shard tells the rest of the process, ten times a second.
+/// A shard's report to the rest of the process, ten times a second.
 struct ShardReport: Sendable {
     /// By the monotonic clock, as is `progressAt`.
     var at: Instant
@@ -10,7 +10,7 @@ struct ShardReport: Sendable {
     var recent: RecentResults
     var status: EngineStatus
     var limiter: Limiter
-    /// How long each limiter held so far, in nanoseconds, in the order of `Limiter.allCases`.
+    /// The time for which each limiter has applied so far, in nanoseconds, in the order of `Limiter.allCases`.
     var limitedFor: [Int64]
     var tokens: Int?
     var openConnections: Int
@@ -38,7 +38,7 @@ final class ShardMeter {
         reportedAt = now
     }
 
-    /// Categories only ever come in addition: what was counted stays.
+    /// Categories are only ever added: their counts stay.
     func know(_ categories: [String]) {
         self.categories = categories
         tally.grow(toCategories: categories.count)
@@ -53,7 +53,7 @@ final class ShardMeter {
         recent.add(request)
     }
 
-    /// What held until now is counted as having held since the last report.
+    /// Counts the present limiter as having applied since the last report.
     func report(
         on engine: Engine, _ status: EngineStatus, openConnections: Int, at now: Moment
     ) -> ShardReport {
@@ -70,7 +70,7 @@ final class ShardMeter {
 }
 
 extension Input {
-    /// Whether it shows that the pipeline moves.
+    /// It shows that the pipeline moves.
     var isProgress: Bool {
         switch self {
         case .replies: true

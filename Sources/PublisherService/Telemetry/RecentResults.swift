@@ -2,16 +2,16 @@ import DequeModule
 import NewsModel
 import PublishEngine
 
-/// The last results. The bad ones have a queue of their own, so that a thousand good ones do not push them out.
+/// The latest results. Bad ones have a queue of their own, so that a thousand good ones do not push them out.
 struct RecentResults: Sendable {
     /// Results kept of each kind.
     static let capacity = 256
-    /// What the kept ones of each kind may hold in memory, about.
+    /// Memory that the results of each kind may take, roughly.
     static let bytesMax = 256 << 10
 
-    /// As they came, since that costs nothing.
+    /// Kept whole, which costs nothing.
     private var good = Recent<StoreRequest>()
-    /// Without what they carry.
+    /// Without their carried headers.
     private var bad = Recent<ResultRecord>()
 
     private struct Recent<Element: Sendable>: Sendable {
@@ -42,7 +42,7 @@ struct RecentResults: Sendable {
 }
 
 extension ResultRecord {
-    /// What it holds in memory, about: its own size and its texts.
+    /// Its memory, roughly: its own size and its texts.
     fileprivate var byteCount: Int {
         func count(_ text: String?) -> Int { text?.utf8.count ?? 0 }
         var bytes = 512 + count(eventID) + count(notificationID) + count(trackingID)

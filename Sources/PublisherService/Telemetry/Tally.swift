@@ -1,10 +1,10 @@
 public import NewsModel
 
-/// What was done so far, counted in plain arrays. Confined to a shard's loop; copies of it are what others see.
+/// Counts of the work done so far, in plain arrays. Confined to a shard's loop; others see copies.
 public struct Tally: Sendable {
     /// In the order of the settings.
     public private(set) var lanes: [Lane]
-    /// Outcomes of each category in the order of the settings, those of later reloads behind; an event in two categories counts in both.
+    /// Outcomes of each category in the order of the settings, those added by later reloads at the end; an event in two categories counts in both.
     public private(set) var categories: [Outcomes]
     /// Requests put on the wire, retries and probes included.
     public var requests: UInt64 = 0
@@ -42,7 +42,7 @@ public struct Tally: Sendable {
         self.categories = Array(repeating: Outcomes(), count: categories)
     }
 
-    /// Codes of failures that are told apart; further ones count as `other`.
+    /// Codes of failures that are counted by name; further ones count as `other`.
     static let reasonsMax = 64
 
     mutating func count(_ result: ResultRecord, lane: Int, categories indices: some Sequence<Int>) {

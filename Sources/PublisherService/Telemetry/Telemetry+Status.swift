@@ -40,7 +40,7 @@ extension Telemetry {
         let statuses = reports.map { $0.status.lanes[index] }
         let lag = state.lags[id]
         let oldest = reports.compactMap { $0.oldestHeld[index] }.min().map { now.wall - $0 }
-        // What is not read yet is at least as old as the time we have been waiting for it.
+        // Unread records are at least as old as the time for which there has been any lag.
         let age = oldest ?? lag?.since.map { now.steady - $0 }
         return ServiceStatus.Lane(
             name: settings.lanes[index].name, topics: settings.lanes[index].topics,
@@ -51,7 +51,7 @@ extension Telemetry {
             lag: lag?.records, consumer: state.consumers[id], lagAge: lag.map { _ in max(.zero, age ?? .zero) })
     }
 
-    /// Those that have the same reason in several shards are one, which lasts as long as the longest.
+    /// Waits of several shards for the same reason count as one, as long as the longest.
     private func waits(_ reports: [ShardReport], at now: Moment) -> [ServiceStatus.Waiting] {
         var waits: [ServiceStatus.Waiting] = []
         for wait in reports.flatMap(\.status.waits) {
@@ -78,8 +78,8 @@ extension Telemetry {
         return halts
     }
 
-    /// What waits for longer keeps a promise from being kept.
-    private static let patience = Duration.seconds(5)
+    /// Waits that last longer are reasons for not being ready.
+    private static let normalWait = Duration.seconds(5)
 
     private func notReady(
         _ lanes: [ServiceStatus.Lane], _ reports: [ShardReport], _ waits: [ServiceStatus.Waiting], _ state: State,
@@ -89,7 +89,7 @@ extension Telemetry {
         if state.isDraining { reasons.append(.init(code: "shutting-down", detail: "shutting down", remedy: "")) }
         for (index, lane) in lanes.enumerated() where lane.partitions == nil {
             // A rebalance takes a moment.
-            if let revokedAt = state.revokedAt[LaneID(index)], now.steady - revokedAt <= Self.patience { continue }
+            if let revokedAt = state.revokedAt[LaneID(index)], now.steady - revokedAt <= Self.normalWait { continue }
             reasons.append(
                 .init(
                     code: "not-assigned", detail: "lane \(lane.name): no partitions assigned yet",
@@ -112,7 +112,7 @@ extension Telemetry {
         }
         for wait in reports.flatMap(\.status.waits)
         where wait.isAlarming && wait.reason != .halt && wait.reason != .flood
-            && now.steady - wait.since > Self.patience
+            && now.steady - wait.since > Self.normalWait
         {
             let lane = wait.lane.map { settings.lanes[$0.index].name }
             let found = ServiceStatus.NotReady(

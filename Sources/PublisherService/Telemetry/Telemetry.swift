@@ -6,7 +6,7 @@ public import NewsModel
 import PublishEngine
 import Synchronization
 
-/// What a publisher has done and how it is, for everyone outside its event loops.
+/// The work and the condition of a publisher, for everyone outside its event loops.
 ///
 /// Shards count for themselves and report ten times a second, so that nothing here is touched for each event.
 public final class Telemetry: Sendable {
@@ -60,7 +60,7 @@ public final class Telemetry: Sendable {
 
     init(settings: PublisherSettings) {
         self.settings = settings.engine
-        health = Health(patience: max(.seconds(60), settings.limits.requestTimeout * 2))
+        health = Health(normalWait: max(.seconds(60), settings.limits.requestTimeout * 2))
         startedAt = clock.now.steady
         state = Mutex(
             State(
@@ -68,7 +68,7 @@ public final class Telemetry: Sendable {
                 categories: settings.table.categories.map(\.name), rate: settings.engine.rate))
     }
 
-    // MARK: What happened
+    // MARK: What shards and Kafka report
 
     func report(_ report: ShardReport, shard: ShardID) {
         state.withLock { $0.reports[shard.index] = report }
@@ -82,7 +82,7 @@ public final class Telemetry: Sendable {
         observer?(offsets)
     }
 
-    /// What others committed meanwhile is not known to us.
+    /// Forgets the committed offsets: others may have committed meanwhile.
     func assigned(lane: LaneID, shard: ShardID, partitions: [TopicPartition]) {
         state.withLock { state in
             for partition in state.assigned[LaneShard(lane: lane, shard: shard)] ?? [] {
@@ -104,7 +104,7 @@ public final class Telemetry: Sendable {
         }
     }
 
-    /// What was committed of the partition is an offset of its former incarnation.
+    /// The partition's committed offset belongs to its former incarnation.
     func restarted(_ partition: TopicPartition) {
         state.withLock { state in
             state.committed[partition] = nil
@@ -139,7 +139,7 @@ public final class Telemetry: Sendable {
         }
     }
 
-    /// - Returns: all categories there have been, the new ones behind.
+    /// - Returns: all categories since the start, the new ones at the end.
     func reloaded(rate: EngineSettings.Rate?, categories: [String]) -> [String] {
         state.withLock { state in
             state.rate = rate
@@ -159,7 +159,7 @@ public final class Telemetry: Sendable {
         }
     }
 
-    /// What stood committed when a partition came to us; what we committed since is newer.
+    /// The offsets committed when partitions were assigned to us; our own commits since then are newer.
     func found(_ stored: [TopicPartition: Int64], of partitions: [TopicPartition]) {
         state.withLock { state in
             for partition in partitions where state.committed[partition] == nil {
@@ -180,7 +180,7 @@ public final class Telemetry: Sendable {
 
     var resultObserver: (@Sendable (ResultRecord) -> Void)? { state.withLock { $0.onResult } }
 
-    // MARK: How it is
+    // MARK: What others read
 
     /// Outcomes so far, by outcome, over all lanes; those that did not occur are absent.
     public var outcomes: [Outcome: Int] {
