@@ -59,7 +59,7 @@ struct HealthTests {
         #expect(isStuck(report(held: 0), waiting: .seconds(90)))
         #expect(!isStuck(report(held: 0), waiting: .seconds(30)))
         let busy = report(held: 0, progress: .zero)
-        let health = Health(patience: .seconds(60))
+        let health = Health(normalWait: .seconds(60))
         let reports = [(0, report(held: 0)), (1, busy)]
         #expect(health.stuck(reports, errorAt: nil, waitingSince: start - .seconds(90), at: start) == nil)
     }
