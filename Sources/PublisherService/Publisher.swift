@@ -189,7 +189,7 @@ public final class Publisher: Sendable {
             if failure.isFatal { events.yield(.failed(.kafka(failure))) }
         case .log(let severity, let text):
             log.log(level: severity <= 3 ? .warning : .debug, "librdkafka", metadata: ["line": "\(text)"])
-        case .statistics(let lane, let statistics): telemetry.counted(statistics, lane: lane)
+        case .statistics(let lane, let statistics): telemetry.received(statistics, lane: lane)
         case .refused(let reasons):
             for reason in reasons {
                 log.error(

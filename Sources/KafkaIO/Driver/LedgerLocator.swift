@@ -123,7 +123,3 @@ struct LedgerLocator {
         return times
     }
 }
-
-extension KafkaFailure {
-    var isTimeout: Bool { ["_TIMED_OUT", "_TRANSPORT", "_TIMED_OUT_QUEUE", "REQUEST_TIMED_OUT"].contains(code) }
-}

@@ -1,3 +1,4 @@
+import Glibc
 import KafkaModel
 import NewsModel
 
@@ -181,5 +182,21 @@ extension KafkaCommand {
             .rewind(_, let lane, _), .commit(let lane, _, _), .release(let lane, _):
             lane
         }
+    }
+}
+
+/// One turn of the polling thread: its time, and the events it produced.
+struct Turn {
+    var now: Instant
+    var events: ShardEvents
+    let notify: @Sendable (KafkaNotice) -> Void
+}
+
+/// Nanoseconds of `CLOCK_MONOTONIC`, as NIO's deadlines have them.
+enum MonotonicClock {
+    static var now: Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 }

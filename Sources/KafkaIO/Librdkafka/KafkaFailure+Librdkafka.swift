@@ -23,6 +23,8 @@ extension KafkaFailure {
         self.init(rd_kafka_error_code(error), detail: "\(action): \(text)", fatal: rd_kafka_error_is_fatal(error) != 0)
     }
 
+    var isTimeout: Bool { ["_TIMED_OUT", "_TRANSPORT", "_TIMED_OUT_QUEUE", "REQUEST_TIMED_OUT"].contains(code) }
+
     private static let retriable: Set<Int32> = Set(
         [
             RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__RESOLVE, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,

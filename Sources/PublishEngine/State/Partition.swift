@@ -277,32 +277,3 @@ struct Partition: Sendable {
         return start
     }
 }
-
-/// The watermark that was given to be committed, and the first results of records that are finished, but may still stand
-/// above the watermark that the broker has: it may refuse the watermark and take L.
-struct WatermarkCommit: Sendable {
-    /// `nil`: it goes out once more although it has not moved.
-    private(set) var watermark: Int64?
-    /// Of records finished since the watermark was given.
-    private var uncommitted = Int64.max
-    /// Of those that it covers.
-    private var underCommit = Int64.max
-
-    var firstResult: Int64 { min(uncommitted, underCommit) }
-
-    mutating func begin(_ watermark: Int64) {
-        self.watermark = watermark
-        underCommit = min(underCommit, uncommitted)
-        uncommitted = .max
-    }
-
-    /// The broker has, or has not, taken the watermark that was given last.
-    mutating func finish(isTaken: Bool) {
-        if !isTaken { uncommitted = min(uncommitted, underCommit) }
-        underCommit = .max
-    }
-
-    mutating func repeatWatermark() { watermark = nil }
-    mutating func note(firstResult: Int64) { uncommitted = min(uncommitted, firstResult) }
-    mutating func forgetResultOffsets() { (uncommitted, underCommit) = (.max, .max) }
-}

@@ -4,7 +4,8 @@ public import NewsModel
 public struct Tally: Sendable {
     /// In the order of the settings.
     public private(set) var lanes: [Lane]
-    /// Outcomes of each category in the order of the settings, those added by later reloads at the end; an event in two categories counts in both.
+    /// Outcomes by category, in the order of the settings; those added by later reloads come last. An event in two
+    /// categories counts in both.
     public private(set) var categories: [Outcomes]
     /// Requests put on the wire, retries and probes included.
     public var requests: UInt64 = 0

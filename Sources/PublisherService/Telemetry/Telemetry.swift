@@ -125,7 +125,7 @@ public final class Telemetry: Sendable {
     }
 
     /// - Parameter lane: `nil` for the producer.
-    func counted(_ statistics: KafkaStatistics, lane: LaneID?) {
+    func received(_ statistics: KafkaStatistics, lane: LaneID?) {
         state.withLock { state in
             if let lane { state.consumers[lane] = statistics } else { state.producer = statistics }
         }

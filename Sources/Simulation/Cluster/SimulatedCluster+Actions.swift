@@ -72,7 +72,7 @@ extension SimulatedCluster {
                 smallestBytes: 250, timestamp: processes[address.process].moment(at: now).wall), address)
     }
 
-    /// The delivery that an engine says has ended, and under which ownership.
+    /// The delivery that an engine reports as ended, and its ownership.
     private mutating func settled(_ request: StoreRequest, _ address: Address) -> (Int, Int?)? {
         let source = request.result.source
         let ownership = ownership(of: source.partition, address)

@@ -150,7 +150,7 @@ extension SimulatedCluster {
         agenda.add(.commit(address, request), at: now + random.milliseconds(1...15))
     }
 
-    /// The broker takes a commit, or parts of it.
+    /// The broker accepts a commit, or parts of it.
     mutating func commit(_ request: CommitRequest, from address: Address) {
         let member = groups[request.lane].index(of: address).map { groups[request.lane].members[$0] }
         var failure: KafkaFailure?

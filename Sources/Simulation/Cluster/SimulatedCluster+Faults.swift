@@ -87,7 +87,7 @@ extension SimulatedCluster {
         for occurrence in missed where isStillMeant(occurrence) { happen(occurrence) }
     }
 
-    /// The clock on the wall is set; nothing tells the process.
+    /// The clock on the wall is set; the process gets no notice.
     private mutating func stepClock(_ process: Int, by size: Duration) {
         processes[process].lastStep = .init(at: now, wallBefore: processes[process].moment(at: now).wall)
         processes[process].wallOffset += size
@@ -100,7 +100,7 @@ extension SimulatedCluster {
         }
     }
 
-    // MARK: What is in force
+    // MARK: Faults in force
 
     func isPaused(_ lane: Int) -> Bool {
         activeFaults.contains { scenario.faults[$0].kind == .pausedLane(lane: lane) }
@@ -111,7 +111,7 @@ extension SimulatedCluster {
         activeFaults.first { scenario.faults[$0].kind == .unavailable(partition) }
     }
 
-    /// Until when nothing is appended to a partition.
+    /// Nothing is appended to a partition before this time.
     mutating func appendBlock(_ partition: TopicPartition) -> Instant? {
         var until: Instant?
         for fault in activeFaults {
@@ -127,7 +127,7 @@ extension SimulatedCluster {
         return until.flatMap { $0 > now ? $0 : nil }
     }
 
-    /// Why the broker does not take a record.
+    /// The broker's reason for refusing a record.
     mutating func refusal(of production: Production) -> String? {
         if production.bytes > setting.recordBytesMax {
             strike(.tooLarge)

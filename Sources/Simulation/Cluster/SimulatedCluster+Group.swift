@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Consumer groups: who is a member, who has which partitions, and how they change hands.
+/// Consumer groups: their members, the partitions of each, and rebalances.
 extension SimulatedCluster {
     // MARK: Members come and go
 
@@ -48,7 +48,7 @@ extension SimulatedCluster {
         expel(address, lane: lane, noticedAfter: max(process.frozenUntil - now, .zero))
     }
 
-    /// The broker forgets a member, which does not know yet.
+    /// The broker drops a member, which does not know yet.
     mutating func expel(_ address: Address, lane: Int, noticedAfter delay: Duration) {
         guard groups[lane].index(of: address) != nil else { return }
         remove(address, lane: lane)
@@ -67,7 +67,7 @@ extension SimulatedCluster {
 
     // MARK: Rebalances
 
-    /// Everyone is to give everything up and to join again.
+    /// All members are to give everything up and to join again.
     mutating func rebalance(_ lane: Int) {
         if !groups[lane].isRebalancing {
             groups[lane].isRebalancing = true
@@ -123,7 +123,7 @@ extension SimulatedCluster {
         rebalance(lane)
     }
 
-    // MARK: What a member does
+    // MARK: A member
 
     mutating func takeAssignment(
         _ address: Address, lane: Int, groupGeneration: Int, _ partitions: [TopicPartition]

@@ -44,7 +44,7 @@ extension SimulatedCluster {
         }
     }
 
-    /// The broker's answer about where partitions begin and end.
+    /// The broker's answer about the first and last offsets of partitions.
     mutating func locate(_ requests: [LedgerState.Request], _ address: Address, lane: Int) {
         let index = address.process
         processes[index].lanes[lane].isLocating = false

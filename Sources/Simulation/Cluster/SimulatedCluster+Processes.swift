@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Processes start and end, and who owns what.
+/// Processes start and end; ownerships of partitions begin and end with them.
 extension SimulatedCluster {
     mutating func start(_ index: Int) {
         guard processes[index].engine == nil else { return }
@@ -76,7 +76,7 @@ extension SimulatedCluster {
 
     // MARK: Ownerships
 
-    /// Writes down what an input means for who owns what.
+    /// Writes down the ownerships that an input begins or ends.
     mutating func note(_ input: Input, _ items: [Int], _ address: Address) {
         guard case .kafka(let event) = input else { return }
         switch event {
@@ -128,7 +128,7 @@ extension SimulatedCluster {
     private mutating func noteLedger(
         _ entries: [LedgerEntry], _ end: RestoreEnd?, of results: TopicPartition, in numbers: [Int]
     ) {
-        // An engine that has restored a partition learns no more of it from what is read for another topic's.
+        // An engine that has restored a partition learns no more of it from the reading for another topic's.
         for number in numbers
         where truth.ownerships[number].partition.partition == results.partition && !truth.ownerships[number].isRestored
         {

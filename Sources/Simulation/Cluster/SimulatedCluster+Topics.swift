@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Topics are deleted, made again, cut back, widened; results and offsets are forgotten.
+/// Topics are deleted, created again, cut back and widened; results and offsets are forgotten.
 extension SimulatedCluster {
     mutating func recreate(_ fault: Int, _ topic: String, partitions: Int, after gap: Duration) {
         guard truth.counts[topic] != nil else { return }
@@ -90,7 +90,7 @@ extension GroundTruth {
         places[item] = Place(partition: partition, offset: offset, publishedAt: now)
     }
 
-    /// All of it goes, what the groups committed for it too.
+    /// All of it goes, with the groups' offsets for it.
     func delete(_ topic: String) {
         for partition in sources.keys where partition.topic == topic {
             for (_, item) in sources[partition]?.items ?? [] { places[item]?.isGone = true }
@@ -111,7 +111,7 @@ extension GroundTruth {
         counts[topic] = partitions
     }
 
-    /// - Returns: the new end; `nil` when nothing was there to be lost.
+    /// - Returns: the new end; `nil` if there was nothing to lose.
     func cutBack(_ partition: TopicPartition, records: Int) -> Int64? {
         guard var log = sources[partition], !log.items.isEmpty else { return nil }
         for (offset, item) in log.items.suffix(records) {
@@ -125,7 +125,7 @@ extension GroundTruth {
         return log.end
     }
 
-    /// - Returns: whether the topic has changed.
+    /// - Returns: `true` if the topic has changed.
     func grow(_ topic: String, to count: Int) -> Bool {
         guard let before = counts[topic], before < count else { return false }
         counts[topic] = count
@@ -138,13 +138,13 @@ extension GroundTruth {
     }
 
     /// A reader starts above these records, because the offset was committed for others that stood there before the partition
-    /// was cut back, maybe by an owner who had not noticed: nothing tells it, as older records are the same.
+    /// was cut back, maybe by an owner that had not noticed. The reader cannot know, as the older records are the same.
     func hide(
         _ partition: TopicPartition, below offset: Int64, publishedAfter time: Instant, from reader: Address
     ) {
         for (stands, item) in sources[partition]?.items ?? [] where stands < offset {
             guard let place = places[item], place.publishedAt > time, !isSettled(item) else { continue }
-            // What the reader has read it finishes.
+            // The reader finishes the records that it has read.
             if takenBy[item].contains(where: { ownerships[$0].end == nil && ownerships[$0].address == reader }) {
                 continue
             }
@@ -157,7 +157,7 @@ extension GroundTruth {
         guard let lane = scenario.setting.lane(of: partition.topic), !log.items.isEmpty,
             Int(partition.partition) < counts[scenario.setting.results] ?? 0
         else { return true }
-        // Of an incarnation that nobody notices nothing is read.
+        // An incarnation that goes unnoticed is never read.
         if log.items.allSatisfy({ places[$0.item]?.isHidden == true }) { return true }
         return committed[lane][partition]?.offset == log.end
     }

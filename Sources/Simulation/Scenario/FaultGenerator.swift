@@ -49,7 +49,7 @@ struct FaultGenerator {
     // MARK: Kinds
 
     private mutating func drawHub() {
-        for _ in 0..<random.number(options.hubSpells) {
+        for _ in 0..<random.number(options.hubFaults) {
             let share = random.chance(percent: 40) ? 100 : random.number(2...60)
             let trouble = trouble()
             add(random.chance(percent: 30) ? 60 : 8, .hub(trouble, share: share))

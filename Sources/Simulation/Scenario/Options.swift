@@ -13,7 +13,7 @@ public struct Options: Sendable, Hashable {
     public var patience: Duration = .seconds(2 * 3600)
 
     /// The number of times the hub misbehaves; each time in any way.
-    public var hubSpells = 0...5
+    public var hubFaults = 0...5
     /// Chance in percent that every fault of a life names one lane, and not the most urgent.
     public var oneLane = 12
     public var badMinute = 12
@@ -45,7 +45,7 @@ public struct Options: Sendable, Hashable {
     /// The same news with nothing going wrong.
     public static let calm: Options = {
         var options = Options()
-        options.hubSpells = 0...0
+        options.hubFaults = 0...0
         for chance in chances { options[keyPath: chance] = 0 }
         return options
     }()

@@ -3,8 +3,8 @@ import NewsModel
 import PublishEngine
 
 /// G2: every record below a committed offset has all its results on the results topic. An owner that has not yet heard that
-/// the partition began anew cannot know the records that stand there now; whoever follows must find that out and go back, by
-/// what stands beside the offset.
+/// the partition began anew cannot know the records that stand there now; its successor must find that out by the note beside
+/// the offset, and go back.
 struct CommitsBehindResults: Checker {
     let promise = Promise.commitsBehindResults
     /// The last commits: everything below them is checked.
