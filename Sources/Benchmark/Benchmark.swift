@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What the publisher's work costs, measured.
+/// Measures the cost of the publisher's work.
 @main
 struct Benchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

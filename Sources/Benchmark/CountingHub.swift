@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// The quickest hub there is: it answers 201 to every request, after a delay if asked, and notes when each came.
+/// The fastest possible hub: it answers 201 to every request, after a delay if asked, and records the time of each.
 final class CountingHub: Sendable {
     let port: Int
     private let group: MultiThreadedEventLoopGroup
@@ -11,7 +11,7 @@ final class CountingHub: Sendable {
 
     private struct Arrivals {
         var times: [NIODeadline] = []
-        /// When the first request about each event came.
+        /// The arrival of the first request about each event.
         var byEvent: [Int: NIODeadline] = [:]
     }
 
@@ -40,7 +40,7 @@ final class CountingHub: Sendable {
         note.hub = self
     }
 
-    /// When each request came, in order.
+    /// The arrival of each request, in order.
     func times() -> [NIODeadline] { arrivals.withLock { $0.times } }
 
     func firstArrivals() -> [Int: NIODeadline] { arrivals.withLock { $0.byEvent } }
@@ -54,7 +54,7 @@ final class CountingHub: Sendable {
         }
     }
 
-    /// Handlers are made before the hub is.
+    /// Set later, because handlers are made before the hub.
     private final class Note: @unchecked Sendable {
         weak var hub: CountingHub?
 
@@ -106,7 +106,7 @@ private final class Answering: ChannelInboundHandler {
 }
 
 extension ByteBuffer {
-    /// Where the bytes behind the first `mark` begin, counted from the first readable byte.
+    /// The index behind the first `mark`, counted from the first readable byte.
     func position(after mark: StaticString) -> Int? {
         let mark = UnsafeBufferPointer(start: mark.utf8Start, count: mark.utf8CodeUnitCount)
         return withUnsafeReadableBytes { bytes in

@@ -1,14 +1,14 @@
 import Histogram
 import NIOCore
 
-/// What one scenario came to.
+/// The figures of one scenario.
 struct Figures: Codable {
     var scenario: String
     /// Between the 5th and the 95th percent, so that the start does not count.
     var requestsPerSecond: Double
     /// User and system time of the whole process per request, in microseconds.
     var cpuPerRequest: Double
-    /// The most memory it held, in MiB.
+    /// Peak memory, in MiB.
     var memory: Int
     /// From the moment an event was due to be written to its arrival at the hub, in milliseconds.
     var latency: Latency?

@@ -3,7 +3,7 @@ import NewsModel
 import NotificationHub
 import PublishEngine
 
-/// Events of the usual size for the benchmarks: about 400 bytes, as wire copy is.
+/// Events of the usual size for the benchmarks: about 400 bytes, like wire copy.
 struct News {
     static let summary =
         "Investors took heart from figures that were less bad than feared, and the index closed at its highest since "

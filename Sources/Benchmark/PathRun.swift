@@ -46,7 +46,7 @@ struct PathRun {
 
         let before = Self.childrenTime()
         let process = try start(file)
-        // Whatever goes wrong here, the program does not outlive it.
+        // The program must not outlive this, whatever goes wrong.
         defer { if process.isRunning { process.terminate() } }
         let (due, memory) = try await Task.detached { try follow(process, hub, writer) }.value
         let times = hub.times()
@@ -75,8 +75,8 @@ struct PathRun {
         return process
     }
 
-    /// Blocks until the program has ended. Returns when each event was due, where they are written meanwhile, and the
-    /// most memory the program held.
+    /// Blocks until the program has ended. Returns the time at which each event was due, if they are written meanwhile,
+    /// and the program's peak memory.
     private func follow(
         _ process: Process, _ hub: CountingHub, _ writer: RecordPublisher
     ) throws -> (due: [Int: NIODeadline], memory: Int) {
@@ -90,7 +90,7 @@ struct PathRun {
             guard process.terminationStatus == 0 else { throw BenchmarkFailure("newswire run failed") }
             return ([:], memory)
         }
-        // Some of each partition tell that it is read; they do not count.
+        // A few events per partition show that it is being read; they do not count.
         let warmUp = (1...scenario.partitions * 4).map { $0 + 10_000_000 }
         for number in warmUp { try write(number, to: "news.events", writer) }
         try writer.flush()
@@ -123,7 +123,7 @@ struct PathRun {
         let arrived = hub.firstArrivals()
         var histogram = Histogram<UInt32>(highestTrackableValue: 60_000_000)
         for (number, at) in due {
-            // What never came counts as the longest there is.
+            // An event that never arrived counts as the longest latency.
             let waited = arrived[number].map { max(($0 - at).nanoseconds, 0) / 1_000 } ?? 60_000_000
             histogram.record(UInt64(min(waited, 60_000_000)))
         }
@@ -138,7 +138,7 @@ struct PathRun {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    /// In MiB; 0 when it cannot be known.
+    /// In MiB; 0 if unknown.
     private static func peakMemory(of process: Int32) -> Int {
         let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

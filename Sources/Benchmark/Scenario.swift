@@ -8,13 +8,13 @@ struct Scenario {
     var isSecure = false
     var connections = 64
     var shards = 1
-    /// What the hub takes to answer, in milliseconds.
+    /// The hub's response time, in milliseconds.
     var delay = 0
-    /// Requests a second; `nil` for as many as go.
+    /// Requests a second; `nil` for no limit.
     var rate: Int?
-    /// Events written a second while it runs; `nil` when all are there before.
+    /// Events written a second during the run; `nil` if all are written before it.
     var writtenPerSecond: Int?
-    /// Events on the other lane, there before.
+    /// Events on the other lane, written before the run.
     var backfill = 0
 
     var requestsPerEvent: Int { max(platforms.count, 1) }
@@ -36,7 +36,7 @@ struct Scenario {
 
     /// - Parameter certificate: a file with the certificate to trust.
     ///
-    /// The broker of this process holds an empty fetch for its whole waiting time, so that is kept short.
+    /// The embedded broker holds an empty fetch for its whole waiting time, so that time is short.
     func configuration(broker: String, hubPort: Int, certificate: String?) -> String {
         let scheme = isSecure ? "https" : "http"
         let lanes =

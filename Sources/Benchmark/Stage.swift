@@ -1,19 +1,19 @@
 import CAllocations
 
-/// One step of an event's way, run again and again in a tight loop.
+/// One step in the life of an event, run in a tight loop.
 struct Stage {
     let name: String
-    /// What it asked memory for in a release build when it was last made better, rounded up: more is a step back.
+    /// Allocations in a release build when last improved, rounded up; more is a regression.
     let allocationsMax: Double
     /// Runs the step `count` times.
     let run: (_ count: Int) -> Void
 
-    /// What one run costs.
+    /// The cost of one run.
     struct Cost: Codable {
         var stage: String
-        /// Of the quickest round: whatever else the machine does only makes a round slower.
+        /// Of the fastest round: other work on the machine only makes a round slower.
         var nanoseconds: Double
-        /// Times memory was asked for; the same on every machine.
+        /// Allocations; the same on every machine.
         var allocations: Double
         var allocationsMax: Double
     }

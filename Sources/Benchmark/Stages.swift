@@ -7,7 +7,7 @@ import NotificationHub
 import PublishEngine
 import PublisherService
 
-/// The steps of an event's way, in its order.
+/// The steps in the life of an event, in order.
 struct Stages {
     let all: [Stage]
 
@@ -88,7 +88,7 @@ struct Stages {
     }
 }
 
-/// Keeps the optimizer from leaving the work out.
+/// Keeps the optimizer from removing the work.
 @inline(never)
 func keep<Value>(_ value: borrowing Value) {}
 

@@ -2,7 +2,7 @@ import Foundation
 package import HTTPTypes
 package import NIOCore
 
-/// Who sends a request, as far as its connection and its head can tell.
+/// The sender of a request, as far as its connection and its head reveal it.
 package struct Caller: Sendable, Hashable {
     /// The address at the other end of the connection.
     package var address: String
@@ -42,13 +42,13 @@ package struct Caller: Sendable, Hashable {
         !isForwarded && Self.isLoopback(address) && Self.namesLoopback(authority ?? "") && isSameSite
     }
 
-    /// Whether no page sent the request, or one that came from the host it asks.
+    /// No page sent the request, or a page from the host that it asks.
     package var isSameSite: Bool {
         guard let origin else { return true }
         return origin == "http://\(authority ?? "")" || origin == "https://\(authority ?? "")"
     }
 
-    /// Whether a host, with or without a port, is `localhost` or a literal address of the loopback interface.
+    /// `true` for `localhost` and for literal addresses of the loopback interface, with or without a port.
     package static func namesLoopback(_ authority: String) -> Bool {
         var host = authority[...]
         if host.hasPrefix("[") {
@@ -64,7 +64,7 @@ package struct Caller: Sendable, Hashable {
         return host.lowercased() == "localhost" || isLoopback(String(host))
     }
 
-    /// Whether a literal address belongs to the loopback interface: 127.0.0.0/8, `::1`, or the former inside the latter.
+    /// `true` for literal addresses of the loopback interface: 127.0.0.0/8, `::1`, and IPv4 ones mapped to IPv6.
     package static func isLoopback(_ address: String) -> Bool {
         switch try? SocketAddress(ipAddress: address, port: 0) {
         case .v4(let v4): UInt32(bigEndian: v4.address.sin_addr.s_addr) >> 24 == 127

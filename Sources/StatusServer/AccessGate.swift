@@ -6,8 +6,8 @@ struct AccessGate: Sendable {
     private let isOnLoopback: Bool
 
     /// - Parameters:
-    ///   - token: opens everything to callers that show it; `nil` for none.
-    ///   - isOnLoopback: the port is open to this machine alone.
+    ///   - token: callers that show it may do everything; `nil` for none.
+    ///   - isOnLoopback: the port is open to this machine only.
     init(token: String?, isOnLoopback: Bool) {
         self.token = token.map { Array($0.utf8) }
         self.isOnLoopback = isOnLoopback
@@ -21,7 +21,7 @@ struct AccessGate: Sendable {
         case refused(String)
     }
 
-    /// Anybody may read who can connect, except through a name that somebody made point at this machine.
+    /// Every caller that can connect may read, except through a foreign name that resolves to this machine.
     func mayRead(_ caller: Caller, authorization: String?) -> Bool {
         guard isOnLoopback, let authority = caller.authority else { return true }
         return Caller.namesLoopback(authority) || authorization.map(showsToken) ?? false
@@ -39,7 +39,7 @@ struct AccessGate: Sendable {
         return Self.isEqual(Array(authorization.utf8), Array("Bearer ".utf8) + token)
     }
 
-    /// Takes equally long wherever the first difference is.
+    /// Takes the same time wherever the first difference is.
     private static func isEqual(_ given: [UInt8], _ wanted: [UInt8]) -> Bool {
         var difference = given.count ^ wanted.count
         for (index, byte) in wanted.enumerated() {

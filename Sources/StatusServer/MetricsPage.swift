@@ -4,9 +4,9 @@ import OTLPTracing
 import PublishEngine
 import PublisherService
 
-/// Everything that can be counted or measured, in the names operators build alerts on.
+/// All metrics of a process, under the names that alerts and dashboards use.
 enum MetricsPage {
-    /// - Parameter spans: `nil` when nobody traces.
+    /// - Parameter spans: `nil` without tracing.
     static func text(_ status: ServiceStatus, _ process: ProcessFigures, spans: SpanExporter.Counts? = nil) -> [UInt8] {
         var text = MetricsText()
         deliveries(status, &text)

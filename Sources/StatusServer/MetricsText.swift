@@ -27,7 +27,7 @@ struct MetricsText {
         line("", labels, Self.text(value))
     }
 
-    /// `counts` has one more entry than `bounds` (in seconds): what is beyond them.
+    /// `counts` has one more entry than `bounds` (in seconds), for values above the last bound.
     mutating func histogram(bounds: [Double], counts: [UInt64], sum: Double, _ label: Label) {
         var total: UInt64 = 0
         for (bound, count) in zip(bounds + [.infinity], counts) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the operating system says about this process; what it does not say is left out.
+/// The operating system's figures for this process; those it does not report are left out.
 struct ProcessFigures {
     /// User and system time, in seconds.
     var cpuSeconds: Double
@@ -18,7 +18,7 @@ struct ProcessFigures {
         let cpu = [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
         let memory = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
         let pages = memory?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
-        // The listing holds one file open itself.
+        // Listing the folder opens one file itself.
         let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count - 1
         var limit = rlimit()
         #if canImport(Glibc)

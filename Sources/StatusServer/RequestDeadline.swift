@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Answers 408 and closes when a request does not arrive whole in time, however steadily its bytes drip.
+/// Answers 408 and closes when a request is not complete in time, however steadily its bytes arrive.
 ///
-/// Every answer here is written after the whole request was read, so what is written ends the wait.
+/// Answers are written only after the whole request was read, so the first write ends the wait.
 final class RequestDeadline: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -48,7 +48,7 @@ final class RequestDeadline: ChannelDuplexHandler {
         context.close(promise: nil)
     }
 
-    /// Puts a deadline in front of everything else: where bytes are still bytes.
+    /// Puts a deadline in front of all other handlers, where the bytes are not decoded yet.
     final class Installer: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = Any
 

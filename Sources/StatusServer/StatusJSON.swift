@@ -159,7 +159,7 @@ enum StatusJSON {
         }
     }
 
-    /// Percentiles since the start, in seconds, and the buckets behind them for those who want them over less time.
+    /// Percentiles since the start, in seconds, and the buckets to compute them over a shorter time.
     private static func latency(_ name: StaticString, _ histogram: LatencyHistogram, _ json: inout JSONWriter) {
         json.object(name) { json in
             json.field("p50", histogram.quantile(0.5))

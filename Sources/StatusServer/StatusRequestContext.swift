@@ -2,7 +2,7 @@ import HTTPServing
 import Hummingbird
 import NIOCore
 
-/// The connection of a request, as far as answering needs it.
+/// The connection that a request came on.
 struct StatusRequestContext: InitializableFromSource {
     let channel: any Channel
 

@@ -18,7 +18,7 @@ struct StatusResponder: HTTPResponder {
     let log: Logger
     private let streams = StreamCount()
 
-    /// No request has a use for a larger body.
+    /// Requests have no body; a short one is ignored.
     private static let bodyMax = 4096
     private static let resultsMax = 200
 
@@ -34,7 +34,7 @@ struct StatusResponder: HTTPResponder {
             _ = try await request.body.collect(upTo: Self.bodyMax)
         } catch is NIOTooManyBytesError {
             var answer = Self.problem(.contentTooLarge, "No request here has a body.")
-            // The rest of the body is not worth reading.
+            // Do not read the rest of the body.
             answer.headers[.connection] = "close"
             return answer
         }
@@ -103,9 +103,9 @@ struct StatusResponder: HTTPResponder {
         return Self.json(.ok, StatusJSON.results(publisher.telemetry.recentResults(of: event, limit: limit)))
     }
 
-    /// The status once a second, as server-sent events, until the reader goes.
+    /// The status once a second, as server-sent events, until the reader disconnects.
     private func stream(_ context: StatusRequestContext) -> Response {
-        guard streams.begin() else { return Self.problem(.serviceUnavailable, "Too many are watching already.") }
+        guard streams.begin() else { return Self.problem(.serviceUnavailable, "Too many streams are open already.") }
         var response = Self.answer(.ok, Self.eventStream, [])
         response.body = ResponseBody { [publisher, streams] writer in
             defer { streams.end() }
@@ -198,7 +198,7 @@ struct StatusResponder: HTTPResponder {
     }
 }
 
-/// How many are watching; each costs a little every second.
+/// Limits the open streams; each costs a little every second.
 private final class StreamCount: Sendable {
     private static let most = 32
     private let count = Mutex(0)

@@ -7,7 +7,7 @@ public import PublisherService
 
 /// A publisher's health, metrics and dashboard over HTTP.
 public struct StatusServer: Sendable {
-    /// Scrapers, probes and a handful of dashboards; more than that is somebody's mistake.
+    /// Enough for scrapers, probes and a handful of dashboards.
     private static let connectionsMax = 128
 
     private let settings: StatusServerSettings
@@ -15,7 +15,7 @@ public struct StatusServer: Sendable {
     private let exporter: SpanExporter?
     private let log: Logger
 
-    /// - Parameter exporter: what it did with its spans is a metric; `nil` when nobody traces.
+    /// - Parameter exporter: its span counts become metrics; `nil` without tracing.
     public init(
         _ settings: StatusServerSettings, publisher: Publisher, exporter: SpanExporter? = nil, log: Logger
     ) {

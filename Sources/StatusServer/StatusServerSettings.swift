@@ -1,13 +1,13 @@
-/// Where the status of a publisher is served, and who may act on it.
+/// The address of a publisher's status, and the callers that may act on it.
 public struct StatusServerSettings: Sendable, CustomStringConvertible {
-    /// Anything but loopback lets others on the network read the status.
+    /// The address to listen on. Any but loopback lets other machines read the status.
     public var host: String
     /// 0 lets the system choose.
     public var port: Int
-    /// Callers that show it may pause and resume lanes from anywhere; without one only this machine may.
+    /// Callers that show it may pause and resume lanes from anywhere; without one, only callers on this machine may.
     public var token: String?
 
-    /// How long a request may take to arrive whole, and how long a connection may be idle.
+    /// The longest time for a request to arrive, and the longest that a connection may be idle.
     package var requestTimeout = Duration.seconds(10)
     package var idleTimeout = Duration.seconds(15)
 
