@@ -38,9 +38,9 @@ func `the data of a structured CloudEvent may be an object, a string or base64`(
 @Test(arguments: [
     (#"{\#(attributes)}"#, "bad-cloudevent", "no data"),
     (#"{\#(attributes),"data":{"id":"a","headline":"h"},"data_base64":"e30="}"#, "bad-cloudevent", "both"),
-    (#"{\#(attributes),"data_base64":"e30"}"#, "bad-cloudevent", "base 64"),
-    (#"{\#(attributes),"data_base64":"e30=e30="}"#, "bad-cloudevent", "base 64"),
-    (#"{\#(attributes),"data_base64":"===="}"#, "bad-cloudevent", "base 64"),
+    (#"{\#(attributes),"data_base64":"e30"}"#, "bad-cloudevent", "not base64"),
+    (#"{\#(attributes),"data_base64":"e30=e30="}"#, "bad-cloudevent", "not base64"),
+    (#"{\#(attributes),"data_base64":"===="}"#, "bad-cloudevent", "not base64"),
     (#"{\#(attributes),"data_base64":{}}"#, "wrong-type", "data_base64"),
     (#"{\#(attributes),"data":[]}"#, "wrong-type", "data must be an object"),
     (#"{\#(attributes),"data":"<xml/>"}"#, "invalid-json", "byte 0"),

@@ -17,7 +17,7 @@ private let refusals: [(value: String?, code: String, detail: String, id: String
     (#"{"id":"a" "headline":"b"}"#, "invalid-json", "comma or a closing bracket is missing at byte 10", nil),
     (#"{"id":"a","headline":"b",}"#, "invalid-json", "byte 25", nil),
     (#"{"id":"a","headline":"b"}]"#, "invalid-json", "something follows the document at byte 25", nil),
-    (#"{"id":"a","tags":[1}}"#, "invalid-json", "wrong bracket closes at byte 19", nil),
+    (#"{"id":"a","tags":[1}}"#, "invalid-json", "the wrong closing bracket at byte 19", nil),
     (#"{"id" "a"}"#, "invalid-json", "colon is missing at byte 6", nil),
     ("{id: 1}", "invalid-json", "name in quotes is missing at byte 1", nil),
     (#"{"id":'a'}"#, "invalid-json", "byte 6", nil),
