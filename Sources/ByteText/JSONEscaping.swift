@@ -2,8 +2,8 @@
 package enum JSONEscaping {
     /// Hands the escaped text to `write`, piece by piece: what needs no escape in runs as long as possible.
     ///
-    /// Swift strings are valid UTF-8, so only ASCII is looked at.
-    @inlinable
+    /// Swift strings are valid UTF-8, so only ASCII is looked at. Always inlined, or `write` is a call through a pointer.
+    @inlinable @inline(__always)
     package static func escape(_ text: UnsafeBufferPointer<UInt8>, _ write: (UnsafeBufferPointer<UInt8>) -> Void) {
         // Without a branch per byte, so that the compiler can take many bytes at once.
         var escapes: UInt8 = 0
