@@ -50,7 +50,9 @@ public final class RunningHub: Sendable {
 
     /// Closes the port and every connection. Returns when all are closed.
     public func stop() async {
-        hub.close()
+        // The delivery loop ends with the server: if it ended first, its service group would cancel the server, and
+        // cancelling drops connections that are just being made.
         await server.stop()
+        hub.close()
     }
 }

@@ -125,6 +125,19 @@ struct ServedHubTests {
         }
     }
 
+    /// Its delivery loop used to end first, which cancelled the server and ended the process.
+    @Test(arguments: 0..<10)
+    func `a hub stops while callers keep asking`(round: Int) async throws {
+        let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
+        let port = hub.port
+        let callers = (0..<4).map { _ in
+            Task { while (try? await RawClient.call(port, "GET", "/_emulator/count")) != nil {} }
+        }
+        for _ in 0..<4 { #expect(try await RawClient.call(port, "GET", "/_emulator/count").status == 200) }
+        await hub.stop()
+        for caller in callers { await caller.value }
+    }
+
     @Test
     func `another site's page cannot reach the emulator's own paths`() async throws {
         try await withVectorHub { hub in

@@ -16,7 +16,7 @@ struct StatusRoom {
     private let running: Task<Void, any Error>
 
     /// - Parameter runs: `false` leaves the publisher as it is before its start.
-    init(token: String? = nil, runs: Bool = true, requestTimeout: Duration = .seconds(10)) async throws {
+    init(token: String? = nil, runs: Bool = true, requestTimeout: Duration = .seconds(120)) async throws {
         newsroom = try await Newsroom(partitions: 2)
         publisher = try newsroom.publisher(
             try newsroom.settings {
@@ -28,6 +28,7 @@ struct StatusRoom {
             })
         var status = StatusServerSettings(port: 0, token: token)
         status.requestTimeout = requestTimeout
+        status.idleTimeout = .seconds(120)
         let log = log
         server = try await StatusServer(
             status, publisher: publisher, log: Logger(label: "status") { _ in log.handler }
