@@ -10,6 +10,8 @@ private let python = Python(with: "selenium")
 func `a reader subscribes in a browser and receives the news that was published with it`() async throws {
     let demo = try Program.start(["demo", "--port", "0"])
     let page = try await demo.printed("  look at  ").dropFirst("  look at  ".count)
+    // A phone that subscribes earlier gets the demo's own events too.
+    _ = try await demo.printed("All events have their outcome")
     let ended = try await #require(python).run(script: "page.py", arguments: [String(page)] + Browser.screenshots)
     #expect(ended.status == 0)
     demo.terminate()
