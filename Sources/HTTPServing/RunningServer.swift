@@ -43,13 +43,18 @@ public final class RunningServer: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: name,
                 availableConnectionsDelegate: connectionsMax.map { .maximum($0, logger: logger) }),
-            services: services,
             onServerRunning: { channel in
                 if let listener = try? await Listener(channel) { opened.yield(listener) }
             }, logger: logger)
-        // Only ever ended by a graceful shutdown: cancellation would drop connections that are just being made, which
-        // traps (see `AcceptedConnections`).
-        let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+        // Only ever ended by a graceful shutdown, whichever service ends first: cancellation would drop connections that
+        // are just being made, which traps (see `AcceptedConnections`).
+        let group = ServiceGroup(
+            configuration: .init(
+                services: (services + [application]).map {
+                    .init(
+                        service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
+                        failureTerminationBehavior: .gracefullyShutdownGroup)
+                }, logger: logger))
         let serving = Task {
             defer { opened.finish() }
             try await group.run()

@@ -1,5 +1,6 @@
 import ByteText
 import Foundation
+import HTTPServing
 import HTTPTypes
 import HubEmulator
 import Hummingbird
@@ -9,13 +10,11 @@ import ServiceLifecycle
 
 /// Translates between HTTP and the hub's values; it makes no decisions.
 struct HubResponder: HTTPResponder {
-    typealias Context = HubRequestContext
-
     let hub: ServedHub
     let inspection: Inspection
     let isSecure: Bool
 
-    func respond(to request: Request, context: HubRequestContext) async throws -> Response {
+    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         let target = request.head.path ?? "/"
         var asked = HubHTTPRequest(method: request.method.rawValue, target: target)
         asked.isSecure = isSecure
@@ -42,7 +41,7 @@ struct HubResponder: HTTPResponder {
         return await deliver(hub.handle(asked), context)
     }
 
-    private func deliver(_ reply: HubHTTPResponse, _ context: HubRequestContext) async -> Response {
+    private func deliver(_ reply: HubHTTPResponse, _ context: ConnectionContext) async -> Response {
         if reply.delayMilliseconds > 0 { await context.pause(milliseconds: reply.delayMilliseconds) }
         switch reply.transmission {
         case .whole: break
@@ -96,7 +95,7 @@ struct HubResponder: HTTPResponder {
         return ByteBuffer(bytes: bytes)
     }
 
-    private static func slowBody(_ bytes: [UInt8], bytesPerSecond: Int, _ context: HubRequestContext) -> ResponseBody {
+    private static func slowBody(_ bytes: [UInt8], bytesPerSecond: Int, _ context: ConnectionContext) -> ResponseBody {
         ResponseBody(contentLength: bytes.count) { writer in
             let piece = max(1, bytesPerSecond / 10)
             let pause = Int64(1000 * piece / bytesPerSecond)

@@ -49,10 +49,5 @@ public final class RunningHub: Sendable {
     public func clearFaults() { hub.withHub { $0.clearFaults() } }
 
     /// Closes the port and every connection. Returns when all are closed.
-    public func stop() async {
-        // The delivery loop ends with the server: if it ended first, its service group would cancel the server, and
-        // cancelling drops connections that are just being made.
-        await server.stop()
-        hub.close()
-    }
+    public func stop() async { await server.stop() }
 }

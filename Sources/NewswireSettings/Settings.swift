@@ -118,8 +118,6 @@ extension Settings {
     }
 
     package var topicRules: TopicRules {
-        TopicRules(
-            lanes: engine.lanes.map { .init(name: $0.name, topics: $0.topics, maxAge: $0.maxAge) },
-            resultsTopic: engine.resultsTopic, deadLetterTopic: deadLettersTopic)
+        TopicRules(engine, deadLetterTopic: deadLettersTopic)
     }
 }

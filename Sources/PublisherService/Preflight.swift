@@ -1,7 +1,7 @@
 import KafkaIO
-import KafkaModel
+package import KafkaModel
 import NewsModel
-import PublishEngine
+package import PublishEngine
 
 /// Checks the conditions for starting a publisher, and keeps what it reads for that. Blocks: call it on a thread that may wait.
 struct Preflight {
@@ -15,7 +15,7 @@ struct Preflight {
     init(_ settings: PublisherSettings, measuringEnds: Bool) throws(PublisherFailure) {
         do {
             let admin = try KafkaAdmin(settings: settings.kafka)
-            let rules = settings.topicRules
+            let rules = TopicRules(settings.engine, deadLetterTopic: settings.deadLetterTopic)
             let states = try admin.states(of: rules.topics.map(\.name))
             let findings = rules.findings(states)
             let problems = findings.filter { $0.severity == .refuse }.map(\.description)
@@ -53,10 +53,10 @@ struct Preflight {
     }
 }
 
-extension PublisherSettings {
-    /// The rules for the topics.
-    var topicRules: TopicRules {
-        TopicRules(
+extension TopicRules {
+    /// The rules for the topics of an engine with these settings.
+    package init(_ engine: EngineSettings, deadLetterTopic: String) {
+        self.init(
             lanes: engine.lanes.map { .init(name: $0.name, topics: $0.topics, maxAge: $0.maxAge) },
             resultsTopic: engine.resultsTopic, deadLetterTopic: deadLetterTopic)
     }

@@ -40,21 +40,13 @@ enum MetricsPage {
             }
         }
         text.family("newswire_dead_letters_total", .counter, "Records written to the dead-letter topic.") { text in
-            for (lane, tally) in zip(status.lanes, status.tally.lanes) {
-                for (reason, count) in tally.deadLetters.sorted(by: { $0.key < $1.key }) {
-                    text.sample(count, ("lane", lane.name), ("reason", reason))
-                }
-            }
+            perLane(status, by: "reason", \.deadLetters, &text)
         }
         text.family(
             "newswire_payload_cuts_total", .counter,
             "Deliveries with a part shortened or left out to fit the platform's limit, by part."
         ) { text in
-            for (lane, tally) in zip(status.lanes, status.tally.lanes) {
-                for (part, count) in tally.cuts.sorted(by: { $0.key < $1.key }) {
-                    text.sample(count, ("lane", lane.name), ("part", part))
-                }
-            }
+            perLane(status, by: "part", \.cuts, &text)
         }
         text.family(
             "newswire_categories_left_out_total", .counter,
@@ -66,6 +58,18 @@ enum MetricsPage {
         }
         text.family("newswire_hub_requests_total", .counter, "Requests sent to the hub, retries and probes included.") {
             $0.sample(status.tally.requests)
+        }
+    }
+
+    /// A sample for each lane and each key of its counts, in the keys' order.
+    private static func perLane(
+        _ status: ServiceStatus, by label: String, _ counts: KeyPath<Tally.Lane, [String: UInt64]>,
+        _ text: inout MetricsText
+    ) {
+        for (lane, tally) in zip(status.lanes, status.tally.lanes) {
+            for (key, count) in tally[keyPath: counts].sorted(by: { $0.key < $1.key }) {
+                text.sample(count, ("lane", lane.name), (label, key))
+            }
         }
     }
 

@@ -10,8 +10,6 @@ import Synchronization
 
 /// Turns requests into answers about the publisher.
 struct StatusResponder: HTTPResponder {
-    typealias Context = StatusRequestContext
-
     let publisher: Publisher
     let exporter: SpanExporter?
     let gate: AccessGate
@@ -29,7 +27,7 @@ struct StatusResponder: HTTPResponder {
         self.log = log
     }
 
-    func respond(to request: Request, context: StatusRequestContext) async throws -> Response {
+    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         do {
             _ = try await request.body.collect(upTo: Self.bodyMax)
         } catch is NIOTooManyBytesError {
@@ -69,7 +67,7 @@ struct StatusResponder: HTTPResponder {
         case stream = "/api/stream"
     }
 
-    private func show(_ page: Page, _ request: Request, _ context: StatusRequestContext) -> Response {
+    private func show(_ page: Page, _ request: Request, _ context: ConnectionContext) -> Response {
         switch page {
         case .dashboard: return Self.file(PackageResources.dashboard_html, "text/html; charset=utf-8")
         case .style: return Self.file(PackageResources.dashboard_css, "text/css; charset=utf-8")
@@ -104,7 +102,7 @@ struct StatusResponder: HTTPResponder {
     }
 
     /// The status once a second, as server-sent events, until the reader disconnects.
-    private func stream(_ context: StatusRequestContext) -> Response {
+    private func stream(_ context: ConnectionContext) -> Response {
         guard streams.begin() else { return Self.problem(.serviceUnavailable, "Too many streams are open already.") }
         var response = Self.answer(.ok, Self.eventStream, [])
         response.body = ResponseBody { [publisher, streams] writer in
@@ -112,7 +110,7 @@ struct StatusResponder: HTTPResponder {
             while !Task.isShuttingDownGracefully {
                 let json = StatusJSON.status(publisher.telemetry.status)
                 try await writer.write(ByteBuffer(bytes: Array("data: ".utf8) + json + Array("\n\n".utf8)))
-                await context.pause(seconds: 1)
+                await context.pause(milliseconds: 1000)
             }
             try await writer.finish(nil)
         }
