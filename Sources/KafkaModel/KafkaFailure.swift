@@ -29,6 +29,9 @@ extension KafkaFailure {
         KafkaFailure(code: "_CONFIGURATION", detail: detail, remedy: remedy)
     }
 
+    /// The settings are wrong: neither time nor a restart helps.
+    public var isConfiguration: Bool { code == "_CONFIGURATION" }
+
     public static let staleGeneration = KafkaFailure(
         code: "_STALE_GENERATION", detail: "The partitions were given up before this commit was asked for",
         remedy: "Nothing to do: their next owner goes on from the last commit.")

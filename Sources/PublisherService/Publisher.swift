@@ -1,14 +1,14 @@
 import ByteText
 import HubIO
 import KafkaIO
-public import KafkaModel
+import KafkaModel
 public import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
 import NewsModel
 import NotificationHub
-import PublishEngine
+public import PublishEngine
 import Synchronization
 public import Tracing
 
@@ -20,19 +20,23 @@ public import Tracing
 /// ```
 public final class Publisher: Sendable {
     public let telemetry: Telemetry
-    private let settings: PublisherSettings
+    let settings: PublisherSettings
     private let router: Router
     private let builder: PayloadBuilder
     private let tls: NIOSSLContext?
-    private let log: Logger
+    let log: Logger
     private let tracer: (any Tracer)?
-    private let life: AsyncStream<Event>
-    private let events: AsyncStream<Event>.Continuation
+    let life: AsyncStream<Event>
+    let events: AsyncStream<Event>.Continuation
 
-    private enum Event: Sendable {
+    enum Event: Sendable {
+        /// Before the start: look at brokers and topics, and what was seen.
+        case look
+        case looked(Result<Preflight, PublisherFailure>)
         case drain
         case pause(LaneID)
         case resume(LaneID)
+        case release(LaneID, FloodRelease)
         case reload(Reload, categories: [String])
         case shard(ShardID, Shard.Event)
         case failed(PublisherFailure)
@@ -76,13 +80,19 @@ public final class Publisher: Sendable {
     /// - Returns: `false` when there is no such lane.
     public func resume(lane name: String) -> Bool { tell(name, Event.resume) }
 
+    /// Lets a lane go on that the flood guard has stopped; other processes' lanes stay stopped.
+    ///
+    /// - Parameter waiting: the fate of the records written to the lane by now.
+    /// - Returns: `false` when there is no such lane.
+    public func release(lane name: String, waiting: FloodRelease) -> Bool { tell(name) { .release($0, waiting) } }
+
     private func tell(_ name: String, _ event: (LaneID) -> Event) -> Bool {
         guard let lane = settings.engine.lanes.firstIndex(where: { $0.name == name }) else { return false }
         events.yield(event(LaneID(lane)))
         return true
     }
 
-    /// Puts rate, categories, `unroutable` and the message in force; everything else stays as it was. Each event uses
+    /// Puts rate, categories, `unroutable`, the message and the flood guard in force; everything else stays as it was. Each event uses
     /// either the old settings or the new ones, never a mix. From any thread, also before `run`; reloads take effect in turn.
     ///
     /// - Throws: the problem of the new settings; then nothing changes.
@@ -96,12 +106,15 @@ public final class Publisher: Sendable {
             throw .settings("\(error)")
         }
         let categories = telemetry.reloaded(rate: new.engine.rate, categories: new.table.categories.map(\.name))
-        events.yield(.reload(Reload(rate: new.engine.rate, rules: rules), categories: categories))
+        events.yield(
+            .reload(
+                Reload(rate: new.engine.rate, rules: rules, floodGuard: new.engine.floodGuard), categories: categories))
     }
 
-    /// Runs until `drain`, or until everything that was on the topics at the start is settled and committed.
+    /// Runs until `drain`, or until everything that was on the topics at the start is settled and committed. Waits for
+    /// brokers and results topic that are not there yet, unless it is to end by itself.
     public func run(untilCaughtUp: Bool = false) async throws(PublisherFailure) {
-        let preflight = try await checked(untilCaughtUp)
+        guard let preflight = try await startable(untilCaughtUp: untilCaughtUp) else { return }
         for warning in preflight.warnings { log.warning("topics", metadata: ["warning": "\(warning)"]) }
         let catchUp = CatchUp(ends: preflight.ends)
         if untilCaughtUp {
@@ -117,18 +130,6 @@ public final class Publisher: Sendable {
         let outcome = await live(on: group, preflight, untilCaughtUp ? catchUp : nil)
         try? await group.shutdownGracefully()
         if let failure = outcome { throw failure }
-    }
-
-    private func checked(_ measuringEnds: Bool) async throws(PublisherFailure) -> Preflight {
-        do {
-            return try await NIOThreadPool.singleton.runIfActive { [settings] in
-                try Preflight(settings, measuringEnds: measuringEnds)
-            }
-        } catch let failure as PublisherFailure {
-            throw failure
-        } catch {
-            throw .settings("\(error)")
-        }
     }
 
     /// Runs from start to end.
@@ -225,6 +226,9 @@ public final class Publisher: Sendable {
                 tell(.drain)
             case .pause(let lane): tell(.pause(lane))
             case .resume(let lane): tell(.resume(lane))
+            case .release(let lane, let waiting): tell(.release(lane, waiting))
+            // Only before the start.
+            case .look, .looked: break
             case .reload(let reload, let categories):
                 for (index, loop) in loops.enumerated() {
                     loop.execute { shards[index].shard?.value.reload(reload, categories: categories) }
@@ -263,27 +267,4 @@ private struct ShardSlots: Sendable {
     private let slots: [ShardSlot]
     init(_ slots: [ShardSlot]) { self.slots = slots }
     subscript(index: Int) -> ShardSlot { slots[index] }
-}
-
-/// The reason why a publisher did not start, or had to stop.
-public enum PublisherFailure: Error, Sendable, CustomStringConvertible {
-    case kafka(KafkaFailure)
-    /// Topics that are missing, or whose partition counts do not fit each other.
-    case topics([String])
-    case settings(String)
-    /// The shutdown's deadline passed before the broker had acknowledged so many results and dead letters. Nothing that
-    /// depends on them was committed: the next process does it again.
-    case unstored(Int)
-
-    public var description: String {
-        switch self {
-        case .kafka(let failure): failure.description
-        case .topics(let problems): problems.joined(separator: "\n")
-        case .settings(let problem): problem
-        case .unstored(let count):
-            "the broker did not acknowledge \(counted(count, "result or dead letter", plural: "results or dead letters")) "
-                + "in time; nothing that depends on them is committed, and the next start repeats it. Look at the "
-                + "brokers, the results topic and the dead-letter topic"
-        }
-    }
 }

@@ -35,6 +35,14 @@ enum StatusJSON {
         }
     }
 
+    static func released(_ lane: String, _ waiting: FloodRelease) -> [UInt8] {
+        JSONWriter.object { json in
+            json.field("lane", lane)
+            json.field("released", true)
+            json.field("waiting", waiting.rawValue)
+        }
+    }
+
     static func results(_ results: [ResultRecord]) -> [UInt8] {
         JSONWriter.object { json in
             json.array("results") { json in
@@ -99,7 +107,8 @@ enum StatusJSON {
         json.object { json in
             json.field("reason", halt.reason.rawValue)
             json.field("detail", halt.detail)
-            json.field("remedy", halt.reason.remedy)
+            json.field("remedy", halt.remedy)
+            json.field("lane", halt.lane)
             json.field("since", halt.since)
             json.field("probeAt", halt.probeAt)
         }
@@ -131,6 +140,7 @@ enum StatusJSON {
             json.array("topics", of: lane.topics)
             json.field("partitions", lane.partitions)
             json.field("paused", lane.isPaused)
+            json.field("flooded", lane.isFlooded)
             json.field("lag", lane.lag)
             json.field("lagSeconds", lane.lagAge.map { Double($0.nanoseconds) / 1e9 })
             json.field("held", lane.held)

@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import OTLPTracing
+import PublishEngine
 import PublisherService
 import ServiceLifecycle
 import Synchronization
@@ -121,24 +122,28 @@ struct StatusResponder: HTTPResponder {
 
     private struct LaneAction {
         var lane: String
-        var isPause: Bool
+        var verb: Verb
 
-        /// `/api/lanes/{lane}/pause` and `…/resume`.
+        enum Verb: String {
+            case pause, resume, release
+        }
+
+        /// `/api/lanes/{lane}/pause`, `…/resume` and `…/release`.
         init?(path: String) {
             let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-            guard parts.count == 5, parts[1] == "api", parts[2] == "lanes", ["pause", "resume"].contains(parts[4])
+            guard parts.count == 5, parts[1] == "api", parts[2] == "lanes", let verb = Verb(rawValue: String(parts[4]))
             else {
                 return nil
             }
             lane = String(parts[3])
-            isPause = parts[4] == "pause"
+            self.verb = verb
         }
     }
 
     private func act(_ action: LaneAction, _ request: Request, _ caller: Caller) -> Response {
         guard request.method == .post else { return Self.wrongMethod(allowed: "POST") }
         let facts: Logger.Metadata = [
-            "action": action.isPause ? "pause" : "resume", "lane": "\(action.lane.prefix(64))",
+            "action": "\(action.verb)", "lane": "\(action.lane.prefix(64))",
             "caller": "\(caller.address)",
         ]
         switch gate.mayAct(caller, authorization: request.headers[.authorization]) {
@@ -151,13 +156,42 @@ struct StatusResponder: HTTPResponder {
             answer.headers[.wwwAuthenticate] = "Bearer"
             return answer
         case .allowed(let proof):
-            let isKnown =
-                action.isPause ? publisher.pause(lane: action.lane) : publisher.resume(lane: action.lane)
-            guard isKnown else {
+            guard let lane = publisher.telemetry.status.lanes.first(where: { $0.name == action.lane }) else {
                 return Self.problem(.notFound, "There is no such lane.")
             }
-            log.notice("operator action", metadata: facts.merging(["as": "\(proof)"]) { $1 })
-            return Self.json(.ok, StatusJSON.paused(action.lane, action.isPause))
+            let answer = carryOut(action.verb, lane, request)
+            if answer.status == .ok {
+                log.notice("operator action", metadata: facts.merging(["as": "\(proof)"]) { $1 })
+            }
+            return answer
+        }
+    }
+
+    private func carryOut(_ verb: LaneAction.Verb, _ lane: ServiceStatus.Lane, _ request: Request) -> Response {
+        switch verb {
+        case .pause:
+            _ = publisher.pause(lane: lane.name)
+            return Self.json(.ok, StatusJSON.paused(lane.name, true))
+        case .resume:
+            guard lane.isPaused || !lane.isFlooded else {
+                return Self.problem(
+                    .conflict,
+                    "Lane \(lane.name) is not paused: the flood guard stopped it. Release it with "
+                        + "POST /api/lanes/\(lane.name)/release.")
+            }
+            _ = publisher.resume(lane: lane.name)
+            return Self.json(.ok, StatusJSON.paused(lane.name, false))
+        case .release:
+            let asked = request.uri.queryParameters["waiting"].map(String.init) ?? FloodRelease.send.rawValue
+            guard let waiting = FloodRelease(rawValue: asked) else {
+                let choices = FloodRelease.allCases.map(\.rawValue).joined(separator: " or ")
+                return Self.problem(.badRequest, "waiting must be \(choices).")
+            }
+            guard lane.isFlooded else {
+                return Self.problem(.conflict, "Lane \(lane.name) is not stopped by the flood guard.")
+            }
+            _ = publisher.release(lane: lane.name, waiting: waiting)
+            return Self.json(.ok, StatusJSON.released(lane.name, waiting))
         }
     }
 

@@ -40,7 +40,7 @@ import Testing
             ["a": 4, "b": 4, "c": 2, "dead": 1], "results", TopicRules.Severity.refuse,
             "does not exist, or this user may not see it"
         ),
-        (["b": 4, "c": 2, "results": 4, "dead": 1], "a", .refuse, "does not exist, or this user may not see it"),
+        (["b": 4, "c": 2, "results": 4, "dead": 1], "a", .waits, "does not exist, or this user may not see it"),
         (["a": 4, "b": 4, "c": 2, "results": 4], "dead", .warning, "does not exist, or this user may not see it"),
         (
             ["a": 4, "b": 4, "c": 9, "results": 4, "dead": 1], "results", .waits,

@@ -15,7 +15,7 @@ struct EngineReloadTests {
         var shell = try TestShell { $0.connections = 1 }
         _ = shell.assign()
         let first = try #require(shell.publish(news("1"), news("2")).sends.first)
-        let new = Reload(rate: nil, rules: try rules(tag: "NewWorld", message: "new {{headline}}"))
+        let new = Reload(rate: nil, rules: try rules(tag: "NewWorld", message: "new {{headline}}"), floodGuard: .init())
         #expect(shell.take(.reload(new)).sends.isEmpty)
         _ = shell.publish(news("3"))
 
@@ -43,7 +43,9 @@ struct EngineReloadTests {
         _ = shell.assign()
         _ = shell.take(.pause(TestShell.live))
         _ = shell.publish(news("1"))
-        _ = shell.take(.reload(Reload(rate: nil, rules: try rules(tag: "NewWorld", message: "new {{headline}}"))))
+        _ = shell.take(
+            .reload(
+                Reload(rate: nil, rules: try rules(tag: "NewWorld", message: "new {{headline}}"), floodGuard: .init())))
         let sent = try #require(shell.take(.resume(TestShell.live)).sends.first)
         #expect(sent.request.tags == "NewWorld")
         #expect(sent.text.contains("new headline of 1"))
@@ -56,12 +58,12 @@ struct EngineReloadTests {
         _ = shell.take(.partitionCounts(["news": 1], readIn: [TestShell.first]))
         _ = shell.wait(.seconds(10))
         let same = try rules(tag: "World", message: "{{headline}}")
-        _ = shell.take(.reload(Reload(rate: rate, rules: same)))
+        _ = shell.take(.reload(Reload(rate: rate, rules: same, floodGuard: .init())))
         #expect(shell.publish(news("1"), news("2")).sends.count == 2)
-        _ = shell.take(.reload(Reload(rate: .init(perSecond: 100, burst: 4), rules: same)))
+        _ = shell.take(.reload(Reload(rate: .init(perSecond: 100, burst: 4), rules: same, floodGuard: .init())))
         #expect(shell.publish(news("3")).sends.isEmpty)
         #expect(shell.wait(.milliseconds(10)).sends.count == 1)
-        _ = shell.take(.reload(Reload(rate: nil, rules: same)))
+        _ = shell.take(.reload(Reload(rate: nil, rules: same, floodGuard: .init())))
         #expect(shell.publish(news("4"), news("5"), news("6")).sends.count == 3)
     }
 }

@@ -20,7 +20,7 @@ struct EngineResultTests {
         let table = try CategoryTable(names.map { CategoryTable.Category(name: $0) })
         var shell = try TestShell()
         let rules = ContentRules(router: try Router(table: table), builder: try PayloadBuilder())
-        _ = shell.take(.reload(Reload(rate: nil, rules: rules)))
+        _ = shell.take(.reload(Reload(rate: nil, rules: rules, floodGuard: .init())))
         _ = shell.assign()
         let list = names.map { #""\#($0)""# }.joined(separator: ",")
         let sends = shell.publish(#"{"id":"e","headline":"h","categories":[\#(list)]}"#).sends

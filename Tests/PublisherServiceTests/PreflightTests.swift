@@ -1,5 +1,6 @@
 import HubIO
 import KafkaIO
+import KafkaModel
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -8,7 +9,7 @@ import Testing
 @testable import PublisherService
 
 @Suite struct PreflightTests {
-    private func preflight(_ topics: [(String, Int)]) throws -> Preflight {
+    private func preflight(_ topics: [(String, Int)], measuringEnds: Bool = false) throws -> Preflight {
         let broker = try EmbeddedBroker(topics: topics)
         let lanes = [
             LaneSettings(name: "live", topics: ["a", "b"], maxAge: .seconds(900)),
@@ -20,7 +21,7 @@ import Testing
             connection: try ConnectionString(
                 parsing: "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=n;SharedAccessKey=a2V5"),
             hub: try HubName("h"), limits: SenderLimits(connections: 1), deadLetterTopic: "dead")
-        return try withExtendedLifetime(broker) { try Preflight(settings, measuringEnds: false) }
+        return try withExtendedLifetime(broker) { try Preflight(settings, measuringEnds: measuringEnds) }
     }
 
     @Test func `partitions that cannot be served do not prevent the start`() throws {
@@ -34,12 +35,45 @@ import Testing
             ])
     }
 
-    @Test func `without a source or results topic nothing starts`() throws {
-        let failure = #expect(throws: PublisherFailure.self) { try preflight([("a", 4), ("c", 6), ("dead", 1)]) }
-        guard case .topics(let problems)? = failure else {
-            Issue.record("\(String(describing: failure))")
-            return
+    @Test func `a missing source topic holds back its lane only`() throws {
+        let preflight = try preflight([("a", 4), ("b", 4), ("results", 4), ("dead", 1)])
+        #expect(preflight.lanePartitions == [8, 0])
+        #expect(preflight.warnings.map { $0.prefix { $0 != ")" } } == ["topic c (lane backfill"])
+    }
+
+    @Test func `without a results topic nothing starts, nor a job without all of its sources`() throws {
+        #expect(try missing([("a", 4), ("c", 6), ("dead", 1)], measuringEnds: false) == ["results"])
+        #expect(try missing([("a", 4), ("c", 6), ("dead", 1)], measuringEnds: true) == ["b", "results"])
+    }
+
+    /// The topics whose absence keeps a publisher from starting.
+    private func missing(_ topics: [(String, Int)], measuringEnds: Bool) throws -> [String] {
+        let failure = #expect(throws: PublisherFailure.self) { try preflight(topics, measuringEnds: measuringEnds) }
+        guard case .topics(let problems)? = failure else { return [] }
+        #expect(failure?.mayPass == true)
+        return problems.map(\.topic)
+    }
+
+    @Test func `a broker that does not answer may come back, wrong properties do not`() {
+        #expect(PublisherFailure.kafka(KafkaFailure(code: "_TRANSPORT", detail: "")).mayPass)
+        #expect(!PublisherFailure.kafka(.configuration("", remedy: "")).mayPass)
+        #expect(!PublisherFailure.settings("").mayPass)
+        let results = TopicState(partitions: 1, configuration: .known(["cleanup.policy": "compact"]))
+        let findings = TopicRules(lanes: [], resultsTopic: "results", deadLetterTopic: "dead").findings([
+            "results": results
+        ])
+        #expect(!PublisherFailure.topics(findings.filter { $0.severity == .refuse }).mayPass)
+    }
+
+    @Test func `what is waited for is said once, again when it changes, and every minute`() {
+        var wait = StartWait()
+        let start = Instant(nanoseconds: 0)
+        #expect(!wait.hasWaited)
+        let told = [("a", 0), ("a", 59), ("b", 60), ("b", 119), ("b", 120)].map { reason, second in
+            wait.isWorthTelling(reason, at: start + .seconds(second))
         }
-        #expect(problems.map { $0.prefix { $0 != "(" } } == ["topic b ", "topic results "])
+        #expect(told == [true, false, true, false, true])
+        #expect(wait.hasWaited)
+        #expect((0..<5).map { _ in wait.nextPause() } == [1, 2, 4, 5, 5].map { .seconds($0) })
     }
 }

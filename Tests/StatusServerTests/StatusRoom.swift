@@ -15,15 +15,19 @@ struct StatusRoom {
     let log = LogCatcher()
     private let running: Task<Void, any Error>
 
-    /// - Parameter runs: `false` leaves the publisher as it is before its start.
-    init(token: String? = nil, runs: Bool = true, requestTimeout: Duration = .seconds(120)) async throws {
+    /// - Parameters:
+    ///   - runs: `false` leaves the publisher as it is before its start.
+    ///   - floodGuard: off, as most tests want failures and no halt because of them.
+    init(
+        token: String? = nil, runs: Bool = true, requestTimeout: Duration = .seconds(120),
+        floodGuard: FloodGuard.Settings = .init(sharePercent: 0)
+    ) async throws {
         newsroom = try await Newsroom(partitions: 2)
         publisher = try newsroom.publisher(
             try newsroom.settings {
                 $0.engine.probeFirst = .milliseconds(50)
                 $0.engine.probeLongest = .milliseconds(200)
-                // Every kind of failure is wanted here, not a halt because of them.
-                $0.engine.floodGuard.sharePercent = 0
+                $0.engine.floodGuard = floodGuard
                 $0.shards = 2
             })
         var status = StatusServerSettings(port: 0, token: token)
@@ -77,6 +81,7 @@ struct StatusRoom {
             var name: String
             var partitions: Int?
             var paused: Bool
+            var flooded: Bool
             var lag: Int?
             var held: Int
             var outcomes: [String: Int]

@@ -123,8 +123,15 @@ extension TopicRules {
 
     private func missing(_ name: String, _ use: Use) -> Finding {
         // Without a dead-letter topic all that can be delivered is delivered; many brokers make it when it is written to.
-        Finding(
-            topic: name, use: use, problem: .missing, severity: use == .deadLetters ? .warning : .refuse,
+        // A lane whose topic is missing waits for it; the others go on.
+        let severity: Severity =
+            switch use {
+            case .source: .waits
+            case .results: .refuse
+            case .deadLetters: .warning
+            }
+        return Finding(
+            topic: name, use: use, problem: .missing, severity: severity,
             sentence: "does not exist, or this user may not see it",
             remedy: "create it: \(Self.create), or grant this user DESCRIBE on it")
     }

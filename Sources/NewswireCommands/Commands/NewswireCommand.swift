@@ -30,7 +30,8 @@ package struct NewswireCommand: AsyncParsableCommand {
         version: "newswire \(ServiceVersion.text)",
         subcommands: [
             DemoCommand.self, RunCommand.self, CheckCommand.self, TopicsCommand.self, PublishCommand.self,
-            ResultsCommand.self, RedriveCommand.self, SendCommand.self, HubCommand.self, DeviceCommand.self,
+            ResultsCommand.self, ReleaseCommand.self, RedriveCommand.self, SendCommand.self, HubCommand.self,
+            DeviceCommand.self,
             SimulateCommand.self,
         ])
 

@@ -104,7 +104,7 @@ extension SettingsPath {
     /// True for settings that can change while the publisher runs.
     package var isReloadable: Bool {
         switch parts.first {
-        case "rate", "categories", "unroutable": true
+        case "rate", "categories", "unroutable", "floodGuard": true
         case "payload": parts == ["payload", "message"]
         case "logging": parts == ["logging", "level"]
         default: false

@@ -28,6 +28,7 @@ extension Engine {
 
     mutating func reload(_ reload: Reload, _ turn: Turn) {
         rules = reload.rules
+        for lane in lanes.ids { lanes[lane].guardAgainstFlood(reload.floodGuard) }
         // A new bucket starts empty: an unchanged rate keeps the one it has.
         guard rate != reload.rate else { return }
         rate = reload.rate
@@ -41,9 +42,12 @@ public struct Reload: Sendable {
     public var rate: EngineSettings.Rate?
     /// For the same platforms as before. Records read and not yet examined get these rules, all others keep theirs.
     public var rules: ContentRules
+    /// Other settings than those in force begin to count anew, and so end a flood.
+    public var floodGuard: FloodGuard.Settings
 
-    public init(rate: EngineSettings.Rate?, rules: ContentRules) {
+    public init(rate: EngineSettings.Rate?, rules: ContentRules, floodGuard: FloodGuard.Settings) {
         self.rate = rate
         self.rules = rules
+        self.floodGuard = floodGuard
     }
 }

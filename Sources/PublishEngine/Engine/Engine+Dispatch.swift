@@ -40,6 +40,12 @@ extension Engine {
             advanceStories(&turn)
             return nil
         }
+        guard partitions[recordOf: place].release != .deadLetter else {
+            lanes[lane].ready.removeFirst()
+            settle(place, as: partitions[place].isCertain ? .exhausted : .unknown, .released, &turn)
+            advanceStories(&turn)
+            return nil
+        }
         // The clock may have been set back since the embargo seemed to be over.
         if let embargo = content.embargo(turn) {
             lanes[lane].ready.removeFirst()

@@ -95,6 +95,7 @@ extension Engine {
     ) {
         if recalled.contains(event.orderKey) { return settle(place, as: .canceled, .recalled, &turn) }
         if content.isStale(turn) { return settle(place, as: .expired, content.expiry, &turn) }
+        if partitions[recordOf: place].release == .deadLetter { return settle(place, as: .exhausted, .released, &turn) }
         let delivery = RecentDeliveries.delivery(of: event, platform: place.platform)
         let isFirst = partitions[place.slot].recent.insert(delivery)
         let fingerprint = RecentDeliveries.story(event.orderKey, platform: place.platform)

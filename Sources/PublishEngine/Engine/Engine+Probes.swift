@@ -2,7 +2,7 @@ import DequeModule
 import KafkaModel
 import NewsModel
 
-/// While the hub or a lane is stopped, one request at a time finds out whether that is over.
+/// While the hub is stopped, one request at a time finds out whether that is over.
 extension Engine {
     mutating func sendProbe(_ turn: inout Turn) {
         guard let halt, halt.isProbeDue(at: turn.now) else { return }
@@ -29,29 +29,7 @@ extension Engine {
         self.halt?.postponeProbe(to: turn.now + .seconds(1))
     }
 
-    /// In a flood one event at a time is let through, to see whether the lane's events are well again.
-    mutating func sendFloodProbe(_ lane: LaneID, _ turn: inout Turn) {
-        guard let flood = lanes[lane].flood, !lanes[lane].isPaused, flood.isProbeDue(at: turn.now) else { return }
-        if let later = probeMustWait(turn) {
-            lanes[lane].flood?.postponeProbe(to: later)
-            return
-        }
-        if lanes[lane].ready.isEmpty {
-            guard let next = lanes[lane].unexamined.popFirst() else {
-                lanes[lane].flood?.postponeProbe(to: turn.now + .seconds(1))
-                return
-            }
-            examine(next, &turn)
-        }
-        if let (place, content) = firstReady(lane, &turn) {
-            let probe = send(place, content, &turn)
-            lanes[lane].flood?.beginProbe(probe)
-        } else {
-            lanes[lane].flood?.probeFailed(at: turn.now, longest: settings.probeLongest)
-        }
-    }
-
-    private mutating func firstReady(_ lane: LaneID, _ turn: inout Turn) -> (Place, ExaminedRecord)? {
+    mutating func firstReady(_ lane: LaneID, _ turn: inout Turn) -> (Place, ExaminedRecord)? {
         while !lanes[lane].ready.isEmpty {
             if let ready = nextReady(lane, &turn) { return ready }
         }
@@ -59,7 +37,7 @@ extension Engine {
     }
 
     /// When to look again if no probe can leave now.
-    private func probeMustWait(_ turn: Turn) -> Instant? {
+    func probeMustWait(_ turn: Turn) -> Instant? {
         // Every connection may still wait for the hub that stopped answering.
         guard inFlight.count < settings.connections else { return turn.now + settings.probeFirst }
         return notBefore(turn).map { min($0, turn.now + settings.probeFirst) }
@@ -77,16 +55,6 @@ extension Engine {
             halt?.probeFailed(at: turn.now, longest: settings.probeLongest)
             halt?.reason = reason
             halt?.detail = failure.detail
-        }
-    }
-
-    mutating func judgeFloodProbe(_ verdict: Verdict, _ id: RequestID, _ turn: Turn) {
-        guard let lane = lanes.ids.first(where: { lanes[$0].flood?.probe == id }) else { return }
-        if case .accepted = verdict {
-            lanes[lane].flood = nil
-            lanes[lane].floodGuard.reset()
-        } else {
-            lanes[lane].flood?.probeFailed(at: turn.now, longest: settings.probeLongest)
         }
     }
 

@@ -38,7 +38,7 @@ extension Engine {
         if delivery.claim == .owner, outcome != .accepted, let event = content.routed?.event {
             forgetID(of: event, place)
         }
-        noteEnding(outcome, place.lane, turn)
+        guardAgainstFlood(place, endingAs: outcome, turn)
 
         let request = StoreRequest(
             delivery: place.id, result: result(of: place, content, as: outcome, failure, reply, turn),
@@ -75,22 +75,14 @@ extension Engine {
         if outcome == .accepted, delivery.withdrawal == .recalled { result.afterRecall = true }
         return result
     }
-
-    private mutating func noteEnding(_ outcome: Outcome, _ lane: LaneID, _ turn: Turn) {
-        guard outcome.isDeadLettered || outcome == .accepted else { return }
-        lanes[lane].floodGuard.note(failed: outcome.isDeadLettered)
-        if lanes[lane].flood == nil, lanes[lane].floodGuard.trips {
-            lanes[lane].flood = Halt(
-                reason: .flood, detail: "lane \(lanes[lane].settings.name): most recent events ended as dead letters",
-                at: turn.now, probeAfter: settings.probeFirst)
-        }
-    }
 }
 
 extension ResultRecord.Failure {
     static let withheld = ResultRecord.Failure(code: "withheld", detail: "the event's status is withheld")
     static let canceled = ResultRecord.Failure(code: "canceled", detail: "the event recalls its story")
     static let recalled = ResultRecord.Failure(code: "recalled", detail: "the story was recalled")
+    static let released = ResultRecord.Failure(
+        code: "released", detail: "an operator moved what waited behind a flood to the dead letters")
     static let superseded = ResultRecord.Failure(
         code: "superseded", detail: "a newer version of the story was waiting")
     static let outdated = ResultRecord.Failure(

@@ -12,6 +12,8 @@ public enum Input: Sendable {
     /// An operator stops or continues a lane.
     case pause(LaneID)
     case resume(LaneID)
+    /// An operator ends a lane's flood; nothing if there is none.
+    case release(LaneID, FloodRelease)
     /// New settings that are safe to change while running.
     case reload(Reload)
     /// Time passed; extra alarms are harmless.

@@ -21,6 +21,8 @@ public struct Wait: Sendable, Hashable {
         case ledger
         /// The partition counts were not read since the assignment, so our share of the rate is unknown.
         case partitionCounts = "partition-counts"
+        /// A topic of the lane does not exist.
+        case missingTopic = "missing-topic"
         /// Topics of one lane differ in length.
         case unequalTopics = "unequal-topics"
         /// Sending has stopped for the hub or the key.
@@ -54,8 +56,8 @@ public struct Wait: Sendable, Hashable {
     /// A promise is not kept for the moment, so the service is not ready.
     public var isAlarming: Bool {
         switch reason {
-        case .ledger, .partitionCounts, .unequalTopics, .halt, .flood, .hubFailing, .hubPause, .deadLetters, .results,
-            .commit:
+        case .ledger, .partitionCounts, .missingTopic, .unequalTopics, .halt, .flood, .hubFailing, .hubPause,
+            .deadLetters, .results, .commit:
             true
         case .paused, .rate, .concurrency, .reply, .retry, .embargo, .revoke, .newIncarnation, .shutdown: false
         }
@@ -72,7 +74,7 @@ extension Engine {
             }
             addKafkaWaits(lane, moment, add)
             if lanes[lane].isPaused { add(.paused, moment.steady, "an operator paused it") }
-            if let flood = lanes[lane].flood { add(.flood, flood.since, flood.detail, flood.reason.remedy) }
+            if let flood = lanes[lane].flood { add(.flood, flood.since, flood.detail, flood.remedy) }
             if let handover = lanes[lane].handover {
                 add(.revoke, handover.deadline - settings.revokeDeadline, "partitions are being given up")
             }
@@ -121,6 +123,13 @@ extension Engine {
                 "the partition counts of lane \(name) are not known yet",
                 "check that the brokers answer")
         }
+        if !lanes[lane].counts.missing.isEmpty {
+            let topics = lanes[lane].counts.missing.joined(separator: ", ")
+            add(
+                .missingTopic, lanes[lane].counts.missingSince,
+                "the topic \(topics) does not exist, or this user may not see it",
+                "create it: newswire topics --create --config FILE, or grant this user DESCRIBE on it")
+        }
         if let since = lanes[lane].counts.unequalSince {
             add(
                 .unequalTopics, since, "the topics of lane \(name) differ in length",
@@ -144,7 +153,7 @@ extension Engine {
         _ lane: LaneID, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
     ) {
         if let halt, halt.reason != .flood {
-            add(.halt, halt.since, "\(halt.reason.rawValue): \(halt.detail)", halt.reason.remedy)
+            add(.halt, halt.since, "\(halt.reason.rawValue): \(halt.detail)", halt.remedy)
         }
         if let hubFailure, halt == nil, lanes[lane].retries.count + lanes[lane].ready.count > 0 {
             add(

@@ -1,7 +1,7 @@
 /// Stops a lane when most recent events fail for their own fault: a broken deploy upstream must not turn the newsroom's whole
 /// topic into dead letters.
 public struct FloodGuard: Sendable, Hashable {
-    private let settings: Settings
+    let settings: Settings
     /// The last `settings.events` outcomes, true for a dead letter; those not yet seen count as good.
     private var recent: [Bool]
     private var next = 0
@@ -38,4 +38,12 @@ public struct FloodGuard: Sendable, Hashable {
     public mutating func reset() {
         self = FloodGuard(settings)
     }
+}
+
+/// An operator's word about the records that wait on a lane that a flood has stopped.
+public enum FloodRelease: String, Sendable, Hashable, CaseIterable {
+    /// Good ones go out, failing ones end as dead letters one by one.
+    case send
+    /// All of them end as dead letters, without a request.
+    case deadLetter = "dead-letter"
 }

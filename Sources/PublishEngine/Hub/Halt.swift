@@ -7,6 +7,8 @@ public struct Halt: Sendable, Hashable {
     public var reason: Reason
     /// The words of the hub or the network.
     public var detail: String
+    /// The lane that has stopped; `nil` for all.
+    public let lane: String?
     public var since: Instant
     /// The next probe leaves no earlier.
     public var probeAt: Instant
@@ -38,14 +40,23 @@ public struct Halt: Sendable, Hashable {
             case .hubMissing: "check hub.name and the namespace in hub.connectionString"
             case .certificate: "check the hub's certificate, this machine's clock and hub.trustRoots"
             case .outage: "the hub is down or unreachable; sending resumes by itself when a probe passes"
-            case .flood: "look at the dead letters: an upstream change probably broke the events"
+            case .flood:
+                "look at the dead letters: an upstream change probably broke the events; once it is mended, release the lane"
             }
         }
     }
 
-    init(reason: Reason, detail: String, at now: Instant, probeAfter pause: Duration) {
+    /// The step for a person to take, with the command if there is one.
+    public var remedy: String {
+        guard reason == .flood, let lane else { return reason.remedy }
+        return "\(reason.remedy): newswire release --config FILE --lane \(lane), with --dead-letter if nothing of what "
+            + "waits is worth sending"
+    }
+
+    init(reason: Reason, detail: String, lane: String? = nil, at now: Instant, probeAfter pause: Duration) {
         self.reason = reason
         self.detail = detail
+        self.lane = lane
         since = now
         probeAt = now + pause
         self.pause = pause

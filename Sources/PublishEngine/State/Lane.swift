@@ -91,6 +91,19 @@ struct Lane: Sendable {
         self.floodGuard = FloodGuard(floodGuard)
     }
 
+    /// What comes counts anew.
+    mutating func endFlood() {
+        flood = nil
+        floodGuard.reset()
+    }
+
+    /// With other settings what comes counts anew, so they end a flood.
+    mutating func guardAgainstFlood(_ settings: FloodGuard.Settings) {
+        guard settings != floodGuard.settings else { return }
+        floodGuard = FloodGuard(settings)
+        flood = nil
+    }
+
     mutating func earnFloor() { floorCredit = min(floorCredit + settings.floorPercent, 100) }
     mutating func spendFloor() { floorCredit = max(floorCredit - 100, 0) }
 

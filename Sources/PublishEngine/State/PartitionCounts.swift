@@ -8,6 +8,9 @@ struct PartitionCounts: Sendable {
 
     /// The time since which the topics differ in length; by the monotonic clock.
     private(set) var unequalSince: Instant?
+    /// Topics that are not there, in the order of the settings, and since when one is.
+    private(set) var missing: [String] = []
+    private(set) var missingSince = Instant.distantPast
     private(set) var assignedAt = Instant.distantPast
 
     mutating func assigned(at now: Instant) {
@@ -24,6 +27,8 @@ struct PartitionCounts: Sendable {
         }
         if isFresh { self.isFresh = true }
         unequalSince = areEqual ? nil : unequalSince ?? now
+        if missing.isEmpty { missingSince = now }
+        missing = topics.filter { counts[$0] == nil }
     }
 
     var total: Int { byTopic.values.reduce(0, +) }

@@ -44,9 +44,10 @@ struct Health {
         return report.status.waits.contains { wait in
             switch wait.reason {
             case .halt, .flood, .paused, .hubFailing, .hubPause, .rate, .retry, .embargo, .ledger, .partitionCounts,
-                .unequalTopics,
-                .commit, .shutdown:
+                .unequalTopics, .commit, .shutdown:
                 true
+            // What waits is in a topic that is there.
+            case .missingTopic: false
             // Without an answer or an error for this long, these do not explain the wait.
             case .concurrency, .reply, .deadLetters, .results, .revoke, .newIncarnation:
                 now - wait.since <= normalWait

@@ -44,6 +44,8 @@ public struct ServiceStatus: Sendable {
         /// `nil` before the first assignment.
         public var partitions: Int?
         public var isPaused: Bool
+        /// The flood guard has stopped it, on one shard at least.
+        public var isFlooded: Bool
         public var held: Int
         public var heldBytes: Int
         public var window: LaneSettings.Window

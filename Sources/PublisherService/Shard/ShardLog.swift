@@ -66,7 +66,7 @@ struct ShardLog {
             log.error(
                 "sending halted",
                 metadata: [
-                    "reason": "\(halt.reason.rawValue)", "detail": "\(halt.detail)", "remedy": "\(halt.reason.remedy)",
+                    "reason": "\(halt.reason.rawValue)", "detail": "\(halt.detail)", "remedy": "\(halt.remedy)",
                 ])
         }
         if halts.isEmpty, !reportedHalts.isEmpty { log.notice("sending again") }

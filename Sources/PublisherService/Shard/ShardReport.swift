@@ -75,7 +75,7 @@ extension Input {
         switch self {
         case .replies: true
         case .kafka(let event): event.isProgress
-        case .recalled, .pause, .resume, .reload, .alarm, .drain: false
+        case .recalled, .pause, .resume, .release, .reload, .alarm, .drain: false
         }
     }
 }

@@ -45,7 +45,8 @@ extension Telemetry {
         return ServiceStatus.Lane(
             name: settings.lanes[index].name, topics: settings.lanes[index].topics,
             partitions: assigned.isEmpty ? nil : assigned.values.reduce(0) { $0 + $1.count },
-            isPaused: statuses.contains { $0.isPaused }, held: statuses.reduce(0) { $0 + $1.held },
+            isPaused: statuses.contains { $0.isPaused }, isFlooded: statuses.contains { $0.flood != nil },
+            held: statuses.reduce(0) { $0 + $1.held },
             heldBytes: statuses.reduce(0) { $0 + $1.heldBytes }, window: settings.lanes[index].window,
             ready: statuses.reduce(0) { $0 + $1.ready }, delayed: statuses.reduce(0) { $0 + $1.delayed },
             lag: lag?.records, consumer: state.consumers[id], lagAge: lag.map { _ in max(.zero, age ?? .zero) })
@@ -86,10 +87,12 @@ extension Telemetry {
         at now: Moment
     ) -> [ServiceStatus.NotReady] {
         var reasons: [ServiceStatus.NotReady] = []
+        if let obstacle = state.obstacle { return [obstacle.notReady] }
         if state.isDraining { reasons.append(.init(code: "shutting-down", detail: "shutting down", remedy: "")) }
         for (index, lane) in lanes.enumerated() where lane.partitions == nil {
             // A rebalance takes a moment.
             if let revokedAt = state.revokedAt[LaneID(index)], now.steady - revokedAt <= Self.normalWait { continue }
+            if waits.contains(where: { $0.lane == lane.name && $0.reason == .missingTopic }) { continue }
             reasons.append(
                 .init(
                     code: "not-assigned", detail: "lane \(lane.name): no partitions assigned yet",
@@ -100,7 +103,9 @@ extension Telemetry {
         for halt in Self.halts(reports) {
             let subject = halt.reason == .flood ? halt.detail : "hub: \(halt.reason.rawValue): \(halt.detail)"
             reasons.append(
-                .init(code: "hub-\(halt.reason.rawValue)", detail: subject, remedy: halt.reason.remedy))
+                .init(
+                    code: halt.reason == .flood ? "flood" : "hub-\(halt.reason.rawValue)", detail: subject,
+                    remedy: halt.remedy, lane: halt.lane))
         }
         for reason in state.refused {
             reasons.append(

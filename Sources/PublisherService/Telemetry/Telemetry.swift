@@ -37,6 +37,8 @@ public final class Telemetry: Sendable {
         var refused: [RefusedRecords.Reason] = []
         /// Partitions whose offsets started again.
         var restarts: UInt64 = 0
+        /// Why the publisher has not started yet.
+        var obstacle: PublisherFailure?
         var isDraining = false
         var onCommit: (@Sendable ([PartitionOffset]) -> Void)?
         var onResult: (@Sendable (ResultRecord) -> Void)?
@@ -146,6 +148,11 @@ public final class Telemetry: Sendable {
             for name in categories where !state.categories.contains(name) { state.categories.append(name) }
             return state.categories
         }
+    }
+
+    /// - Parameter obstacle: `nil` when it starts.
+    func cannotStart(_ obstacle: PublisherFailure?) {
+        state.withLock { $0.obstacle = obstacle }
     }
 
     func isDraining() {

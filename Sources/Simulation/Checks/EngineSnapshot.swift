@@ -39,7 +39,8 @@ public struct WaitReasons: Sendable {
     var concernsAll: Bool
 
     init(_ engine: Engine, at moment: Moment) {
-        let waits = engine.waits(at: moment)
+        // What waits is in a topic that is there.
+        let waits = engine.waits(at: moment).filter { $0.reason != .missingTopic }
         lanes = Set(waits.compactMap { $0.lane?.index })
         concernsAll = waits.contains { $0.lane == nil }
     }

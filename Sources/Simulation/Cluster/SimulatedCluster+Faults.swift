@@ -44,6 +44,10 @@ extension SimulatedCluster {
             activeFaults.append(index)
             pause(lane)
             agenda.add(.ends(fault: index), at: now + fault.lasts)
+        case .releasedLane(let lane, let decision):
+            activeFaults.append(index)
+            release(index, lane, decision)
+            agenda.add(.ends(fault: index), at: now + fault.lasts)
         case .hub, .badMinute, .slowHub, .poison, .stalledResults, .failingCommits, .refusedCommits, .slowLedger,
             .unavailable, .refusedTopic, .smallRecords:
             activeFaults.append(index)
@@ -58,6 +62,7 @@ extension SimulatedCluster {
             for process in processes.indices where processes[process].engine != nil {
                 agenda.add(.input(address(process), .resume(LaneID(lane)), items: []), at: now)
             }
+        case .releasedLane(let lane, let decision): release(index, lane, decision)
         case .wrongClock(let process, let size), .clockStep(let process, let size):
             stepClock(process, by: .zero - size)
         case .unavailable(let partition) where setting.lane(of: partition.topic) != nil:
@@ -97,6 +102,16 @@ extension SimulatedCluster {
     private mutating func pause(_ lane: Int) {
         for process in processes.indices where processes[process].engine != nil {
             agenda.add(.input(address(process), .pause(LaneID(lane)), items: []), at: now)
+        }
+    }
+
+    private mutating func release(_ fault: Int, _ lane: Int, _ decision: FloodRelease) {
+        for process in processes.indices {
+            guard let engine = processes[process].engine else { continue }
+            let status = engine.laneStatus(at: processes[process].moment(at: now))
+            guard status[lane].flood != nil else { continue }
+            strike(fault, decision == .send ? .releasedToSend : .releasedToDeadLetters)
+            agenda.add(.input(address(process), .release(LaneID(lane), decision), items: []), at: now)
         }
     }
 

@@ -1,5 +1,5 @@
 public import NewsModel
-import PublishEngine
+public import PublishEngine
 
 /// Something that goes wrong in a life, and when.
 public struct Fault: Sendable, Hashable {
@@ -45,6 +45,8 @@ public struct Fault: Sendable, Hashable {
         case refusedCommits(TopicPartition)
         case slowLedger(lane: Int)
         case pausedLane(lane: Int)
+        /// At its beginning and at its end an operator releases the lane, wherever a flood has stopped it.
+        case releasedLane(lane: Int, FloodRelease)
         /// The topic is deleted; after `lasts` it is made again with so many partitions.
         case recreated(topic: String, partitions: Int)
         /// The partition loses so many of its newest records; others come to stand there.
@@ -71,7 +73,7 @@ extension Fault.Kind {
     func lane(in setting: Setting) -> Int? {
         switch self {
         case .poison(let lane, _), .rebalance(let lane), .expel(_, let lane), .failingCommits(let lane, _),
-            .slowLedger(let lane), .pausedLane(let lane), .forgottenOffsets(let lane):
+            .slowLedger(let lane), .pausedLane(let lane), .releasedLane(let lane, _), .forgottenOffsets(let lane):
             lane
         case .recreated(let topic, let count):
             count <= setting.partitions[setting.results] ?? 0 ? setting.lane(of: topic) : nil

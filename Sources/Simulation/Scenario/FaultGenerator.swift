@@ -18,7 +18,12 @@ struct FaultGenerator {
         generator.drawGroups()
         generator.drawTopics()
         generator.drawStorage()
-        if setting.lanes.count > 1, generator.random.chance(percent: options.oneLane) {
+        let isOneLane = setting.lanes.count > 1 && generator.random.chance(percent: options.oneLane)
+        generator.times(options.releasedLane) { generator in
+            let decision = generator.random.pick(FloodRelease.allCases, or: .send)
+            generator.add(20, .releasedLane(lane: generator.lane, decision))
+        }
+        if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }
         }
         return generator.faults.sorted { $0.at < $1.at }

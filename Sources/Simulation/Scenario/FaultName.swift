@@ -34,6 +34,8 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case retention = "ledger: oldest results gone"
     case forgottenOffsets = "ledger: L forgotten"
     case pausedLane = "lane: paused"
+    case releasedToSend = "lane: released from a flood, to send"
+    case releasedToDeadLetters = "lane: released from a flood, to the dead letters"
     case recreatedWhileRunning = "topic: made again while running"
     case recreatedWhileStopped = "topic: made again while stopped"
     case regressedOffsets = "topic: offsets start again"

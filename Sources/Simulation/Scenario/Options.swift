@@ -30,6 +30,7 @@ public struct Options: Sendable, Hashable {
     public var slowHub = 20
     public var poison = 15
     public var pausedLane = 15
+    public var releasedLane = 50
     public var impatientDriver = 15
     public var recreatedTopic = 20
     public var cutBackPartition = 12
@@ -52,7 +53,8 @@ public struct Options: Sendable, Hashable {
 
     nonisolated(unsafe) private static let chances: [WritableKeyPath<Options, Int>] = [
         \.oneLane, \.badMinute, \.crash, \.drain, \.rebalance, \.expel, \.freeze, \.wrongClock, \.clockStep,
-        \.stalledResults, \.failingCommits, \.slowLedger, \.slowHub, \.poison, \.pausedLane, \.impatientDriver,
+        \.stalledResults, \.failingCommits, \.slowLedger, \.slowHub, \.poison, \.pausedLane, \.releasedLane,
+        \.impatientDriver,
         \.recreatedTopic, \.cutBackPartition, \.grownTopic, \.unavailablePartition, \.retention, \.forgottenOffsets,
         \.refusedTopic, \.smallRecords,
     ]

@@ -129,7 +129,7 @@ function showState(status) {
   get("limit").textContent = status.limitedBy.map((reason) => limits[reason] ?? reason).join(", ");
   document.title = `${text} · Newswire`;
   const notices = status.halts.map((halt) => ({ title: `Halted: ${halt.reason}`, detail: halt.detail, remedy: halt.remedy, since: halt.since }));
-  for (const reason of status.notReady.filter((reason) => !reason.code.startsWith("hub-"))) {
+  for (const reason of status.notReady.filter((reason) => !reason.code.startsWith("hub-") && reason.code !== "flood")) {
     notices.push({ title: "Not ready", detail: reason.detail, remedy: reason.remedy });
   }
   if (status.stuck) notices.push({ title: "Stuck", detail: status.stuck, remedy: "Restart the process, and report this." });
@@ -175,32 +175,41 @@ function showLanes(status) {
       row.append(title);
       for (let index = 0; index < 6; index += 1) row.insertCell().className = "number";
       row.insertCell();
-      const button = element("button");
-      button.type = "button";
-      button.addEventListener("click", () => act(lane.name, row.dataset.paused !== "true"));
-      row.insertCell().append(button);
+      const button = (order, text, does) => {
+        const made = element("button", text);
+        made.type = "button";
+        made.dataset.order = order;
+        made.title = does;
+        made.setAttribute("aria-label", `${text}: lane ${lane.name}`);
+        made.addEventListener("click", () => act(lane.name, order));
+        return made;
+      };
+      row.insertCell().append(
+        button("pause", "Pause", "Nothing of this lane leaves until it is resumed."), button("resume", "Resume", ""),
+        button("release?waiting=send", "Let through", "What waits is sent; what fails ends as a dead letter, one by one."),
+        button("release?waiting=dead-letter", "To dead letters", "All that waits ends as dead letters."));
     }
-    row.dataset.paused = lane.paused;
     const { queue, hub } = lane.latency;
     const texts = [number(lane.partitions), number(lane.lag), number(lane.held), number(lane.delayed),
-      `${duration(queue.p50)} / ${duration(queue.p99)}`, `${duration(hub.p50)} / ${duration(hub.p99)}`, lane.paused ? "paused" : "open"];
+      `${duration(queue.p50)} / ${duration(queue.p99)}`, `${duration(hub.p50)} / ${duration(hub.p99)}`, lane.paused ? "paused" : lane.flooded ? "stopped" : "open"];
     const heads = body.parentElement.tHead.rows[0].cells;
     texts.forEach((text, index) => {
       row.cells[index + 1].textContent = text;
       // Where the heads have no room, each cell says what it is.
       row.cells[index + 1].dataset.label = heads[index + 1].textContent;
     });
-    row.cells[7].className = lane.paused ? "warn" : "";
-    const button = row.querySelector("button");
-    button.textContent = lane.paused ? "Resume" : "Pause";
-    button.setAttribute("aria-label", `${button.textContent} lane ${lane.name}`);
+    row.cells[7].className = lane.flooded ? "bad" : lane.paused ? "warn" : "";
+    for (const button of row.querySelectorAll("button")) {
+      const { order } = button.dataset;
+      button.hidden = order === "pause" ? lane.paused : order === "resume" ? !lane.paused : !lane.flooded;
+    }
   }
 }
 
-async function act(lane, isPause) {
-  const action = isPause ? "pause" : "resume";
+async function act(lane, order) {
+  const action = order.split("?")[0];
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
-  const answer = await fetch(`api/lanes/${lane}/${action}`, { method: "POST", headers }).catch(() => undefined);
+  const answer = await fetch(`api/lanes/${lane}/${order}`, { method: "POST", headers }).catch(() => undefined);
   if (answer?.ok) {
     get("token-form").hidden = true;
     get("action").textContent = `Asked lane ${lane} to ${action}.`;

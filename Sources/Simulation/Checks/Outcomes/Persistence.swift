@@ -13,8 +13,8 @@ struct Persistence: Checker {
         guard case .deadLettered(let delivery, let ownership, let result, _) = fact,
             result.outcome == .exhausted || result.outcome == .unknown
         else { return nil }
-        // Withdrawn, or past its deadline.
-        if let code = result.error?.code, ["recalled", "superseded", "expired", "too-old"].contains(code) {
+        // Withdrawn, past its deadline, or given up by an operator.
+        if let code = result.error?.code, ["recalled", "superseded", "expired", "too-old", "released"].contains(code) {
             return nil
         }
         let settings = truth.scenario.setting.engine

@@ -7,13 +7,28 @@ import PublishEngine
 /// did not, `unknown` if an attempt stayed unanswered.
 struct TruthfulOutcomes: Checker {
     let promise = Promise.truthfulOutcomes
+    /// Processes whose operator gave up what waited on a lane.
+    private var released: Set<Release> = []
+
+    private struct Release: Hashable {
+        var address: Address
+        var lane: LaneID
+    }
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
-        case .deadLettered(let delivery, let ownership, let result, _),
-            .settled(let delivery, let ownership, let result, _):
-            check(result, of: delivery, ownership, truth)
-        default: nil
+        case .input(let address, .release(let lane, .deadLetter)):
+            released.insert(Release(address: address, lane: lane))
+            return nil
+        case .deadLettered(let delivery, let ownership, let result, let address):
+            let release = Release(address: address, lane: LaneID(truth.news(of: delivery).lane))
+            if result.error?.code == "released", !released.contains(release) {
+                return "\(truth.name(delivery)) was given up, though nobody had said so"
+            }
+            return check(result, of: delivery, ownership, truth)
+        case .settled(let delivery, let ownership, let result, _):
+            return check(result, of: delivery, ownership, truth)
+        default: return nil
         }
     }
 

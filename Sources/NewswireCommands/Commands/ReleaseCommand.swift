@@ -1,0 +1,103 @@
+import ArgumentParser
+import Foundation
+import NewswireSettings
+import PublishEngine
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct ReleaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release",
+        abstract: "Lets a lane go on that the flood guard has stopped.",
+        discussion: """
+            The flood guard stops a lane when most of its recent events end as dead letters (floodGuard.share): an \
+            upstream change has probably broken them. Look at some first, and mend the producer:
+              newswire results --config newswire.yaml --outcome undecodable
+
+            Then release the lane. What waits on it, the records on its topics included, is sent; events that fail end \
+            as dead letters one by one, without stopping the lane again. With --dead-letter all that waits ends as dead \
+            letters instead (outcome exhausted, code released), from where newswire redrive can bring it back. Records \
+            written later are news again, and guarded.
+
+            The order goes to the status port of a running process (http.listen, with http.token if there is one). \
+            Each process guards its own partitions: name the others with --at.
+
+            Examples:
+              newswire release --config newswire.yaml --lane live
+              newswire release --config newswire.yaml --lane backfill --dead-letter
+              newswire release --config newswire.yaml --lane live --at 10.0.0.7:9464 --at 10.0.0.8:9464
+
+            Exit codes: 0 every process released it, 1 one did not, and why.
+            """)
+
+    @OptionGroup var configurationOption: ConfigurationOption
+    @Option(help: ArgumentHelp("The lane to release.", valueName: "lane"))
+    var lane: String
+    @Flag(help: "Move what waits to the dead letters instead of sending it.")
+    var deadLetter = false
+    @Option(
+        help: ArgumentHelp(
+            "The status port of a process; repeat for several. By default http.listen.", valueName: "host:port"))
+    var at: [String] = []
+
+    func run() async throws {
+        let settings = try configurationOption.settings()
+        let lane = try settings.lane(named: lane).name
+        var addresses = at
+        if addresses.isEmpty {
+            guard let listen = settings.listen else {
+                throw ValidationError("http.listen is off: name the port of a process with --at host:port.")
+            }
+            addresses = ["\(listen.reachable)"]
+        }
+        var isDone = true
+        for address in addresses {
+            let refusal = await release(lane, at: address, token: settings.token?.revealed)
+            isDone = refusal == nil && isDone
+            let output = refusal == nil ? Terminal.standardOutput : Terminal.standardError
+            let done = deadLetter ? "released; what waits goes to the dead letters" : "released; what waits is sent"
+            output.line("\(address): \(refusal ?? "lane \(lane) \(done)")")
+        }
+        if !isDone { throw ExitCode.failure }
+    }
+
+    /// - Returns: why the process did not release it.
+    private func release(_ lane: String, at address: String, token: String?) async -> String? {
+        let waiting = deadLetter ? FloodRelease.deadLetter : .send
+        var components = URLComponents(string: "http://\(address)")
+        components?.path = "/api/lanes/\(lane)/release"
+        components?.queryItems = [URLQueryItem(name: "waiting", value: waiting.rawValue)]
+        guard let url = components?.url, components?.host?.isEmpty == false else {
+            return "is not an address: host:port"
+        }
+        var request = URLRequest(url: url, timeoutInterval: 10)
+        request.httpMethod = "POST"
+        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        do {
+            let (body, response) = try await URLSession.shared.data(for: request)
+            guard let status = (response as? HTTPURLResponse)?.statusCode else { return "does not speak HTTP" }
+            if status == 200 { return nil }
+            let problem = try? JSONDecoder().decode(Problem.self, from: body.prefix(4096))
+            return problem?.error.filter { !$0.isNewline } ?? "answers with status \(status)"
+        } catch {
+            return "does not answer: is newswire run there, and is this its http.listen?"
+        }
+    }
+
+    private struct Problem: Decodable {
+        var error: String
+    }
+}
+
+extension NetworkAddress {
+    /// Where a process of this machine reaches it: a wildcard stands for every address, loopback included.
+    fileprivate var reachable: NetworkAddress {
+        switch host {
+        case "0.0.0.0": NetworkAddress(host: "127.0.0.1", port: port)
+        case "::": NetworkAddress(host: "::1", port: port)
+        default: self
+        }
+    }
+}

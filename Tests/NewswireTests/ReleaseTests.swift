@@ -1,0 +1,83 @@
+import Foundation
+import HubServer
+import KafkaIO
+import NewsModel
+import Testing
+
+/// A lane that the flood guard has stopped, and the command that lets it go on.
+struct ReleaseTests {
+    /// Bad events, then good ones.
+    private func flooded(_ room: ProgramRoom) async throws -> (Program.Running, address: String) {
+        let bad = (0..<30).map { #"{"id":"bad-\#($0)","headline":"h","category":"Nowhere"}"# }
+        let good = (0..<5).map { #"{"id":"good-\#($0)","headline":"h","category":"World"}"# }
+        // One partition, so that the good ones stand behind.
+        _ = try await room.run("publish", "-", input: (bad + good).joined(separator: "\n"))
+        let settings = [
+            "NEWSWIRE_HTTP_LISTEN": "127.0.0.1:0", "NEWSWIRE_FLOOD_GUARD_EVENTS": "20",
+            "NEWSWIRE_LANES_LIVE_WINDOW_RECORDS": "16",
+        ]
+        let running = try Program.start(
+            ["run", "--config", room.path("newswire.yaml")], environment: room.environment.merging(settings) { $1 })
+        let served = try await running.wrote("status served")
+        try await running.wrote("flood")
+        return (running, String(try #require(served.firstMatch(of: /127.0.0.1:[0-9]+/)).output))
+    }
+
+    private func outcomes(_ room: ProgramRoom, _ count: Int) async throws -> [Outcome: Int] {
+        let follower = try TopicReader(
+            settings: room.broker.settings(group: "test"), topic: "news.results", follow: true)
+        var outcomes: [Outcome: Int] = [:]
+        while outcomes.values.reduce(0, +) < count {
+            for read in try follower.next(timeout: .milliseconds(50)) {
+                outcomes[try ResultRecord(decoding: try #require(read.record.value)).outcome, default: 0] += 1
+            }
+            // The hub in this process needs this thread too.
+            await Task.yield()
+        }
+        return outcomes
+    }
+
+    @Test func `a released lane sends what waits, and failing events end one by one`() async throws {
+        let room = try await ProgramRoom(
+            topics: [("news.events", 1), ("news.results", 1), ("news.dead-letters", 1)])
+        let (running, address) = try await flooded(room)
+        let released = try await room.run("release", "--lane", "live", "--at", address)
+        #expect(released.status == 0, "\(released.errors)")
+        #expect(released.output == "\(address): lane live released; what waits is sent\n")
+        #expect(try await outcomes(room, 35) == [.unroutable: 30, .accepted: 5])
+
+        let again = try await room.run("release", "--lane", "live", "--at", address)
+        #expect(again.status == 1)
+        #expect(again.errors.contains("Lane live is not stopped by the flood guard."))
+        running.terminate()
+        #expect(try await running.ended().status == 0)
+        await room.close()
+    }
+
+    @Test func `what waits can go to the dead letters instead, and comes back by redrive`() async throws {
+        let room = try await ProgramRoom(
+            topics: [("news.events", 1), ("news.results", 1), ("news.dead-letters", 1)])
+        let (running, address) = try await flooded(room)
+        let released = try await room.run("release", "--lane", "live", "--dead-letter", "--at", address)
+        #expect(released.status == 0, "\(released.errors)")
+        #expect(try await outcomes(room, 35) == [.unroutable: 30, .exhausted: 5])
+        #expect(room.hub.receivedCount == 0)
+        let redriven = try await room.run("redrive", "--outcome", "exhausted")
+        #expect(redriven.status == 0, "\(redriven.errors)")
+        #expect(try await outcomes(room, 40)[.accepted] == 5)
+        running.terminate()
+        #expect(try await running.ended().status == 0)
+        await room.close()
+    }
+
+    @Test func `a process that is not there and a lane that is not are said so`() async throws {
+        let room = try await ProgramRoom()
+        let nobody = try await room.run("release", "--lane", "live", "--at", "127.0.0.1:1")
+        #expect(nobody.status == 1)
+        #expect(nobody.errors.contains("127.0.0.1:1: does not answer"))
+        let noLane = try await room.run("release", "--lane", "lives", "--at", "127.0.0.1:1")
+        #expect(noLane.status == 64)
+        #expect(noLane.errors.contains("Did you mean live?"))
+        await room.close()
+    }
+}
