@@ -59,6 +59,8 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func show(_ demo: Demo, _ output: Terminal) async throws -> Bool {
+        let signals = StopSignals { demo.publisher.drain() }
+        defer { withExtendedLifetime(signals) {} }
         output.line(
             "  broker   \(demo.broker.bootstrapServers.joined(separator: ",")), topics \(Demo.topic), \(Demo.resultsTopic), \(Demo.deadLettersTopic)"
         )
@@ -69,8 +71,6 @@ struct DemoCommand: AsyncParsableCommand {
         for line in bad { Terminal.standardError.line(line) }
         output.line(
             "  events   \(grouped(count)) on \(Demo.topic); joining the consumer group takes about 3 s\n")
-        let signals = StopSignals { demo.publisher.drain() }
-        defer { withExtendedLifetime(signals) {} }
         let table = ResultTable(width: output.isInteractive ? output.width : 120, hasColours: output.hasColours)
         output.line(table.title)
         enum Ended { case publisher, waiting }
@@ -81,6 +81,8 @@ struct DemoCommand: AsyncParsableCommand {
             }
             group.addTask {
                 await demo.results.wait(for: count) { output.line(table.line($0)) }
+                // Interrupted before.
+                guard demo.results.snapshot.count >= count else { return .waiting }
                 if once {
                     demo.publisher.drain()
                 } else {
@@ -94,6 +96,6 @@ struct DemoCommand: AsyncParsableCommand {
         await demo.close()
         let results = demo.results.snapshot
         output.write(DemoSummary(results, events: count, received: demo.hub.receivedCount).text(output))
-        return results.count == count && results.outcomes[.accepted] == count && bad.isEmpty
+        return !once || results.count == count && results.outcomes[.accepted] == count && bad.isEmpty
     }
 }

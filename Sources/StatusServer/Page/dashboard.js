@@ -184,7 +184,9 @@ function showLanes(status) {
         made.addEventListener("click", () => act(lane.name, order));
         return made;
       };
-      row.insertCell().append(
+      const actions = row.insertCell();
+      actions.className = "actions";
+      actions.append(
         button("pause", "Pause", "Nothing of this lane leaves until it is resumed."), button("resume", "Resume", ""),
         button("release?waiting=send", "Let through", "What waits is sent; what fails ends as a dead letter, one by one."),
         button("release?waiting=dead-letter", "To dead letters", "All that waits ends as dead letters."));
