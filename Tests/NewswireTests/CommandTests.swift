@@ -43,6 +43,46 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
     await room.close()
 }
 
+@Test(arguments: ["check", "run"])
+func `an example whose secrets were not filled in is refused, by the names of the settings`(command: String)
+    async throws
+{
+    let room = try await ProgramRoom()
+    try room.write(
+        "Endpoint=sb://REPLACE.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=REPLACE\n", to: "hub")
+    try room.write(
+        """
+        kafka: {bootstrapServers: "${BROKERS}", properties: {sasl.password: changeme}}
+        lanes: {live: {topics: [news.events]}}
+        hub: {connectionString: "${file:hub}", name: x, trustRoots: hub}
+        http: {listen: off, token: <token>}
+        """, to: "newswire.yaml")
+    let ended = try await room.run(command)
+    #expect(ended.status == 78)
+    for name in ["kafka.properties.sasl.password", "hub.connectionString", "http.token"] {
+        #expect(
+            ended.errors.contains(": error: \(name): still holds the placeholder of an example; "), "\(ended.errors)")
+    }
+    #expect(ended.errors.contains(": error: hub.trustRoots: no certificates can be read from hub: it "))
+    #expect(ended.errors.contains("4 problems in "))
+    await room.close()
+}
+
+@Test func `byte order marks in settings and secret files are no part of them`() async throws {
+    let room = try await ProgramRoom()
+    let mark = "\u{FEFF}"
+    try room.write(mark + room.hub.connectionString.revealed + "\r\n", to: "hub")
+    try room.write(
+        """
+        \(mark)kafka: {bootstrapServers: "${BROKERS}"}
+        lanes: {live: {topics: [news.events]}}
+        hub: {connectionString: "${file:hub}", name: breaking-news}
+        """, to: "newswire.yaml")
+    let ended = try await room.run("check")
+    #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+    await room.close()
+}
+
 @Test func `check contacts broker, topics and hub, and reports what is missing`() async throws {
     let room = try await ProgramRoom()
     let sound = try await room.run("check")

@@ -59,7 +59,7 @@ struct CheckCommand: AsyncParsableCommand {
             let states = try KafkaAdmin(settings: settings.kafkaSettings).states(of: rules.topics.map(\.name))
             return [.ok("broker", "\(servers) answers")] + CheckFinding.topics(rules, states)
         } catch {
-            return [.failed("broker", "\(servers): \(error.detail) (\(error.code))", error.remedy)]
+            return [.failed("broker", "\(servers): \(error.detail) (\(error.code))", error.remedyClause)]
         }
     }
 

@@ -32,7 +32,7 @@ public final class Router: Sendable {
         let known = table.categories.prefix(20).map(\.name).joined(separator: ", ")
         return [
             PayloadProblem(
-                path: ["unroutable"], message: "“\(TextCut.excerpt(name))” is not a category",
+                path: ["unroutable"], message: "'\(TextCut.excerpt(name))' is not a category",
                 remedy: "write deadLetter or one of \(known)")
         ]
     }
