@@ -36,7 +36,7 @@ public enum Judge {
     private static func verdict(on reply: HubReply) -> Verdict {
         if case .accepted = reply.meaning { return .accepted }
         let failure = ResultRecord.Failure(
-            code: "status-\(reply.status)", detail: reply.detail ?? "the hub answered \(reply.status)")
+            code: "status-\(reply.status)", detail: reply.message ?? "the hub answered \(reply.status)")
         return switch reply.meaning {
         case .accepted: .accepted
         case .refusedEvent: .rejected(failure)
