@@ -3,5 +3,8 @@ import NewswireCommands
 
 @main
 enum Newswire {
-    static func main() async { await NewswireCommand.main() }
+    static func main() async {
+        Terminal.prepare()
+        await NewswireCommand.main()
+    }
 }
