@@ -16,14 +16,13 @@ struct OutputTests {
     @Test func `on a full disk every command fails and says so`() async throws {
         let room = try await room()
         for arguments in Self.commands {
-            try await expect(arguments, status: 1, "error: standard output: No space left on device\n", room) {
-                try #require(FileHandle(forWritingAtPath: "/dev/full"))
-            }
+            try await expect(
+                arguments, status: 1, "error: standard output: No space left on device\n", room,
+                output: Program.fullDisk)
         }
         for arguments in Self.others {
-            try await expect(arguments, status: 1, "error: standard output: No space left on device\n") {
-                try #require(FileHandle(forWritingAtPath: "/dev/full"))
-            }
+            try await expect(
+                arguments, status: 1, "error: standard output: No space left on device\n", output: Program.fullDisk)
         }
         await room.close()
     }

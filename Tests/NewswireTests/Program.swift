@@ -16,6 +16,9 @@ enum Program {
             path: "newswire")
     }
 
+    /// A standard output on a disk without room.
+    static func fullDisk() throws -> FileHandle { try FileHandle(forWritingTo: URL(filePath: "/dev/full")) }
+
     /// Runs it to its end on a thread that may wait.
     static func run(
         _ arguments: [String], environment: [String: String] = [:], input: String? = nil, output: FileHandle? = nil

@@ -39,8 +39,8 @@ package struct ResultTable: Sendable {
 
     private static func remarks(_ result: ResultRecord) -> String {
         var remarks = result.error.map { ["\($0.code): \($0.detail)"] } ?? []
-        // Without an id the place stands in the id's column.
-        if result.outcome == .undecodable, result.eventID != nil { remarks.append("at \(result.source)") }
+        // First, since the end may be cut. Without an id the place stands in the id's column.
+        if result.outcome == .undecodable, result.eventID != nil { remarks.insert("at \(result.source)", at: 0) }
         if result.afterRecall { remarks.append("recalled while it was on its way") }
         if !result.cut.isEmpty { remarks.append("cut: \(result.cut.joined(separator: ", "))") }
         if !result.leftOut.isEmpty { remarks.append("left out: \(result.leftOut.joined(separator: ", "))") }
