@@ -30,10 +30,10 @@ struct ResultsCommand: ParsableCommand {
               newswire results --config newswire.yaml --event 7001
               newswire results --config newswire.yaml --follow --json | jq .latencyMs.total
 
-            It begins with the oldest result, or with --follow at the last \(Self.tailOfFollow), and ends where the \
-            topic ended when the command started, or with --follow at Ctrl-C. Filters come first: --tail 20 --outcome \
-            rejected shows the last 20 that were rejected. A record without an id shows its place, \
-            topic/partition/offset, instead.
+            Without --since and --tail it begins with the oldest result, or with --follow at the last \
+            \(Self.tailOfFollow). It ends where the topic ended when the command started, or with --follow at Ctrl-C. \
+            Filters come first: --tail 20 --outcome rejected shows the last 20 that were rejected. A record without \
+            an id shows its place, topic/partition/offset, instead.
 
             Exit code 1 if the topic cannot be read.
             """)
@@ -60,8 +60,8 @@ struct ResultsCommand: ParsableCommand {
     var limit: Int?
 
     private static let tailOfFollow = 10
-    /// They are kept in memory, this many of each partition.
-    private static let tailMax = 100_000
+    /// They are kept in memory.
+    private static let tailMax = 10_000
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }

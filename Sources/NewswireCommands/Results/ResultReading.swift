@@ -83,38 +83,42 @@ struct ResultReading {
         while true {
             unreadable = 0
             let reader = try open(since.map { .time($0) } ?? .last(depth))
-            var partitions: [TopicPartition: Last] = [:]
+            var last = LastResults(count)
+            var counts: [TopicPartition: Int] = [:]
             while !reader.isAtEnd, !stop.isRaised {
                 for read in try reader.next(timeout: .milliseconds(500)) {
                     guard let found = take(read.record) else { continue }
-                    partitions[read.partition, default: Last(count: count)].append(found)
+                    counts[read.partition, default: 0] += 1
+                    last.add(found)
                 }
             }
-            // Enough in each partition: how they are spread over time is not known.
-            let isEnough = reader.shortened.allSatisfy { partitions[$0]?.isFull ?? (count == 0) }
-            guard isEnough || since != nil || stop.isRaised else {
-                depth = depth > .max / Self.growth ? .max : depth * Self.growth
-                continue
-            }
-            let all = partitions.values.flatMap(\.found).sorted { $0.result.settledAt < $1.result.settledAt }
-            return (reader, all.suffix(count))
+            // As many in each partition: how they are spread over time is not known.
+            let isEnough = reader.shortened.allSatisfy { counts[$0, default: 0] >= count }
+            if isEnough || since != nil || stop.isRaised { return (reader, last.inOrder) }
+            depth = depth > .max / Self.growth ? .max : depth * Self.growth
         }
     }
+}
 
-    /// The last ones of a partition.
-    private struct Last {
-        let count: Int
-        private var kept: [Found] = []
+/// The latest results of all that were added.
+private struct LastResults {
+    private let count: Int
+    private var kept: [(number: Int, found: ResultReading.Found)] = []
+    private var added = 0
 
-        init(count: Int) { self.count = count }
+    init(_ count: Int) { self.count = count }
 
-        var found: ArraySlice<Found> { kept.suffix(count) }
-        var isFull: Bool { kept.count >= count }
+    /// By their times; those of the same time as they were added.
+    var inOrder: [ResultReading.Found] { sorted.suffix(count).map(\.found) }
 
-        mutating func append(_ found: Found) {
-            kept.append(found)
-            // Now and then, so that few are moved.
-            if kept.count >= count * 2 + 64 { kept.removeFirst(kept.count - count) }
-        }
+    private var sorted: [(number: Int, found: ResultReading.Found)] {
+        kept.sorted { ($0.found.result.settledAt, $0.number) < ($1.found.result.settledAt, $1.number) }
+    }
+
+    mutating func add(_ found: ResultReading.Found) {
+        kept.append((added, found))
+        added += 1
+        // Now and then, so that sorting costs little.
+        if kept.count >= count * 2 + 256 { kept = sorted.suffix(count) }
     }
 }
