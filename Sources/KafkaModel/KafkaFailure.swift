@@ -19,6 +19,12 @@ public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.remedy = remedy
     }
 
+    /// The remedy as the last part of a sentence: in small letters, without a full stop.
+    public var remedyClause: String {
+        let clause = remedy.prefix(1).lowercased() + remedy.dropFirst()
+        return clause.last == "." ? String(clause.dropLast()) : clause
+    }
+
     public var description: String {
         remedy.isEmpty ? "\(detail) (\(code))" : "\(detail) (\(code)). \(remedy)"
     }

@@ -24,7 +24,7 @@ package struct Settings: Sendable {
     package var sender: SenderLimits
     package var trustRoots: TrustRoots
     package var payload: PayloadSettings
-    /// Empty for the six of the tutorials.
+    /// The six of the tutorials unless the file names others.
     package var categories: [CategoryTable.Category]
     package var unroutable: UnroutablePolicy
     /// `nil` when switched off.
@@ -105,7 +105,7 @@ extension Settings {
 
     /// - Throws: nothing for checked settings.
     package func categoryTable() throws -> CategoryTable {
-        categories.isEmpty ? .standard : try CategoryTable(categories)
+        try CategoryTable(categories)
     }
 
     /// - Parameter cores: the number of shards that `auto` stands for.

@@ -34,7 +34,7 @@ enum MetricsPage {
             "Deliveries settled, by category; one with two categories counts in both."
         ) { text in
             for (category, outcomes) in zip(status.categories, status.tally.categories) {
-                for outcome in Outcome.allCases where outcome == .accepted || outcomes[outcome] > 0 {
+                for outcome in Outcome.allCases {
                     text.sample(outcomes[outcome], ("category", category), ("outcome", outcome.rawValue))
                 }
             }

@@ -149,7 +149,7 @@ enum StatusJSON {
             json.field("delayed", lane.delayed)
             outcomes(tally.outcomes, &json)
             json.object("deadLetters") { json in
-                for (reason, count) in tally.deadLetters.sorted(by: { $0.key < $1.key }) {
+                for (reason, count) in tally.deadLetters.sorted(by: { $0.key < $1.key }) where count > 0 {
                     json.field(named: reason, Int64(clamping: count))
                 }
             }

@@ -13,6 +13,9 @@ struct Broker {
 
     static let external = ProcessInfo.processInfo.environment["NEWSWIRE_TEST_BROKERS"]
 
+    /// The embedded broker finds no record by its time.
+    var knowsTimes: Bool { embedded == nil }
+
     init(_ topics: (String, Int)...) throws {
         let suffix = suffix
         let named = topics.map { ("\($0.0).\(suffix)", $0.1) }

@@ -42,6 +42,42 @@ struct ToolTests {
         #expect(try readAll(TopicReader(settings: settings, topic: topic, from: .offset(5000))).isEmpty)
     }
 
+    @Test func `reading begins so many records before the end, and says where it left some out`() throws {
+        let broker = try Broker(("news", 3))
+        try publish(7, broker, partitions: 3)
+        let topic = broker.topic("news")
+        let reader = try TopicReader(settings: broker.settings, topic: topic, from: .last(2))
+        let read = try readAll(reader)
+        let offsets = (0..<3).map { number in
+            read.filter { $0.partition.partition == Int32(number) }.map(\.record.offset)
+        }
+        #expect(offsets == [[1, 2], [0, 1], [0, 1]])
+        #expect(reader.shortened == [TopicPartition(topic: topic, partition: 0)])
+        #expect(try readAll(TopicReader(settings: broker.settings, topic: topic, from: .last(0))).isEmpty)
+        let whole = try TopicReader(settings: broker.settings, topic: topic, from: .last(.max))
+        #expect(try readAll(whole).count == 7)
+        #expect(whole.shortened.isEmpty)
+    }
+
+    @Test func `reading begins at a time, or at the beginning of a broker that knows no times`() throws {
+        let broker = try Broker(("news", 2))
+        let publisher = try RecordPublisher(settings: broker.settings)
+        let start = Instant(milliseconds: 1_800_000_000_000)
+        for minute in 0..<10 {
+            try publisher.publish(
+                ProducedRecord(
+                    topic: broker.topic("news"), partition: 0, value: [1], timestamp: start + .seconds(minute * 60)))
+        }
+        try publisher.flush()
+        let reader = try TopicReader(
+            settings: broker.settings, topic: broker.topic("news"), from: .time(start + .seconds(450)))
+        let offsets = try readAll(reader).map(\.record.offset)
+        #expect(broker.knowsTimes ? offsets == [8, 9] : offsets == Array(0..<10))
+        let late = try TopicReader(
+            settings: broker.settings, topic: broker.topic("news"), from: .time(start + .seconds(4500)))
+        #expect(try readAll(late).isEmpty == broker.knowsTimes)
+    }
+
     @Test func `a following reader returns records written later`() throws {
         let broker = try Broker(("news", 1))
         try publish(3, broker, partitions: 1)

@@ -167,14 +167,39 @@ func `by default a shutdown has more time than a request`(
     ("lanes: {a b: {topics: [a]}}", "lanes.a b: is not a valid name for a lane"),
     ("lanes: {}", "lanes: there is no lane"),
     ("rate: {burst: 0}", "rate.burst: '0' is out of range"),
+    (
+        "lanes: {live: {topics: [a], floor: 110%}}",
+        "lanes.live.floor: '110%' is out of range; write a whole percentage from 0% to 100%"
+    ),
+    ("hub: {trustRoots: /no/such, name: x, connectionString: \"\(connectionString)\"}", "hub.trustRoots: "),
+    ("http: {token: REPLACE}", "http.token: still holds the placeholder of an example; write the real value"),
+    ("http: {token: \"<token>\"}", "http.token: still holds the placeholder"),
+    ("http: {token: ChangeMe}", "http.token: still holds the placeholder"),
+    (
+        "kafka: {bootstrapServers: [\"a:1\"], properties: {sasl.password: CHANGE_ME}}",
+        "kafka.properties.sasl.password: still"
+    ),
+    ("tracing: {otlp: {headers: {authorization: Bearer REPLACE-ME}}}", "tracing.otlp.headers.authorization: still"),
+    (
+        "hub: {name: x, connectionString: \"Endpoint=sb://a.b/;SharedAccessKeyName=n;SharedAccessKey=REPLACE\"}",
+        "hub.connectionString: still holds the placeholder"
+    ),
+    (
+        "hub: {name: x, connectionString: \"Endpoint=sb://REPLACE.b.net/;SharedAccessKeyName=n;SharedAccessKey=k\"}",
+        "hub.connectionString: still holds the placeholder"
+    ),
+    (
+        "hub: {name: x, connectionString: \"Endpoint=sb://<name>.b.net/;SharedAccessKeyName=n;SharedAccessKey=k\"}",
+        "hub.connectionString: still holds the placeholder"
+    ),
     ("rate: {perSecond: fast}", "rate.perSecond: 'fast' is not understood"),
-    ("unroutable: Wrold", "unroutable: “Wrold” is not a category; write deadLetter or one of World"),
+    ("unroutable: Wrold", "unroutable: 'Wrold' is not a category; write deadLetter or one of World"),
     ("payload: {mode: native, platforms: [apple, aple]}", "payload.platforms: 'aple' is not understood"),
     ("payload: {mode: native, platforms: [apple, apple]}", "payload.platforms: apple is named more than once"),
     ("payload: {mode: nativ}", "payload.mode: 'nativ' is not understood; write template or native"),
     (
         "kafka: {properties: {acks: 1}, bootstrapServers: [\"a:1\"]}",
-        "kafka.properties.acks: cannot be set; The results are the ledger"
+        "kafka.properties.acks: cannot be set; the results are the ledger"
     ),
     ("kafka: {bootstrapServers: [broker]}", "kafka.bootstrapServers: 'broker' is not understood"),
     ("kafka: {bootstrapServers: []}", "kafka.bootstrapServers: is empty"),
@@ -188,8 +213,8 @@ func `by default a shutdown has more time than a request`(
         "hub: {name: a/b, connectionString: \"Endpoint=sb://a.b/;SharedAccessKeyName=n;SharedAccessKey=k\"}",
         "hub.name: the hub's name may only"
     ),
-    ("categories: {A: {names: [x]}, B: {names: [X]}}", "categories.B.names: the name “X” is used for “A” too"),
-    ("categories: {A: {subjects: [sports]}}", "categories.A.subjects: “sports” is not an IPTC code"),
+    ("categories: {A: {names: [x]}, B: {names: [X]}}", "categories.B.names: the name 'X' is used for 'A' too"),
+    ("categories: {A: {subjects: [sports]}}", "categories.A.subjects: 'sports' is not an IPTC code"),
     ("connections: 5", "connections: is not a setting; it belongs at hub.connections"),
     ("http: {listen: 9464}", "http.listen: '9464' is not understood"),
     ("rate: 500", "rate: expected keys, found a single value; write its keys: perSecond, burst"),
@@ -253,6 +278,54 @@ func `a mistake is reported at its place`(yaml: String, expected: String) {
     #expect(settings.payload.platforms == [.apple, .windows])
     #expect(settings.kafkaSettings.properties == ["sasl.password": "${not a reference}"])
     #expect(settings.categories.map(\.tag) == ["world-news"])
+}
+
+@Test func `without categories in the file the standard ones are printed, and the environment changes them`() throws {
+    let plain = LoadedSettings(minimal())
+    #expect(try #require(plain.settings).categoryTable() == .standard)
+    let printed = EffectiveSetting.yaml(plain.effective)
+    #expect(
+        printed.contains("categories:\n  World:\n    tag: World  # default\n    names: [international]  # default\n"))
+    for category in CategoryTable.standard.categories { #expect(printed.contains("  \(category.name):\n")) }
+    // What is printed is the same configuration.
+    let again = LoadedSettings(printed.replacing("\"***\"", with: "\"\(connectionString)\""))
+    #expect(try #require(again.settings).categoryTable() == .standard)
+
+    let changed = LoadedSettings(
+        minimal(),
+        environment: ["NEWSWIRE_CATEGORIES_WORLD_TAG": "welt", "NEWSWIRE_CATEGORIES_SPORTS_NAMES": "sport,games"])
+    #expect(lines(changed) == [])
+    let table = try #require(changed.settings).categoryTable()
+    #expect(table.categories.map(\.name) == CategoryTable.standard.categories.map(\.name))
+    #expect(table.categories.map(\.tag) == ["welt", "Politics", "Business", "Technology", "Science", "Sports"])
+    #expect(table.categories.first?.subjects == CategoryTable.standard.categories.first?.subjects)
+    #expect(table.categories.last?.names == ["sport", "games"])
+    #expect(EffectiveSetting.yaml(changed.effective).contains("    tag: welt  # NEWSWIRE_CATEGORIES_WORLD_TAG\n"))
+}
+
+@Test func `categories of the file replace the standard ones as a whole`() throws {
+    let loaded = LoadedSettings(minimal("categories: {World: {}}"))
+    #expect(try #require(loaded.settings).categories == [.init(name: "World")])
+    #expect(EffectiveSetting.yaml(loaded.effective).contains("categories:\n  World:\n    tag: World  # default\n"))
+}
+
+@Test func `a variable for a name that is nowhere is reported, a header is taken`() throws {
+    let loaded = LoadedSettings(
+        minimal(),
+        environment: [
+            "NEWSWIRE_CATEGORIES_GARDENING_TAG": "g", "NEWSWIRE_TRACING_OTLP_HEADERS_X_API_KEY": "secret-canary",
+        ])
+    #expect(
+        lines(loaded) == [
+            "NEWSWIRE_CATEGORIES_GARDENING_TAG (environment): warning: overrides nothing; write the name under categories in the file first; known there: World, Politics, Business, Technology, Science, Sports"
+        ])
+    #expect(try #require(loaded.settings).tracing.headers.map(\.name) == ["x-api-key"])
+    #expect(!EffectiveSetting.yaml(loaded.effective).contains("canary"))
+}
+
+@Test(arguments: ["<not>x", "a<b>", "REPLACED?".lowercased(), "changemenow", "cGxhY2Vob2xkZXI=", "x changeme1"])
+func `a secret that only resembles a placeholder is taken`(secret: String) {
+    #expect(lines(LoadedSettings(minimal("http: {token: \"\(secret)\"}"))) == [])
 }
 
 @Test func `a wrong override names its variable, and a misspelt one gets a hint`() {

@@ -44,7 +44,7 @@ func `a size`(text: String, bytes: Int?) {
     #expect(SettingsValue.size(text) == bytes)
 }
 
-@Test(arguments: [("0%", 0), ("100%", 100), ("101%", nil), ("10", nil), ("%", nil), ("-1%", nil)] as [(String, Int?)])
+@Test(arguments: [("0%", 0), ("100%", 100), ("101%", 101), ("10", nil), ("%", nil), ("-1%", nil)] as [(String, Int?)])
 func `a percentage`(text: String, value: Int?) {
     #expect(SettingsValue.percent(text) == value)
 }

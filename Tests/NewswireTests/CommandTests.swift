@@ -8,7 +8,11 @@ import Testing
     (["demo", "--port", "x"], 64), (["demo", "--port", "70000"], 64), (["chek"], 64), (["check"], 64),
     (["check", "--config", "/no/such/file"], 78), (["publish", "--config", "x"], 64),
     (["publish", "--config", "x", "--rate", "0", "-"], 64), (["publish", "--config", "x", "--format", "xml", "-"], 64),
-    (["results", "--config", "x", "--outcome", "acepted"], 64), (["send", "--config", "x", "--category", "World"], 64),
+    (["results", "--config", "x", "--outcome", "acepted"], 64),
+    (["results", "--config", "x", "--since", "yesterday"], 64), (["results", "--config", "x", "--tail", "-1"], 64),
+    (["redrive", "--config", "x", "--since", "1h", "--until", "2h"], 64),
+    (["redrive", "--config", "x", "--since", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z"], 64),
+    (["redrive", "--config", "x", "--until", "soon"], 64), (["send", "--config", "x", "--category", "World"], 64),
     (["send", "--config", "x", "--category", "World", "--message", " "], 64),
     (["send", "--config", "x", "--category", "World", "--message", "m", "--platform", "aple"], 64),
     (["hub", "--listen", "8090"], 64), (["hub", "--connection-string", "nonsense"], 64),
@@ -40,6 +44,46 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
         lines.map { $0.split(separator: ":").first.map(String.init) ?? "" } == [
             "1", "2", "3", "4", "5", "5 problems in ",
         ])
+    await room.close()
+}
+
+@Test(arguments: ["check", "run"])
+func `an example whose secrets were not filled in is refused, by the names of the settings`(command: String)
+    async throws
+{
+    let room = try await ProgramRoom()
+    try room.write(
+        "Endpoint=sb://REPLACE.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=REPLACE\n", to: "hub")
+    try room.write(
+        """
+        kafka: {bootstrapServers: "${BROKERS}", properties: {sasl.password: changeme}}
+        lanes: {live: {topics: [news.events]}}
+        hub: {connectionString: "${file:hub}", name: x, trustRoots: hub}
+        http: {listen: off, token: <token>}
+        """, to: "newswire.yaml")
+    let ended = try await room.run(command)
+    #expect(ended.status == 78)
+    for name in ["kafka.properties.sasl.password", "hub.connectionString", "http.token"] {
+        #expect(
+            ended.errors.contains(": error: \(name): still holds the placeholder of an example; "), "\(ended.errors)")
+    }
+    #expect(ended.errors.contains(": error: hub.trustRoots: no certificates can be read from hub: it "))
+    #expect(ended.errors.contains("4 problems in "))
+    await room.close()
+}
+
+@Test func `byte order marks in settings and secret files are no part of them`() async throws {
+    let room = try await ProgramRoom()
+    let mark = "\u{FEFF}"
+    try room.write(mark + room.hub.connectionString.revealed + "\r\n", to: "hub")
+    try room.write(
+        """
+        \(mark)kafka: {bootstrapServers: "${BROKERS}"}
+        lanes: {live: {topics: [news.events]}}
+        hub: {connectionString: "${file:hub}", name: breaking-news}
+        """, to: "newswire.yaml")
+    let ended = try await room.run("check")
+    #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
     await room.close()
 }
 

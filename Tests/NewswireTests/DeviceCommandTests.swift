@@ -135,6 +135,48 @@ struct DeviceCommandTests {
         try await silent.close()
     }
 
+    @Test(
+        arguments: [
+            (
+                "news", "c2VjcmV0", "the hub answered 401: ",
+                "; copy the connection string again, and check this machine's clock"
+            ),
+            ("weather", nil, "the hub answered 404: ", "; check --hub and the Endpoint of the connection string"),
+        ] as [(String, String?, String, String)])
+    func `a hub that refuses the device for good ends it at once, with the remedy`(
+        name: String, key: String?, reason: String, remedy: String
+    ) async throws {
+        let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
+        let wrong = key.map {
+            "Endpoint=http://127.0.0.1:\(hub.port)/;SharedAccessKeyName=DefaultListenSharedAccessSignature;SharedAccessKey=\($0)"
+        }
+        let connection = try wrong ?? #require(hub.listenConnectionString).revealed
+        let ended = try await Program.run([
+            "device", "--connection-string", connection, "--hub", name, "--categories", "World",
+        ])
+        #expect(ended.status == 1)
+        #expect(ended.errors.hasPrefix("error: \(reason)"), "\(ended.errors)")
+        #expect(ended.errors.hasSuffix("\(remedy)\n"), "\(ended.errors)")
+        #expect(!ended.errors.contains("..") && !ended.errors.contains("by itself"), "\(ended.errors)")
+        await hub.stop()
+    }
+
+    @Test func `a device that cannot print what arrives unregisters and fails`() async throws {
+        let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
+        let device = try Program.start(
+            [
+                "device", "--connection-string", try #require(hub.listenConnectionString).revealed, "--hub", "news",
+                "--categories", "World",
+            ], output: try Program.fullDisk())
+        try await until { hub.registrationCount == 2 }
+        try await send(hub, "lost.", to: "World")
+        let ended = try await device.ended()
+        #expect(ended.status == 1)
+        #expect(ended.errors.contains("error: standard output: No space left on device\n"), "\(ended.errors)")
+        #expect(hub.registrationCount == 0)
+        await hub.stop()
+    }
+
     @Test(arguments: [
         [], ["--categories", ","], ["--categories", "no tag"], ["--categories", "World", "--platform", "palm"],
         ["--categories", "World", "--handle", "xyz"], ["--categories", "World", "--handle", ""],

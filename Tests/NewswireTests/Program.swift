@@ -16,18 +16,22 @@ enum Program {
             path: "newswire")
     }
 
+    /// A standard output on a disk without room.
+    static func fullDisk() throws -> FileHandle { try FileHandle(forWritingTo: URL(filePath: "/dev/full")) }
+
     /// Runs it to its end on a thread that may wait.
-    static func run(_ arguments: [String], environment: [String: String] = [:], input: String? = nil) async throws
-        -> Ended
-    {
-        let running = try start(arguments, environment: environment, input: input)
+    static func run(
+        _ arguments: [String], environment: [String: String] = [:], input: String? = nil, output: FileHandle? = nil
+    ) async throws -> Ended {
+        let running = try start(arguments, environment: environment, input: input, output: output)
         return try await running.ended()
     }
 
-    static func start(_ arguments: [String], environment: [String: String] = [:], input: String? = nil) throws
-        -> Running
-    {
-        try Running(url, arguments, environment, input)
+    /// - Parameter output: standard output; by default a file that the result holds.
+    static func start(
+        _ arguments: [String], environment: [String: String] = [:], input: String? = nil, output: FileHandle? = nil
+    ) throws -> Running {
+        try Running(url, arguments, environment, input, output)
     }
 
     /// A process whose output goes to files, so that it never waits for a reader.
@@ -35,14 +39,17 @@ enum Program {
         private let process = Process()
         private let folder = FileManager.default.temporaryDirectory.appending(path: "newswire-\(UUID().uuidString)")
 
-        init(_ url: URL, _ arguments: [String], _ environment: [String: String], _ input: String?) throws {
+        init(
+            _ url: URL, _ arguments: [String], _ environment: [String: String], _ input: String?, _ output: FileHandle?
+        ) throws {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             process.executableURL = url
             process.arguments = arguments
             let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("NEWSWIRE_") }
             process.environment = inherited.merging(environment) { $1 }
-            process.standardOutput = try file("output")
-            process.standardError = try file("errors")
+            let file = try file("output")
+            process.standardOutput = output ?? file
+            process.standardError = try self.file("errors")
             try Data((input ?? "").utf8).write(to: folder.appending(path: "input"))
             process.standardInput = try FileHandle(forReadingFrom: folder.appending(path: "input"))
             try process.run()
@@ -144,9 +151,16 @@ struct ProgramRoom {
         try Data(text.utf8).write(to: folder.appending(path: name))
     }
 
-    func run(_ arguments: String..., input: String? = nil) async throws -> Program.Ended {
-        let configured = arguments.prefix(1) + ["--config", path("newswire.yaml")] + arguments.dropFirst()
-        return try await Program.run(Array(configured), environment: environment, input: input)
+    func run(_ arguments: String..., input: String? = nil, output: FileHandle? = nil) async throws -> Program.Ended {
+        try await Program.run(configured(arguments), environment: environment, input: input, output: output)
+    }
+
+    func start(_ arguments: String..., output: FileHandle? = nil) throws -> Program.Running {
+        try Program.start(configured(arguments), environment: environment, output: output)
+    }
+
+    private func configured(_ arguments: [String]) -> [String] {
+        arguments.prefix(1) + ["--config", path("newswire.yaml")] + arguments.dropFirst()
     }
 
     func close() async {

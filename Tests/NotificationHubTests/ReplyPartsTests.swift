@@ -114,6 +114,25 @@ func `an error body is read, whatever it contains`(body: String, code: Int?, det
             == "InvalidSignature: The token has an invalid signature..TrackingId:t,TimeStamp:7/2/2020 6:33:21 PM")
 }
 
+@Test(
+    arguments: [
+        (
+            "Installation not found.TrackingId:t_G3,TimeStamp:x", "Installation not found",
+            "Installation not found (tracking id t_G3)"
+        ),
+        (
+            "The token has an invalid signature..TrackingId:t,TimeStamp:x", "The token has an invalid signature",
+            "The token has an invalid signature (tracking id t)"
+        ),
+        ("No id.", "No id", "No id"), (".TrackingId:t,TimeStamp:x", nil, nil), ("", nil, nil),
+    ] as [(String, String?, String?)])
+func `a reply's message is a part of a sentence`(detail: String, message: String?, explanation: String?) {
+    let body = Array("<Error><Code>401</Code><Detail>\(detail)</Detail></Error>".utf8)
+    let reply = HubReply(status: 401, fields: [], body: body, now: 0)
+    #expect(reply.message == message)
+    #expect(reply.explanation == explanation)
+}
+
 @Test func `the error body is XML whatever the message`() {
     var bytes: [UInt8] = []
     ErrorBody(code: 400, detail: "<a> & \u{0} \u{7}b").write(into: &bytes)

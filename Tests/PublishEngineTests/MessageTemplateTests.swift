@@ -66,7 +66,7 @@ struct MessageTemplateTests {
     @Test
     func `every unknown variable is named`() {
         let problems = MessageTemplate.problems(in: "{{headlin}} {{categroy}} {{id}}")
-        #expect(problems.map(\.message) == ["“headlin” is not a variable", "“categroy” is not a variable"])
+        #expect(problems.map(\.message) == ["'headlin' is not a variable", "'categroy' is not a variable"])
     }
 
     @Test(arguments: ["{{summary}}", "{{data.nothing}} \n", "{{#summary}}x{{/summary}}", "{{&link}}"])

@@ -69,7 +69,7 @@ struct MetricsTextTests {
                     if f.type == 'counter': assert s.name.endswith('_total'), s.name
                     if s.name.startswith('newswire_deliveries_total') and s.value: print(s.labels['outcome'], int(s.value))
                     if s.name == 'newswire_queue_seconds_bucket' and s.labels['le'] == '+Inf': print('queue', int(s.value))
-                    if s.name == 'newswire_dead_letters_total': print(s.labels['lane'], s.labels['reason'], int(s.value))
+                    if s.name == 'newswire_dead_letters_total' and s.value: print(s.labels['lane'], s.labels['reason'], int(s.value))
             """
         let (status, output) = try await #require(python).run(program, input: page.text)
         #expect(status == 0)

@@ -150,5 +150,7 @@ struct Samples {
 
     subscript(series: String) -> Double? { all[series] }
 
+    func series(where isWanted: (String) -> Bool) -> [String] { all.keys.filter(isWanted).sorted() }
+
     func values(where isWanted: (String) -> Bool) -> [Double] { all.filter { isWanted($0.key) }.map(\.value) }
 }

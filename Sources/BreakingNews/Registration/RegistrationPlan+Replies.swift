@@ -35,12 +35,12 @@ extension RegistrationPlan {
                     proceed()
                     return .keep
                 }
-                fail(.refused(status: reply.status, detail: reply.detail), at: now, using: &random)
+                fail(.refused(status: reply.status, detail: reply.explanation), at: now, using: &random)
             case (401, _), (404, _):
-                fail(.forbidden(status: reply.status, detail: reply.detail), at: now, using: &random)
+                fail(.forbidden(status: reply.status, detail: reply.explanation), at: now, using: &random)
             // With a Retry-After it means "too fast" on older versions.
             case (403, _) where reply.retryAfter == nil:
-                fail(.forbidden(status: reply.status, detail: reply.detail), at: now, using: &random)
+                fail(.forbidden(status: reply.status, detail: reply.explanation), at: now, using: &random)
             default: fail(.busy(status: reply.status), retryAfter: reply.retryAfter, at: now, using: &random)
             }
         }

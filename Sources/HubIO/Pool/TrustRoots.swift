@@ -1,3 +1,4 @@
+import Foundation
 public import NIOSSL
 
 /// The certificate authorities that are trusted.
@@ -15,14 +16,18 @@ public enum TrustRoots: Sendable, Hashable {
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
         configuration.certificateVerification = .fullVerification
-        do {
-            if case .file(let path) = self {
-                // Read here, because a file without a certificate would otherwise show only when the first connection
-                // fails.
-                let certificates = try NIOSSLCertificate.fromPEMFile(path)
-                guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
-                configuration.trustRoots = .certificates(certificates)
+        if case .file(let path) = self {
+            // Read here, because a file without a certificate would otherwise show only when the first connection fails.
+            guard FileManager.default.isReadableFile(atPath: path) else {
+                throw TrustRootsProblem(roots: self, reason: "it does not exist, or may not be read")
             }
+            let certificates = (try? NIOSSLCertificate.fromPEMFile(path)) ?? []
+            guard !certificates.isEmpty else {
+                throw TrustRootsProblem(roots: self, reason: "it holds no certificate in PEM form")
+            }
+            configuration.trustRoots = .certificates(certificates)
+        }
+        do {
             return try NIOSSLContext(configuration: configuration)
         } catch {
             throw TrustRootsProblem(roots: self, reason: String("\(error)".prefix(SendFailure.detailLengthMax)))

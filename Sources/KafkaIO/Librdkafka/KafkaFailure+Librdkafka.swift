@@ -42,7 +42,7 @@ extension KafkaFailure {
     private static func remedy(for error: rd_kafka_resp_err_t) -> String {
         switch error {
         case RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, RD_KAFKA_RESP_ERR__RESOLVE:
-            "Check kafka.bootstrapServers, the network and that the brokers run; reconnecting goes on by itself."
+            "Check kafka.bootstrapServers, the network and that the brokers run."
         case RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
             "Check that the brokers are reachable under the names they advertise, and not overloaded."
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,

@@ -7,7 +7,10 @@ public final class TopicReader {
     public enum Start: Sendable, Hashable {
         case beginning, end
         case offset(Int64)
+        /// At the first record that is as late. On a broker that knows no times, such as librdkafka's mock, at the beginning.
         case time(Instant)
+        /// So many records before the end of each partition.
+        case last(Int64)
     }
 
     /// A record and where it stood.
@@ -20,6 +23,8 @@ public final class TopicReader {
     private let follow: Bool
     /// Partitions whose end was not seen yet, with the end they had when the reader was made.
     private var ends: [TopicPartition: Int64] = [:]
+    /// Partitions that have records before the first one that is read.
+    public private(set) var shortened: Set<TopicPartition> = []
     /// When reading began: a partition that others keep writing to ends seconds later.
     private var began: ContinuousClock.Instant?
 
@@ -43,18 +48,22 @@ public final class TopicReader {
         consumer = try AssignedConsumer(
             settings, group: settings.group, partitions: wanted.count,
             timeout: Int32(clamping: timeout.nanoseconds / 1_000_000), isolation: "read_committed")
+        var ranges: [TopicPartition: Range<Int64>] = [:]
+        for partition in wanted { ranges[partition] = try consumer.watermarks(partition) }
         var times: [TopicPartition: Int64] = [:]
-        if case .time(let time) = start { times = try consumer.offsets(for: time, wanted) }
+        if case .time(let time) = start { times = try Self.offsets(for: time, ranges, consumer) }
         var assignment: [PartitionOffset] = []
         for partition in wanted {
-            let range = try consumer.watermarks(partition)
+            guard let range = ranges[partition] else { continue }
             let first =
                 switch start {
                 case .beginning: range.lowerBound
                 case .end: range.upperBound
                 case .offset(let offset): max(offset, range.lowerBound)
                 case .time: times[partition] ?? range.upperBound
+                case .last(let count): max(range.upperBound - max(count, 0), range.lowerBound)
                 }
+            if first > range.lowerBound { shortened.insert(partition) }
             if start != .end { ends[partition] = range.upperBound }
             if start != .end || follow {
                 // An offset past the end would start the topic over.
@@ -62,6 +71,19 @@ public final class TopicReader {
             }
         }
         if !assignment.isEmpty { try consumer.assign(assignment) }
+    }
+
+    /// The first offset as late as the time; partitions without one are absent.
+    private static func offsets(
+        for time: Instant, _ ranges: [TopicPartition: Range<Int64>], _ consumer: AssignedConsumer
+    ) throws(KafkaFailure) -> [TopicPartition: Int64] {
+        var found = try consumer.offsets(for: time, Array(ranges.keys))
+        let open = ranges.filter { found[$0.key] == nil && !$0.value.isEmpty }
+        if open.isEmpty { return found }
+        // A broker that does not even find the earliest of all times knows none.
+        let known = try consumer.offsets(for: Instant(milliseconds: 0), Array(open.keys))
+        for (partition, range) in open where known[partition] == nil { found[partition] = range.lowerBound }
+        return found
     }
 
     /// The end of every partition was reached once.

@@ -35,19 +35,25 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let loaded = try configurationOption.load()
-        if printsSettings { Terminal.standardOutput.write(EffectiveSetting.yaml(loaded.effective)) }
+        if printsSettings { try Terminal.standardOutput.write(EffectiveSetting.yaml(loaded.effective)) }
         guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
-        // Standard output then holds a YAML document, which findings would spoil.
-        let output = printsSettings ? Terminal.standardError : Terminal.standardOutput
-        var isSound = report([.ok("settings", "\(configurationOption.config) has no problems")], to: output)
+        var isSound = try report([.ok("settings", "\(configurationOption.config) has no problems")])
         if offline { return }
-        isSound = report(Self.kafka(settings), to: output) && isSound
-        isSound = report([await Self.hub(settings)], to: output) && isSound
+        isSound = try report(Self.kafka(settings)) && isSound
+        isSound = try report([await Self.hub(settings)]) && isSound
         if !isSound { throw ExitCode.failure }
     }
 
-    private func report(_ findings: [CheckFinding], to output: Terminal) -> Bool {
-        for finding in findings { output.line(finding.line(hasColours: output.hasColours)) }
+    private func report(_ findings: [CheckFinding]) throws -> Bool {
+        let (output, errors) = (Terminal.standardOutput, Terminal.standardError)
+        for finding in findings {
+            if printsSettings {
+                // Standard output holds a YAML document, which findings would spoil.
+                errors.line(finding.line(hasColours: errors.hasColours))
+            } else {
+                try output.line(finding.line(hasColours: output.hasColours))
+            }
+        }
         return !findings.contains(where: \.isFailure)
     }
 
@@ -59,7 +65,7 @@ struct CheckCommand: AsyncParsableCommand {
             let states = try KafkaAdmin(settings: settings.kafkaSettings).states(of: rules.topics.map(\.name))
             return [.ok("broker", "\(servers) answers")] + CheckFinding.topics(rules, states)
         } catch {
-            return [.failed("broker", "\(servers): \(error.detail) (\(error.code))", error.remedy)]
+            return [.failed("broker", "\(servers): \(error.detail) (\(error.code))", error.remedyClause)]
         }
     }
 

@@ -74,6 +74,29 @@ struct OutcomeOption: ParsableArguments {
     var outcomes: Set<Outcome> { Set(outcome.compactMap(Outcome.init(rawValue:))) }
 }
 
+/// A time on the command line: RFC 3339, or how long ago.
+enum TimeArgument {
+    case at(Instant)
+    case ago(Duration)
+
+    init(parsing text: String) throws {
+        if let instant = Instant(rfc3339: text) {
+            self = .at(instant)
+        } else if let duration = SettingsValue.duration(text) {
+            self = .ago(duration)
+        } else {
+            throw ValidationError("write a time such as 2026-01-31T06:00:00Z or a duration such as 2h")
+        }
+    }
+
+    func instant(at now: Instant) -> Instant {
+        switch self {
+        case .at(let instant): instant
+        case .ago(let duration): now - duration
+        }
+    }
+}
+
 extension Settings {
     func lane(named name: String) throws -> LaneSettings {
         guard let lane = engine.lanes.first(where: { $0.name == name }) else {

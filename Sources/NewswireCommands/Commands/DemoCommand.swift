@@ -45,7 +45,7 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         let output = Terminal.standardOutput
         logOption.start(Settings.Logging(level: .warning))
-        output.line("newswire demo: a broker, a hub and a publisher in this process; nothing leaves this machine")
+        try output.line("newswire demo: a broker, a hub and a publisher in this process; nothing leaves this machine")
         do {
             let demo = try await Demo(port: port, log: Logger(label: "newswire"))
             let isSound = try await show(demo, output)
@@ -58,44 +58,65 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ demo: Demo, _ output: Terminal) async throws -> Bool {
+    private func show(_ demo: Demo, _ output: StandardOutput) async throws -> Bool {
         let signals = StopSignals { demo.publisher.drain() }
         defer { withExtendedLifetime(signals) {} }
-        output.line(
+        try output.line(
             "  broker   \(demo.broker.bootstrapServers.joined(separator: ",")), topics \(Demo.topic), \(Demo.resultsTopic), \(Demo.deadLettersTopic)"
         )
-        output.line("  hub      \(demo.hub.connectionString.endpoint), hub \(demo.hub.address.hubName)")
-        output.line("  status   http://127.0.0.1:\(demo.status.port)/")
-        output.line("  look at  \(demo.page)")
+        try output.line("  hub      \(demo.hub.connectionString.endpoint), hub \(demo.hub.address.hubName)")
+        try output.line("  status   http://127.0.0.1:\(demo.status.port)/")
+        try output.line("  look at  \(demo.page)")
         let (count, bad) = try demo.feed(events)
         for line in bad { Terminal.standardError.line(line) }
-        output.line(
+        try output.line(
             "  events   \(grouped(count)) on \(Demo.topic); joining the consumer group takes about 3 s\n")
         let table = ResultTable(width: output.isInteractive ? output.width : 120, hasColours: output.hasColours)
-        output.line(table.title)
-        enum Ended { case publisher, waiting }
+        try output.line(table.title)
+        enum Ended {
+            case publisher
+            case waiting(ExitCode?)
+        }
+        var unwritten: ExitCode?
         try await withThrowingTaskGroup(of: Ended.self) { group in
             group.addTask {
                 try await demo.publisher.run()
                 return .publisher
             }
-            group.addTask {
-                await demo.results.wait(for: count) { output.line(table.line($0)) }
-                // Interrupted before.
-                guard demo.results.snapshot.count >= count else { return .waiting }
-                if once {
-                    demo.publisher.drain()
-                } else {
-                    output.line("\nAll events have their outcome. The demo runs until Ctrl-C; look at \(demo.page)")
-                }
-                return .waiting
-            }
+            group.addTask { .waiting(await follow(demo, count, table)) }
             // A signal may end the publisher first: then there is nothing left to wait for.
-            for try await ended in group where ended == .publisher { group.cancelAll() }
+            for try await ended in group {
+                switch ended {
+                case .publisher: group.cancelAll()
+                case .waiting(let exit): unwritten = exit
+                }
+            }
         }
         await demo.close()
+        if let unwritten { throw unwritten }
         let results = demo.results.snapshot
-        output.write(DemoSummary(results, events: count, received: demo.hub.receivedCount).text(output))
+        try output.write(DemoSummary(results, events: count, received: demo.hub.receivedCount).text(output))
         return !once || results.count == count && results.outcomes[.accepted] == count && bad.isEmpty
+    }
+
+    /// Shows the first results as they come.
+    ///
+    /// - Returns: the command's exit if they cannot be shown.
+    private func follow(_ demo: Demo, _ count: Int, _ table: ResultTable) async -> ExitCode? {
+        let output = Terminal.standardOutput
+        do throws(ExitCode) {
+            try await demo.results.wait(for: count) { result throws(ExitCode) in try output.line(table.line(result)) }
+            // Interrupted before.
+            guard demo.results.snapshot.count >= count else { return nil }
+            if !once {
+                try output.line("\nAll events have their outcome. The demo runs until Ctrl-C; look at \(demo.page)")
+                return nil
+            }
+        } catch {
+            demo.publisher.drain()
+            return error
+        }
+        demo.publisher.drain()
+        return nil
     }
 }

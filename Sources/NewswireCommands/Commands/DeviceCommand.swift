@@ -21,7 +21,7 @@ struct DeviceCommand: AsyncParsableCommand {
             meantime. Only the emulator of 'newswire hub' shows its deliveries; with the real service the device \
             can register, but its notifications go to the platform.
 
-            Exit code 1 if it could not unregister.
+            Exit code 1 if the hub refuses the key, the hub's name or the device, or if it could not unregister.
             """)
 
     @Option(help: ArgumentHelp("The hub's connection string, with the Listen right.", valueName: "s"))
@@ -111,8 +111,9 @@ struct DeviceCommand: AsyncParsableCommand {
         let choices = CategoryStore(store, offer: try chosen())
         try choices.choose(try chosen())
         let names = choices.chosen.map(\.name).joined(separator: ", ")
+        let end = DeviceEnd()
         let registrar = HubRegistrar(settings, store: store, transport: link) { state in
-            Self.report(state, "\(names) as \(platform.rawValue) \(handle)")
+            Self.report(state, "\(names) as \(platform.rawValue) \(handle)", end)
         }
         await registrar.want(Subscription(channel: platform.channel(handle), categories: choices.chosen))
         // The hub may have been restarted since the last time.
@@ -120,29 +121,38 @@ struct DeviceCommand: AsyncParsableCommand {
         let inbox = DeviceInbox(
             settings.connection.endpoint, link, memory: memory, onReturn: { await registrar.refresh() }
         ) { notification in
-            Terminal.standardOutput.line(json ? notification.json : notification.line)
-        }
-        let work = Task {
-            await withTaskGroup { group in
-                group.addTask { await registrar.run() }
-                group.addTask { await inbox.run() }
+            do throws(ExitCode) {
+                try Terminal.standardOutput.line(json ? notification.json : notification.line)
+            } catch {
+                end.end(error)
             }
         }
-        let signals = StopSignals { work.cancel() }
-        await work.value
+        let signals = StopSignals { end.end(nil) }
+        await withTaskGroup { group in
+            group.addTask { await registrar.run() }
+            group.addTask { await inbox.run() }
+            await end.wait()
+            group.cancelAll()
+        }
+        if end.isForbidden { throw ExitCode.failure }
         if !keep { await registrar.want(nil) }
-        let end = keep ? RegistrationState.unregistered : await registrar.settle()
-        guard end == .unregistered else {
+        let state = keep ? RegistrationState.unregistered : await registrar.settle()
+        guard state == .unregistered else {
             Terminal.standardError.line("error: the device may still be registered")
             throw ExitCode.failure
         }
+        if let exit = end.exit { throw exit }
         // Print what was delivered until now.
         await inbox.catchUp()
+        if let exit = end.exit { throw exit }
         withExtendedLifetime(signals) {}
     }
 
-    private static func report(_ state: RegistrationState, _ whom: String) {
+    private static func report(_ state: RegistrationState, _ whom: String, _ end: DeviceEnd) {
         switch state {
+        case .waiting(let failure) where failure.remedy != nil:
+            Terminal.standardError.line("error: \(failure); \(failure.remedy ?? "")")
+            end.end(failure)
         case .registering: break
         case .registered: Terminal.standardError.line("registered for \(whom)")
         case .unregistered: Terminal.standardError.line("unregistered")

@@ -89,11 +89,16 @@ struct HubCommand: AsyncParsableCommand {
             if let writeCertificate, let pem = server.certificatePEM {
                 try Data(pem.utf8).write(to: URL(fileURLWithPath: writeCertificate), options: .atomic)
             }
-            if let devices = server.devices { Terminal.standardOutput.line("\(devices)\n") }
+            if let devices = server.devices { try Terminal.standardOutput.line("\(devices)\n") }
             let (signals, signalled) = AsyncStream<Void>.makeStream()
             let handlers = StopSignals { signalled.finish() }
             let hub = try await server.start()
-            Terminal.standardOutput.line(Self.greeting(hub.address))
+            do {
+                try Terminal.standardOutput.line(Self.greeting(hub.address))
+            } catch {
+                await hub.stop()
+                throw error
+            }
             for await _ in signals {}
             await hub.stop()
             withExtendedLifetime(handlers) {}

@@ -89,7 +89,7 @@ struct PublishCommand: ParsableCommand {
             errors.line("error: \(error)")
             throw ExitCode.failure
         }
-        Terminal.standardOutput.line(Self.summary(total, topic: topic, elapsed: start.duration(to: .now)))
+        try Terminal.standardOutput.line(Self.summary(total, topic: topic, elapsed: start.duration(to: .now)))
         if total.isInterrupted || total.published + total.resumed == 0 && total.bad > 0 { throw ExitCode.failure }
     }
 

@@ -38,10 +38,13 @@ struct RedriveCommand: ParsableCommand {
     var reason: [String] = []
     @Option(
         help: ArgumentHelp(
-            "Only events put on their lane since then: an RFC 3339 time, or how long ago, e.g. 2h.", valueName: "time"))
-    var since: String?
-    @Option(help: ArgumentHelp("Only events put on their lane before then; the same formats.", valueName: "time"))
-    var until: String?
+            "Only events put on their lane since then: an RFC 3339 time, or how long ago, e.g. 2h.", valueName: "time"),
+        transform: TimeArgument.init(parsing:))
+    var since: TimeArgument?
+    @Option(
+        help: ArgumentHelp("Only events put on their lane before then; the same formats.", valueName: "time"),
+        transform: TimeArgument.init(parsing:))
+    var until: TimeArgument?
     @Option(help: ArgumentHelp("Only this lane; repeat for several.", valueName: "lane"))
     var lane: [String] = []
     @Option(help: ArgumentHelp("Stop after putting back this many.", valueName: "n"))
@@ -56,17 +59,10 @@ struct RedriveCommand: ParsableCommand {
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
         guard (1...1000).contains(maxRedrives) else { throw ValidationError("--max-redrives must be 1 to 1000.") }
-        for (name, text) in [("--since", since), ("--until", until)] {
-            if let text, Self.time(text, now: .distantFuture) == nil {
-                throw ValidationError(
-                    "\(name) '\(text)' is neither a time such as 2026-01-31T06:00:00Z nor a duration such as 2h.")
-            }
+        let now = ServiceClock().now.wall
+        if let since = since?.instant(at: now), let until = until?.instant(at: now), since >= until {
+            throw ValidationError("--since must be earlier than --until; nothing lies between \(since) and \(until).")
         }
-    }
-
-    /// An RFC 3339 time, or a duration before now.
-    static func time(_ text: String, now: Instant) -> Instant? {
-        Instant(rfc3339: text) ?? SettingsValue.duration(text).map { now - $0 }
     }
 
     func run() throws {
@@ -76,7 +72,6 @@ struct RedriveCommand: ParsableCommand {
         let stop = StopFlag()
         let signals = StopSignals { stop.raise() }
         defer { withExtendedLifetime(signals) {} }
-        let output = Terminal.standardOutput
         var summary = RedriveSummary()
         do {
             let counts = try KafkaAdmin(settings: settings.kafkaSettings).partitionCounts()
@@ -87,23 +82,27 @@ struct RedriveCommand: ParsableCommand {
             var redrive = Redrive(topics: counts.filter { topics.contains($0.key) })
             redrive.outcomes = outcomeOption.outcomes
             redrive.reasons = Set(reason)
-            redrive.since = since.flatMap { Self.time($0, now: now) }
-            redrive.until = until.flatMap { Self.time($0, now: now) }
+            redrive.since = since?.instant(at: now)
+            redrive.until = until?.instant(at: now)
             redrive.maximum = maxRedrives
             if !lanes.isEmpty { redrive.wantedTopics = Set(lanes.flatMap(\.topics)) }
             try putBack(redrive, settings, partitions: partitions, stop: stop, &summary)
         } catch let failure as KafkaFailure {
-            output.write(summary.table(isDryRun: dryRun, hasColours: output.hasColours))
-            output.line(summary.line(isDryRun: dryRun))
             Terminal.standardError.line("error: \(failure)")
+            try show(summary)
             throw ExitCode.failure
         }
-        output.write(summary.table(isDryRun: dryRun, hasColours: output.hasColours))
-        output.line(summary.line(isDryRun: dryRun))
+        try show(summary)
         if stop.isRaised {
             Terminal.standardError.line("interrupted; the same command continues from here")
             throw ExitCode.failure
         }
+    }
+
+    private func show(_ summary: RedriveSummary) throws {
+        let output = Terminal.standardOutput
+        try output.write(summary.table(isDryRun: dryRun, hasColours: output.hasColours))
+        try output.line(summary.line(isDryRun: dryRun))
     }
 
     /// The most refused dead letters that are named one by one.

@@ -54,11 +54,13 @@ struct ReleaseCommand: AsyncParsableCommand {
         }
         var isDone = true
         for address in addresses {
-            let refusal = await release(lane, at: address, token: settings.token?.revealed)
-            isDone = refusal == nil && isDone
-            let output = refusal == nil ? Terminal.standardOutput : Terminal.standardError
-            let done = deadLetter ? "released; what waits goes to the dead letters" : "released; what waits is sent"
-            output.line("\(address): \(refusal ?? "lane \(lane) \(done)")")
+            if let refusal = await release(lane, at: address, token: settings.token?.revealed) {
+                isDone = false
+                Terminal.standardError.line("\(address): \(refusal)")
+            } else {
+                let fate = deadLetter ? "goes to the dead letters" : "is sent"
+                try Terminal.standardOutput.line("\(address): lane \(lane) released; what waits \(fate)")
+            }
         }
         if !isDone { throw ExitCode.failure }
     }

@@ -1,10 +1,10 @@
 import ArgumentParser
 import ByteText
-import KafkaIO
 import KafkaModel
-package import NewsModel
+import NewsModel
 import NewswireSettings
 import PublishEngine
+import PublisherService
 
 struct ResultsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,117 +25,82 @@ struct ResultsCommand: ParsableCommand {
               canceled      recalled before it was sent
 
             Examples:
-              newswire results --config newswire.yaml
-              newswire results --config newswire.yaml --outcome rejected
+              newswire results --config newswire.yaml --since 2h
+              newswire results --config newswire.yaml --outcome rejected --tail 20
+              newswire results --config newswire.yaml --event 7001
               newswire results --config newswire.yaml --follow --json | jq .latencyMs.total
 
-            Without --follow it stops where the topic ended when the command started. Exit code 1 if the topic \
-            cannot be read.
+            Without --since and --tail it begins with the oldest result, or with --follow at the last \
+            \(Self.tailOfFollow). It ends where the topic ended when the command started, or with --follow at Ctrl-C. \
+            Filters come first: --tail 20 --outcome rejected shows the last 20 that were rejected. A record without \
+            an id shows its place, topic/partition/offset, instead.
+
+            Exit code 1 if the topic cannot be read.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
     @Flag(help: "Wait for further results until Ctrl-C.")
     var follow = false
+    @Option(
+        help: ArgumentHelp(
+            "Only results since then: an RFC 3339 time, or how long ago, e.g. 10m.", valueName: "time"),
+        transform: TimeArgument.init(parsing:))
+    var since: TimeArgument?
+    @Option(
+        help: ArgumentHelp(
+            "Begin with the last this many, in the order of their times; by default \(Self.tailOfFollow) with --follow, all without.",
+            valueName: "n"))
+    var tail: Int?
+    @Option(help: ArgumentHelp("Only results of this event; repeat for several.", valueName: "id"))
+    var event: [String] = []
     @OptionGroup var outcomeOption: OutcomeOption
     @Flag(help: "Print one JSON object per line, for programs.")
     var json = false
     @Option(help: ArgumentHelp("Stop after this many results.", valueName: "n"))
     var limit: Int?
 
+    private static let tailOfFollow = 10
+    /// They are kept in memory.
+    private static let tailMax = 10_000
+
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+        if let tail, !(0...Self.tailMax).contains(tail) {
+            throw ValidationError("--tail must be 0 to \(Self.tailMax).")
+        }
     }
 
     func run() throws {
         let settings = try configurationOption.settings()
-        let wanted = outcomeOption.outcomes
         let stop = StopFlag()
         let signals = StopSignals { stop.raise() }
         defer { withExtendedLifetime(signals) {} }
         let output = Terminal.standardOutput
         let table = ResultTable(width: output.isInteractive ? output.width : 200, hasColours: output.hasColours)
-        if !json { output.line(table.title) }
-        var shown = 0
-        var unreadable = 0
+        if !json { try output.line(table.title) }
+        var reading = ResultReading(
+            settings.kafkaSettings, topic: settings.engine.resultsTopic, follow: follow, stop: stop)
+        reading.outcomes = outcomeOption.outcomes
+        reading.events = Set(event)
+        reading.since = since?.instant(at: ServiceClock().now.wall)
+        var left = limit ?? .max
         do {
-            let reader = try TopicReader(
-                settings: settings.kafkaSettings, topic: settings.engine.resultsTopic, from: .beginning, follow: follow)
-            while !stop.isRaised, shown < limit ?? .max, follow || !reader.isAtEnd {
-                for read in try reader.next(timeout: .milliseconds(500)) where shown < limit ?? .max {
-                    guard let value = read.record.value, let result = try? ResultRecord(decoding: value) else {
-                        unreadable += 1
-                        continue
-                    }
-                    guard wanted.isEmpty || wanted.contains(result.outcome) else { continue }
-                    shown += 1
-                    output.line(json ? String(decoding: value, as: UTF8.self) : table.line(result))
-                }
+            try reading.run(tail: tail ?? (follow && since == nil ? Self.tailOfFollow : nil)) {
+                found throws(ExitCode) in
+                try output.line(json ? String(decoding: found.json, as: UTF8.self) : table.line(found.result))
+                left -= 1
+                return left > 0
+            } isRead: {
+                !output.isAbandoned
             }
-        } catch {
-            Terminal.standardError.line("error: \(error)")
+        } catch let failure as KafkaFailure {
+            Terminal.standardError.line("error: \(failure)")
             throw ExitCode.failure
         }
-        if unreadable > 0 {
+        if reading.unreadable > 0 {
             Terminal.standardError.line(
-                "skipped \(counted(unreadable, "record")) of \(settings.engine.resultsTopic) that no result can be read from"
+                "skipped \(counted(reading.unreadable, "record")) of \(settings.engine.resultsTopic) that no result can be read from"
             )
-        }
-    }
-}
-
-/// Results as rows that are printed one by one, so their widths are fixed beforehand.
-package struct ResultTable: Sendable {
-    private let hasColours: Bool
-    private let widths: [Int]
-
-    private static let columns: [TextTable.Column] = [
-        .init(title: "settled"), .init(title: "outcome"), .init(title: "event"), .init(title: "platform"),
-        .init(title: "categories"), .init(title: "status", isRightAligned: true),
-        .init(title: "total ms", isRightAligned: true), .init(title: "remarks"),
-    ]
-
-    /// - Parameter width: in characters; the event's id and the remarks share the space that the others leave.
-    package init(width: Int, hasColours: Bool) {
-        self.hasColours = hasColours
-        let fixed = [19, 11, 0, 12, 18, 6, 8]
-        let left = max(width - fixed.reduce(0, +) - 2 * fixed.count, 40)
-        let id = min(max(left / 2, 16), 40)
-        widths = [19, 11, id, 12, 18, 6, 8, max(left - id, 12)]
-    }
-
-    package var title: String {
-        TextTable(Self.columns, hasColours: hasColours).line(
-            Self.columns.map { .init($0.title, colour: .bold) }, widths)
-    }
-
-    package func line(_ result: ResultRecord) -> String {
-        let time = result.settledAt.description.prefix(19).map { $0 == "T" ? " " : $0 }
-        let total = result.latency.total.map { String($0.nanoseconds / 1_000_000) } ?? "-"
-        return TextTable(Self.columns, hasColours: hasColours).line(
-            [
-                .init(String(time)), .init(result.outcome.rawValue, colour: result.outcome.colour),
-                .init(result.eventID ?? "-"), .init(result.platform.rawValue),
-                .init(result.categories.joined(separator: ",")), .init(result.httpStatus.map(String.init) ?? "-"),
-                .init(total), .init(Self.remarks(result)),
-            ], widths)
-    }
-
-    private static func remarks(_ result: ResultRecord) -> String {
-        var remarks = result.error.map { ["\($0.code): \($0.detail)"] } ?? []
-        if result.afterRecall { remarks.append("recalled while it was on its way") }
-        if !result.cut.isEmpty { remarks.append("cut: \(result.cut.joined(separator: ", "))") }
-        if !result.leftOut.isEmpty { remarks.append("left out: \(result.leftOut.joined(separator: ", "))") }
-        return remarks.joined(separator: "; ")
-    }
-}
-
-extension Outcome {
-    var colour: TerminalColour {
-        switch self {
-        case .accepted: .green
-        case .rejected, .exhausted, .undecodable, .unroutable: .red
-        case .unknown, .expired: .yellow
-        case .duplicate, .superseded, .withheld, .canceled: .grey
         }
     }
 }

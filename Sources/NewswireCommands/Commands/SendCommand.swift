@@ -57,7 +57,7 @@ struct SendCommand: AsyncParsableCommand {
         let requests = try requests(settings)
         let sender = try SingleSend(settings)
         if dryRun {
-            Terminal.standardOutput.line(requests.map(sender.text(of:)).joined(separator: "\n\n---\n\n"))
+            try Terminal.standardOutput.line(requests.map(sender.text(of:)).joined(separator: "\n\n---\n\n"))
             return
         }
         var table = TextTable(
@@ -82,7 +82,7 @@ struct SendCommand: AsyncParsableCommand {
                 .init(verdict.notificationID ?? "-"), .init(outcome, colour: verdict.isAccepted ? .green : .red),
             ])
         }
-        Terminal.standardOutput.write(table.text)
+        try Terminal.standardOutput.write(table.text)
         if !isAccepted { throw ExitCode.failure }
     }
 

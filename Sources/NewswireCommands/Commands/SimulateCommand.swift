@@ -41,8 +41,8 @@ struct SimulateCommand: AsyncParsableCommand {
             }
         }
         if output.isInteractive { output.line() }
-        for failure in result.failures { Terminal.standardOutput.line("\(failure)\n") }
-        Terminal.standardOutput.line(Self.summary(result))
+        for failure in result.failures { try Terminal.standardOutput.line("\(failure)\n") }
+        try Terminal.standardOutput.line(Self.summary(result))
         if !result.failures.isEmpty { throw ExitCode.failure }
     }
 

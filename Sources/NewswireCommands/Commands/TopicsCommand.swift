@@ -55,7 +55,7 @@ struct TopicsCommand: ParsableCommand {
             }
             let findings = rules.findings(states)
             let output = Terminal.standardOutput
-            output.write(rules.table(states, findings, hasColours: output.hasColours))
+            try output.write(rules.table(states, findings, hasColours: output.hasColours))
             if findings.contains(where: \.isFailure) { throw ExitCode.failure }
         } catch let failure as KafkaFailure {
             Terminal.standardError.line("error: \(failure)")
@@ -63,12 +63,12 @@ struct TopicsCommand: ParsableCommand {
         }
     }
 
-    private func make(_ changes: [TopicRules.Change], _ admin: KafkaAdmin) throws(KafkaFailure) {
+    private func make(_ changes: [TopicRules.Change], _ admin: KafkaAdmin) throws {
         // One by one: if one fails, it is clear which exist.
         for change in changes {
             if let from = change.from {
                 try admin.createPartitions([change.topic: change.partitions])
-                Terminal.standardOutput.line(
+                try Terminal.standardOutput.line(
                     "widened \(change.topic) from \(from) to \(counted(change.partitions, "partition"))")
             } else {
                 let existing = try admin.create([
@@ -78,11 +78,11 @@ struct TopicsCommand: ParsableCommand {
                 ])
                 // Not visible to this user, or created by someone else meanwhile.
                 guard !existing.contains(change.topic) else {
-                    Terminal.standardOutput.line("\(change.topic) exists already")
+                    try Terminal.standardOutput.line("\(change.topic) exists already")
                     continue
                 }
                 let settings = change.configuration.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-                Terminal.standardOutput.line(
+                try Terminal.standardOutput.line(
                     "created \(change.topic) with \(counted(change.partitions, "partition")), \(settings.joined(separator: ", "))"
                 )
             }

@@ -15,7 +15,7 @@ struct DemoSummary {
         self.received = received
     }
 
-    func text(_ output: Terminal) -> String {
+    func text(_ output: StandardOutput) -> String {
         var table = TextTable(
             [.init(title: "outcome"), .init(title: "events", isRightAligned: true)], hasColours: output.hasColours)
         for outcome in Outcome.allCases {
@@ -92,12 +92,14 @@ package final class ResultTally: Sendable {
 
     /// Shows the first results as they come. Returns once there are as many results as wanted, or when the task is
     /// cancelled. Only one caller at a time.
-    func wait(for wanted: Int, show: (ResultRecord) -> Void) async {
+    func wait<Failure: Error>(
+        for wanted: Int, show: (ResultRecord) throws(Failure) -> Void
+    ) async throws(Failure) {
         var shown = 0
         for await count in changes {
             for result in snapshot.first.dropFirst(shown) {
                 shown += 1
-                show(result)
+                try show(result)
             }
             if count >= wanted { return }
         }

@@ -112,7 +112,7 @@ struct SendVerdict: Sendable, Hashable {
     }
 
     private init(_ reply: HubReply) {
-        let detail = reply.detail.map { ": \($0)" } ?? ""
+        let detail = reply.explanation.map { ": \($0)" } ?? ""
         let (message, remedy): (String, String) =
             switch reply.meaning {
             case .accepted: ("accepted", "")

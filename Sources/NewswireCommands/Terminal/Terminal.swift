@@ -1,6 +1,6 @@
 import Foundation
 
-/// One of the process's output streams.
+/// One of the process's output streams; `StandardOutput` for results.
 package struct Terminal: Sendable {
     package let descriptor: Int32
 
@@ -8,7 +8,6 @@ package struct Terminal: Sendable {
         self.descriptor = descriptor
     }
 
-    static let standardOutput = Terminal(descriptor: 1)
     static let standardError = Terminal(descriptor: 2)
 
     /// True for a terminal.
@@ -27,17 +26,34 @@ package struct Terminal: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Writes all of it, or gives up silently if the reader is gone.
+    /// True for a pipe whose other end is closed.
+    var isAbandoned: Bool {
+        var stream = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&stream, 1, 0) > 0 && stream.revents & Int16(POLLERR) != 0
+    }
+
+    /// Writes all of it, or gives up silently if that is not possible: for notices, which nothing depends on.
     func write(_ text: String) {
+        _ = failure(writing: text)
+    }
+
+    /// Writes all of it.
+    /// - Returns: the system's error; `nil` for none.
+    func failure(writing text: String) -> Int32? {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {
                 bytes = bytes.dropFirst(written)
+            } else if written < 0, errno == EAGAIN {
+                // Others may have switched the stream to calls that do not wait.
+                var stream = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&stream, 1, -1)
             } else if written < 0, errno != EINTR {
-                return
+                return errno
             }
         }
+        return nil
     }
 
     func line(_ text: String = "") {

@@ -1,3 +1,4 @@
+import HubIO
 import KafkaIO
 import KafkaModel
 import NotificationHub
@@ -10,6 +11,7 @@ extension Settings {
         checkKafka(&reader)
         checkLanes(&reader)
         checkTopics(&reader)
+        checkSecrets(&reader)
         checkHub(&reader)
         checkPayload(&reader)
         checkTracing(&reader)
@@ -28,10 +30,10 @@ extension Settings {
             let alone = KafkaSettings(
                 bootstrapServers: [], group: "", properties: [property.name: property.value.revealed])
             for failure in alone.refusedProperties {
-                reader.report("kafka.properties" / property.name, "cannot be set", failure.remedy)
+                reader.report("kafka.properties" / property.name, "cannot be set", failure.remedyClause)
             }
             for failure in alone.misfitProperties {
-                reader.report("kafka.properties" / property.name, failure.detail, failure.remedy)
+                reader.report("kafka.properties" / property.name, failure.detail, failure.remedyClause)
             }
         }
     }
@@ -102,9 +104,9 @@ extension Settings {
 
     private func checkPayload(_ reader: inout SettingsReader) {
         var problems = payload.problems
-        if !categories.isEmpty { problems += CategoryTable.problems(in: categories) }
+        problems += CategoryTable.problems(in: categories)
         // Only a valid table tells which names the policy may use.
-        if let table = categories.isEmpty ? .standard : try? CategoryTable(categories) {
+        if let table = try? CategoryTable(categories) {
             problems += Router.problems(table: table, unroutable: unroutable)
         }
         for problem in problems {
@@ -113,9 +115,38 @@ extension Settings {
         }
     }
 
+    // MARK: Secrets
+
+    /// An example that was filled in halfway names the place that was forgotten.
+    private func checkSecrets(_ reader: inout SettingsReader) {
+        var forgotten: [SettingsPath] = []
+        if Placeholder.isIn(connectionString: connectionString.revealed) { forgotten.append("hub.connectionString") }
+        if let token, Placeholder.isSecret(token.revealed) { forgotten.append("http.token") }
+        let groups: [(SettingsPath, [SecretField])] = [
+            ("kafka.properties", kafkaProperties), ("tracing.otlp.headers", tracing.headers),
+        ]
+        for (group, fields) in groups {
+            forgotten += fields.filter { field in
+                let isHidden =
+                    SettingsKey.at(group / field.name)?.isSecret ?? false
+                    || EffectiveSetting.isSecret(group / field.name, isFilledIn: false)
+                return isHidden && Placeholder.isSecret(field.value.revealed)
+            }.map { group / $0.name }
+        }
+        for path in forgotten {
+            reader.report(path, "still holds the placeholder of an example", "write the real value in its place")
+        }
+    }
+
     // MARK: Hub
 
     private func checkHub(_ reader: inout SettingsReader) {
+        // Read now: a service that starts without its certificates would be halted from its first request on.
+        if case .file = trustRoots {
+            do { _ = try trustRoots.makeContext() } catch {
+                reader.report("hub.trustRoots", "\(error)", "name a file with the certificates of the authorities")
+            }
+        }
         if let hubName {
             do { _ = try HubName(hubName) } catch { reader.report("hub.name", "\(error)", "") }
         }

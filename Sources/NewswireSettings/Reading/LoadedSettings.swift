@@ -27,7 +27,9 @@ package struct LoadedSettings: Sendable {
             effective = []
             return
         }
-        var reader = SettingsReader(document, interpolation: interpolation)
+        var reader = SettingsReader(
+            document, interpolation: interpolation,
+            standardNames: ["categories": CategoryTable.standard.categories.map(\.name)])
         let settings = Settings(&reader)
         settings.check(&reader)
         problems = reader.problems.sorted()
@@ -71,7 +73,7 @@ extension Settings {
         engine.platforms = payload.platforms
         let (perSecond, burst) = (reader.integerOrWord("rate.perSecond"), reader.integer("rate.burst"))
         engine.rate = perSecond.map { EngineSettings.Rate(perSecond: $0, burst: burst) }
-        categories = reader.names(under: "categories").map { CategoryTable.Category($0, &reader) }
+        categories = CategoryTable.Category.read(&reader)
         let policy = reader.text("unroutable") ?? ""
         unroutable = policy == "deadLetter" ? .deadLetter : .category(policy)
 
@@ -115,10 +117,16 @@ extension PayloadSettings {
 }
 
 extension CategoryTable.Category {
-    fileprivate init(_ name: String, _ reader: inout SettingsReader) {
-        let path: SettingsPath = "categories" / name
-        self.init(
-            name: name, tag: reader.text(path / "tag"), names: reader.texts(path / "names"),
-            subjects: reader.texts(path / "subjects"))
+    /// Those of the file; without any, the standard ones, of which the environment may change parts.
+    fileprivate static func read(_ reader: inout SettingsReader) -> [Self] {
+        let group: SettingsPath = "categories"
+        let isStandard = !reader.isInFile(group)
+        return reader.names(under: group).map { name in
+            let standard = isStandard ? CategoryTable.standard.categories.first { $0.name == name } : nil
+            return Self(
+                name: name, tag: reader.text(group / name / "tag", otherwise: standard?.tag ?? name),
+                names: reader.texts(group / name / "names", otherwise: standard?.names ?? []),
+                subjects: reader.texts(group / name / "subjects", otherwise: standard?.subjects ?? []))
+        }
     }
 }

@@ -39,6 +39,8 @@ package struct SettingsFile: Sendable {
             return .failure(.unreadable)
         }
         guard bytes.count <= bytesMax else { return .failure(.tooLarge(bytesMax: bytesMax)) }
+        // Some editors begin a file with a byte order mark, which is not part of its text.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         return String(validating: bytes, as: UTF8.self).map { .success($0) } ?? .failure(.notText)
     }
 }

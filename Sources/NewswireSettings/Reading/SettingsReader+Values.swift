@@ -4,6 +4,21 @@ extension SettingsReader {
         if case .text(let text)? = value(path) { text } else { nil }
     }
 
+    /// The setting, or a default that depends on the names around it.
+    mutating func text(_ path: SettingsPath, otherwise fallback: String) -> String {
+        if isGiven(path) { return text(path) ?? fallback }
+        effective.append(
+            EffectiveSetting(path: path, values: [fallback], isList: false, actual: [Secret(fallback)], place: nil))
+        return fallback
+    }
+
+    mutating func texts(_ path: SettingsPath, otherwise fallback: [String]) -> [String] {
+        if isGiven(path) || fallback.isEmpty { return texts(path) }
+        effective.append(
+            EffectiveSetting(path: path, values: fallback, isList: true, actual: fallback.map(Secret.init), place: nil))
+        return fallback
+    }
+
     /// 0 only for an absent setting without a default.
     mutating func integer(_ path: SettingsPath) -> Int {
         integerOrWord(path) ?? 0

@@ -14,10 +14,15 @@ struct SettingsReader {
     /// The probable meaning of misspelt keys: they are reported as misspelt, and not as missing too.
     private var misspelt: Set<SettingsPath> = []
 
-    init(_ document: SettingsDocument, interpolation: SettingsInterpolation) {
+    /// - Parameter standardNames: the names in a group that the file leaves out.
+    init(
+        _ document: SettingsDocument, interpolation: SettingsInterpolation,
+        standardNames: [SettingsPath: [String]] = [:]
+    ) {
         self.interpolation = interpolation
         problems = document.problems
         collect(document.entries, under: .root)
+        names.merge(standardNames) { given, _ in given }
         override(from: interpolation.environment)
     }
 
@@ -36,6 +41,11 @@ struct SettingsReader {
     }
 
     func isGiven(_ path: SettingsPath) -> Bool { values[path] != nil }
+
+    /// True for a group that the file names something in.
+    func isInFile(_ group: SettingsPath) -> Bool {
+        names[group, default: []].contains { places[group / $0] != nil }
+    }
 
     /// True while no error of the setting is known.
     func isSound(_ path: SettingsPath) -> Bool {
@@ -132,21 +142,46 @@ struct SettingsReader {
                 values[path] = SettingsNode(content: .scalar(text), place: .environment(name: name))
             }
         }
-        let properties = SettingsPath("kafka.properties")
-        let prefix = properties.environmentName + "_"
         for name in environment.keys.sorted() where name.hasPrefix("NEWSWIRE_") && !known.contains(name) {
-            if name.hasPrefix(prefix), name != prefix, let text = environment[name] {
-                let property = name.dropFirst(prefix.count).lowercased().map { $0 == "_" ? "." : $0 }
-                let path = properties / String(property)
-                values[path] = SettingsNode(content: .scalar(text), place: .environment(name: name))
-                names[properties, default: []].append(String(property))
-            } else if let near = Spelling.nearest(to: name, among: known.sorted()) {
-                problems.append(
-                    SettingsProblem(
-                        severity: .warning, place: .environment(name: name), key: "",
-                        message: "overrides nothing", remedy: "did you mean \(near)?"))
+            if let text = environment[name], add(name, text) { continue }
+            // What all names of a group have in common says nothing about what one of them should have been.
+            let group = Self.groupsOfFile.first { name.hasPrefix($0.environmentName + "_") }
+            let prefix = group.map { $0.environmentName + "_" } ?? ""
+            let candidates = known.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+            let remedy: String
+            if let near = Spelling.nearest(to: String(name.dropFirst(prefix.count)), among: candidates.sorted()) {
+                remedy = "did you mean \(prefix)\(near)?"
+            } else if let group {
+                let names = names(under: group).joined(separator: ", ")
+                remedy = "write the name under \(group) in the file first; known there: \(names)"
+            } else {
+                continue
             }
+            problems.append(
+                SettingsProblem(
+                    severity: .warning, place: .environment(name: name), key: "", message: "overrides nothing",
+                    remedy: remedy))
         }
+    }
+
+    /// Groups whose names the environment cannot add to: a variable does not tell where a name ends and its key begins.
+    private static let groupsOfFile: [SettingsPath] = ["lanes", "categories"]
+    /// Groups of single values under any name, with what a variable's `_` stands for in it.
+    private static let openGroups: [(group: SettingsPath, separator: Character)] = [
+        ("kafka.properties", "."), ("tracing.otlp.headers", "-"),
+    ]
+
+    /// Takes a variable that names a new value of an open group.
+    private mutating func add(_ variable: String, _ text: String) -> Bool {
+        for (group, separator) in Self.openGroups {
+            let prefix = group.environmentName + "_"
+            guard variable.hasPrefix(prefix), variable != prefix else { continue }
+            let name = String(variable.dropFirst(prefix.count).lowercased().map { $0 == "_" ? separator : $0 })
+            values[group / name] = SettingsNode(content: .scalar(text), place: .environment(name: variable))
+            names[group, default: []].append(name)
+            return true
+        }
+        return false
     }
 
     private func concretePaths(of pattern: SettingsPath) -> [SettingsPath] {

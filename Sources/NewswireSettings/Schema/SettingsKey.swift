@@ -110,7 +110,7 @@ extension SettingsKey.Kind {
         case .duration(let range, let orNone):
             "a time from \(SettingsValue.text(range.lowerBound)) to \(SettingsValue.text(range.upperBound)), e.g. 30s or 15m"
                 + (orNone ? ", or none" : "")
-        case .percent(let orNone): "a whole percentage, e.g. 10%" + (orNone ? ", or none" : "")
+        case .percent(let orNone): "a whole percentage from 0% to 100%, e.g. 10%" + (orNone ? ", or none" : "")
         case .size(let range):
             "a size from \(SettingsValue.text(bytes: range.lowerBound)) to \(SettingsValue.text(bytes: range.upperBound)), e.g. 16MiB"
         case .choice(let words):

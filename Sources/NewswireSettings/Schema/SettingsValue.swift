@@ -33,10 +33,9 @@ package enum SettingsValue {
 
     private static let millisecondsPerUnit = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
 
-    /// `10%`; whole, 0 to 100.
+    /// `10%`; whole, and more than 100 too.
     package static func percent(_ text: String) -> Int? {
-        guard text.last == "%", let value = integer(String(text.dropLast())), value <= 100 else { return nil }
-        return value
+        text.last == "%" ? integer(String(text.dropLast())) : nil
     }
 
     /// `65536`, `64KiB`, `64MiB`, `2GiB`, `10kB`, `10MB`; in bytes.

@@ -26,6 +26,20 @@ public struct HubReply: Sendable, Hashable {
 }
 
 extension HubReply {
+    /// The service's message as part of a sentence: without the full stops and the tail that it has in `detail`.
+    public var message: String? {
+        guard var message = ErrorBody(code: status, detail: detail).message else { return nil }
+        // The service puts a stop of its own behind the message's.
+        while message.last == "." { message.removeLast() }
+        return message.isEmpty ? nil : message
+    }
+
+    /// The message with the tracking id, which the service's support asks for.
+    public var explanation: String? {
+        guard let message else { return nil }
+        return trackingID.map { "\(message) (tracking id \($0))" } ?? message
+    }
+
     /// The longest tracking id that is kept, in bytes.
     public static let trackingIDLengthMax = 64
 

@@ -78,15 +78,12 @@ extension Engine {
 }
 
 extension ResultRecord.Failure {
-    static let withheld = ResultRecord.Failure(code: "withheld", detail: "the event's status is withheld")
-    static let canceled = ResultRecord.Failure(code: "canceled", detail: "the event recalls its story")
-    static let recalled = ResultRecord.Failure(code: "recalled", detail: "the story was recalled")
+    static let withheld = ResultRecord.Failure(.withheld, "the event's status is withheld")
+    static let canceled = ResultRecord.Failure(.canceled, "the event recalls its story")
+    static let recalled = ResultRecord.Failure(.recalled, "the story was recalled")
     static let released = ResultRecord.Failure(
-        code: "released", detail: "an operator moved what waited behind a flood to the dead letters")
-    static let superseded = ResultRecord.Failure(
-        code: "superseded", detail: "a newer version of the story was waiting")
-    static let outdated = ResultRecord.Failure(
-        code: "outdated", detail: "a newer version of the story came before")
-    static let duplicate = ResultRecord.Failure(
-        code: "duplicate", detail: "the same id and version was read before")
+        .released, "an operator moved what waited behind a flood to the dead letters")
+    static let superseded = ResultRecord.Failure(.superseded, "a newer version of the story was waiting")
+    static let outdated = ResultRecord.Failure(.outdated, "a newer version of the story came before")
+    static let duplicate = ResultRecord.Failure(.duplicate, "the same id and version was read before")
 }

@@ -24,19 +24,19 @@ public enum Judge {
     public static func verdict(on reply: Reply) -> Verdict {
         switch reply {
         case .replied(let reply): verdict(on: reply)
-        case .unanswered(let detail): .unknown(.init(code: "no-reply", detail: detail), hubIsAway: true)
+        case .unanswered(let detail): .unknown(.init(.noReply, detail), hubIsAway: true)
         case .notSent(.connectionLost, let detail):
-            .notAccepted(.init(code: "connection-lost", detail: detail), after: nil, isBusy: false, isCharged: false)
-        case .notSent(.unreachable, let detail): .unreachable(.init(code: "unreachable", detail: detail))
-        case .notSent(.certificate, let detail): .halt(.certificate, .init(code: "certificate", detail: detail))
-        case .notSent(.invalid, let detail): .rejected(.init(code: "invalid-request", detail: detail))
+            .notAccepted(.init(.connectionLost, detail), after: nil, isBusy: false, isCharged: false)
+        case .notSent(.unreachable, let detail): .unreachable(.init(.unreachable, detail))
+        case .notSent(.certificate, let detail): .halt(.certificate, .init(.certificate, detail))
+        case .notSent(.invalid, let detail): .rejected(.init(.invalidRequest, detail))
         }
     }
 
     private static func verdict(on reply: HubReply) -> Verdict {
         if case .accepted = reply.meaning { return .accepted }
         let failure = ResultRecord.Failure(
-            code: "status-\(reply.status)", detail: reply.detail ?? "the hub answered \(reply.status)")
+            code: "status-\(reply.status)", detail: reply.message ?? "the hub answered \(reply.status)")
         return switch reply.meaning {
         case .accepted: .accepted
         case .refusedEvent: .rejected(failure)

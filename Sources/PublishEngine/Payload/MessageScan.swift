@@ -70,7 +70,7 @@ struct MessageScan {
             let transform = String(name[..<bracket])
             if !Self.transforms.contains(transform) {
                 let known = Self.transforms.joined(separator: ", ")
-                return report("“\(TextCut.excerpt(transform))” is not a transform", "use one of \(known)")
+                return report("'\(TextCut.excerpt(transform))' is not a transform", "use one of \(known)")
             }
             name = name[name.index(after: bracket)...].dropLast()
         }
@@ -78,7 +78,7 @@ struct MessageScan {
             add(.variable(variable))
         } else {
             let known = MessageVariable.fixed.map(\.name).joined(separator: ", ")
-            report("“\(TextCut.excerpt(String(name)))” is not a variable", "use \(known) or data.NAME")
+            report("'\(TextCut.excerpt(String(name)))' is not a variable", "use \(known) or data.NAME")
         }
     }
 

@@ -30,12 +30,13 @@ public struct PayloadCuts: OptionSet, Sendable, Hashable {
     /// One of the event's own values has a name that is ours or the platform's.
     public static let reservedData = PayloadCuts(rawValue: 1 << 8)
 
-    private static let names = [
+    /// Of every part, as results have them.
+    public static let allNames = [
         "summary", "title", "data", "image", "message", "link", "id", "category", "reservedData",
     ]
 
     /// As results have them, e.g. `["summary", "message"]`; empty when nothing was cut.
     public var names: [String] {
-        isEmpty ? [] : Self.names.enumerated().filter { rawValue >> $0.offset & 1 == 1 }.map(\.element)
+        isEmpty ? [] : Self.allNames.enumerated().filter { rawValue >> $0.offset & 1 == 1 }.map(\.element)
     }
 }

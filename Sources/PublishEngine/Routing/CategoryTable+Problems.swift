@@ -10,7 +10,7 @@ extension CategoryTable {
         if categories.isEmpty {
             check.report(
                 [], "there is not a category",
-                "name at least one, or leave `categories` out to get the six standard ones")
+                "name at least one, or leave 'categories' out to get the six standard ones")
         }
         if categories.count > categoriesMax {
             check.report([], "there are \(categories.count) categories", "name at most \(categoriesMax)")
@@ -45,7 +45,7 @@ extension CategoryTable {
             examine(tag: category.tag, of: name)
             for subject in category.subjects where MediaTopics.code(subject) == nil {
                 report(
-                    [name, "subjects"], "“\(TextCut.excerpt(subject))” is not an IPTC code",
+                    [name, "subjects"], "'\(TextCut.excerpt(subject))' is not an IPTC code",
                     "write a media topic such as medtop:11000000")
             }
         }
@@ -53,9 +53,9 @@ extension CategoryTable {
         private mutating func claim(_ name: String, for owner: String, path: [String]) {
             let key = fold(name)
             if let other = owners[key] {
-                let whose = fold(other) == fold(owner) ? "twice" : "for “\(TextCut.excerpt(other))” too"
+                let whose = fold(other) == fold(owner) ? "twice" : "for '\(TextCut.excerpt(other))' too"
                 report(
-                    path, "the name “\(TextCut.excerpt(name))” is used \(whose)", "give every category its own names")
+                    path, "the name '\(TextCut.excerpt(name))' is used \(whose)", "give every category its own names")
             } else {
                 owners[key] = owner
             }
@@ -67,13 +67,13 @@ extension CategoryTable {
             do throws(TagProblem) {
                 tag = try Tag(text)
             } catch {
-                return report(path, "“\(TextCut.excerpt(text))” is not a tag: \(error)", "choose another")
+                return report(path, "'\(TextCut.excerpt(text))' is not a tag: \(error)", "choose another")
             }
             if tag.kind != .ordinary {
-                report(path, "“\(TextCut.excerpt(text))” names one device or user", "use letters, digits, _ @ # . : -")
+                report(path, "'\(TextCut.excerpt(text))' names one device or user", "use letters, digits, _ @ # . : -")
             } else if let other = spellings[tag], other != text {
                 // The hub's documentation does not say if tags are case-sensitive; one spelling is right either way.
-                report(path, "the tag “\(text)” is also spelt “\(other)”", "use one spelling")
+                report(path, "the tag '\(text)' is also spelt '\(other)'", "use one spelling")
             } else {
                 spellings[tag] = text
             }

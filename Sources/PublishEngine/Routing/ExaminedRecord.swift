@@ -59,9 +59,9 @@ final class ExaminedRecord: Sendable {
     /// Why it is stale.
     var expiry: ResultRecord.Failure {
         if let expiresAt = routed?.event.expiresAt, expiresAt == deadline {
-            return .init(code: "expired", detail: "the event's expiresAt has passed")
+            return .init(.expired, "the event's expiresAt has passed")
         }
-        return .init(code: "too-old", detail: "older than the lane's maxAge")
+        return .init(.tooOld, "older than the lane's maxAge")
     }
 }
 

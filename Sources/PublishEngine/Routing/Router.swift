@@ -32,7 +32,7 @@ public final class Router: Sendable {
         let known = table.categories.prefix(20).map(\.name).joined(separator: ", ")
         return [
             PayloadProblem(
-                path: ["unroutable"], message: "“\(TextCut.excerpt(name))” is not a category",
+                path: ["unroutable"], message: "'\(TextCut.excerpt(name))' is not a category",
                 remedy: "write deadLetter or one of \(known)")
         ]
     }
@@ -82,11 +82,12 @@ public final class Router: Sendable {
     private func failure(of event: NewsEvent) -> ResultRecord.Failure {
         let claims = event.categories.isEmpty ? event.subjects : event.categories
         guard !claims.isEmpty else {
-            return .init(code: "no-category", detail: "the event names neither a category nor a subject")
+            return .init(.noCategory, "the event names neither a category nor a subject")
         }
         let quoted = claims.prefix(3).map { "“\(TextCut.excerpt($0))”" }.joined(separator: ", ")
         let more = claims.count > 3 ? " and \(claims.count - 3) more" : ""
-        let what = event.categories.isEmpty ? "subject" : "category"
-        return .init(code: "unknown-\(what)", detail: "no category of the settings has the \(what) \(quoted)\(more)")
+        let (code, what): (FailureCode, String) =
+            event.categories.isEmpty ? (.unknownSubject, "subject") : (.unknownCategory, "category")
+        return .init(code, "no category of the settings has the \(what) \(quoted)\(more)")
     }
 }

@@ -1,4 +1,5 @@
 public import NewsModel
+import PublishEngine
 
 /// Counts of the work done so far, in plain arrays. Confined to a shard's loop; others see copies.
 public struct Tally: Sendable {
@@ -15,10 +16,10 @@ public struct Tally: Sendable {
         public internal(set) var queue = LatencyHistogram()
         public internal(set) var hub = LatencyHistogram()
         public internal(set) var total = LatencyHistogram()
-        /// Dead letters by the code of their failure.
-        public internal(set) var deadLetters: [String: UInt64] = [:]
-        /// Deliveries by the part that was cut from their payload.
-        public internal(set) var cuts: [String: UInt64] = [:]
+        /// Dead letters by each reason of `DeadLetterReason`.
+        public internal(set) var deadLetters = Lane.zeros(DeadLetterReason.all)
+        /// Deliveries by each part that can be cut from a payload.
+        public internal(set) var cuts = Lane.zeros(PayloadCuts.allNames)
         /// Categories that deliveries were not sent to, for lack of room in a tag expression.
         public internal(set) var leftOut: UInt64 = 0
     }
@@ -43,9 +44,6 @@ public struct Tally: Sendable {
         self.categories = Array(repeating: Outcomes(), count: categories)
     }
 
-    /// Codes of failures that are counted by name; further ones count as `other`.
-    static let reasonsMax = 64
-
     mutating func count(_ result: ResultRecord, lane: Int, categories indices: some Sequence<Int>) {
         lanes[lane].outcomes.count(result.outcome)
         if let queue = result.latency.queue { lanes[lane].queue.add(queue) }
@@ -55,7 +53,8 @@ public struct Tally: Sendable {
         for part in result.cut { lanes[lane].cuts[part, default: 0] += 1 }
         lanes[lane].leftOut += UInt64(result.leftOut.count)
         if result.outcome.isDeadLettered {
-            lanes[lane].countDeadLetter(result.error?.code ?? result.outcome.rawValue, 1)
+            let reason = DeadLetterReason.counting(result.error?.code ?? result.outcome.rawValue)
+            lanes[lane].deadLetters[reason, default: 0] += 1
         }
     }
 
@@ -72,9 +71,9 @@ public struct Tally: Sendable {
 }
 
 extension Tally.Lane {
-    fileprivate mutating func countDeadLetter(_ code: String, _ count: UInt64) {
-        let isKnown = deadLetters[code] != nil || deadLetters.count < Tally.reasonsMax
-        deadLetters[isKnown ? code : "other", default: 0] += count
+    /// Every count from the start, so that metrics show its first increase.
+    fileprivate static func zeros(_ keys: [String]) -> [String: UInt64] {
+        Dictionary(keys.map { ($0, 0) }) { first, _ in first }
     }
 
     fileprivate mutating func add(_ other: Tally.Lane) {
@@ -82,7 +81,7 @@ extension Tally.Lane {
         queue.add(other.queue)
         hub.add(other.hub)
         total.add(other.total)
-        for (code, count) in other.deadLetters { countDeadLetter(code, count) }
+        deadLetters.merge(other.deadLetters, uniquingKeysWith: +)
         cuts.merge(other.cuts, uniquingKeysWith: +)
         leftOut += other.leftOut
     }

@@ -1,0 +1,124 @@
+import KafkaIO
+import KafkaModel
+import NewsModel
+
+/// Reads the results topic for people: filtered, from some time or from the last few on.
+struct ResultReading {
+    struct Found {
+        var result: ResultRecord
+        /// As it stands on the topic.
+        var json: [UInt8]
+    }
+
+    /// Empty for all.
+    var outcomes: Set<Outcome> = []
+    /// Empty for all.
+    var events: Set<String> = []
+    /// By the records' times.
+    var since: Instant?
+    /// Records that are no results.
+    private(set) var unreadable = 0
+
+    private let kafka: KafkaSettings
+    private let topic: String
+    private let follow: Bool
+    private let stop: StopFlag
+
+    init(_ kafka: KafkaSettings, topic: String, follow: Bool, stop: StopFlag) {
+        self.kafka = kafka
+        self.topic = topic
+        self.follow = follow
+        self.stop = stop
+    }
+
+    /// - Parameters:
+    ///   - tail: how many of the present results to show; `nil` for all.
+    ///   - show: returns whether to go on.
+    ///   - isRead: asked while nothing comes, whether anyone still reads.
+    mutating func run<Failure: Error>(
+        tail: Int?, show: (Found) throws(Failure) -> Bool, isRead: () -> Bool
+    ) throws {
+        let reader: TopicReader
+        if let tail {
+            let last: [Found]
+            (reader, last) = try self.tail(tail)
+            for found in last where try !show(found) { return }
+        } else {
+            reader = try open(since.map { .time($0) } ?? .beginning)
+        }
+        while !stop.isRaised, follow || !reader.isAtEnd {
+            let records = try reader.next(timeout: .milliseconds(500))
+            if records.isEmpty, !isRead() { return }
+            for read in records {
+                guard let found = take(read.record) else { continue }
+                if try !show(found) { return }
+            }
+        }
+    }
+
+    private func open(_ start: TopicReader.Start) throws(KafkaFailure) -> TopicReader {
+        try TopicReader(settings: kafka, topic: topic, from: start, follow: follow)
+    }
+
+    /// The result, if it passes the filters.
+    private mutating func take(_ record: SourceRecord) -> Found? {
+        guard let value = record.value, let result = try? ResultRecord(decoding: value) else {
+            unreadable += 1
+            return nil
+        }
+        let isWanted =
+            (outcomes.isEmpty || outcomes.contains(result.outcome))
+            && (events.isEmpty || result.eventID.map(events.contains) ?? false)
+            // Brokers that know times find the first record that is late enough; later ones may be older.
+            && since.map { (record.timestamp ?? result.settledAt) >= $0 } ?? true
+        return isWanted ? Found(result: result, json: value) : nil
+    }
+
+    /// How many times more records the next attempt looks at when filters leave too few.
+    private static let growth: Int64 = 16
+
+    /// The last results in the order of their times, and the reader that goes on behind them.
+    private mutating func tail(_ count: Int) throws -> (TopicReader, [Found]) {
+        var depth = Int64(max(count, 1))
+        while true {
+            unreadable = 0
+            let reader = try open(since.map { .time($0) } ?? .last(depth))
+            var last = LastResults(count)
+            var counts: [TopicPartition: Int] = [:]
+            while !reader.isAtEnd, !stop.isRaised {
+                for read in try reader.next(timeout: .milliseconds(500)) {
+                    guard let found = take(read.record) else { continue }
+                    counts[read.partition, default: 0] += 1
+                    last.add(found)
+                }
+            }
+            // As many in each partition: how they are spread over time is not known.
+            let isEnough = reader.shortened.allSatisfy { counts[$0, default: 0] >= count }
+            if isEnough || since != nil || stop.isRaised { return (reader, last.inOrder) }
+            depth = depth > .max / Self.growth ? .max : depth * Self.growth
+        }
+    }
+}
+
+/// The latest results of all that were added.
+private struct LastResults {
+    private let count: Int
+    private var kept: [(number: Int, found: ResultReading.Found)] = []
+    private var added = 0
+
+    init(_ count: Int) { self.count = count }
+
+    /// By their times; those of the same time as they were added.
+    var inOrder: [ResultReading.Found] { sorted.suffix(count).map(\.found) }
+
+    private var sorted: [(number: Int, found: ResultReading.Found)] {
+        kept.sorted { ($0.found.result.settledAt, $0.number) < ($1.found.result.settledAt, $1.number) }
+    }
+
+    mutating func add(_ found: ResultReading.Found) {
+        kept.append((added, found))
+        added += 1
+        // Now and then, so that sorting costs little.
+        if kept.count >= count * 2 + 256 { kept = sorted.suffix(count) }
+    }
+}

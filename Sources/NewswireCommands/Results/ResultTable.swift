@@ -1,0 +1,60 @@
+package import NewsModel
+
+/// Results as rows that are printed one by one, so their widths are fixed beforehand.
+package struct ResultTable: Sendable {
+    private let hasColours: Bool
+    private let widths: [Int]
+
+    private static let columns: [TextTable.Column] = [
+        .init(title: "settled"), .init(title: "outcome"), .init(title: "event"), .init(title: "platform"),
+        .init(title: "categories"), .init(title: "status", isRightAligned: true),
+        .init(title: "total ms", isRightAligned: true), .init(title: "remarks"),
+    ]
+
+    /// - Parameter width: in characters; the event's id and the remarks share the space that the others leave.
+    package init(width: Int, hasColours: Bool) {
+        self.hasColours = hasColours
+        let fixed = [19, 11, 0, 12, 18, 6, 8]
+        let left = max(width - fixed.reduce(0, +) - 2 * fixed.count, 40)
+        let id = min(max(left / 2, 16), 40)
+        widths = [19, 11, id, 12, 18, 6, 8, max(left - id, 12)]
+    }
+
+    package var title: String {
+        TextTable(Self.columns, hasColours: hasColours).line(
+            Self.columns.map { .init($0.title, colour: .bold) }, widths)
+    }
+
+    package func line(_ result: ResultRecord) -> String {
+        let time = result.settledAt.description.prefix(19).map { $0 == "T" ? " " : $0 }
+        let total = result.latency.total.map { String($0.nanoseconds / 1_000_000) } ?? "-"
+        return TextTable(Self.columns, hasColours: hasColours).line(
+            [
+                .init(String(time)), .init(result.outcome.rawValue, colour: result.outcome.colour),
+                .init(result.eventID ?? result.source.description), .init(result.platform.rawValue),
+                .init(result.categories.joined(separator: ",")), .init(result.httpStatus.map(String.init) ?? "-"),
+                .init(total), .init(Self.remarks(result)),
+            ], widths)
+    }
+
+    private static func remarks(_ result: ResultRecord) -> String {
+        var remarks = result.error.map { ["\($0.code): \($0.detail)"] } ?? []
+        // First, since the end may be cut. Without an id the place stands in the id's column.
+        if result.outcome == .undecodable, result.eventID != nil { remarks.insert("at \(result.source)", at: 0) }
+        if result.afterRecall { remarks.append("recalled while it was on its way") }
+        if !result.cut.isEmpty { remarks.append("cut: \(result.cut.joined(separator: ", "))") }
+        if !result.leftOut.isEmpty { remarks.append("left out: \(result.leftOut.joined(separator: ", "))") }
+        return remarks.joined(separator: "; ")
+    }
+}
+
+extension Outcome {
+    var colour: TerminalColour {
+        switch self {
+        case .accepted: .green
+        case .rejected, .exhausted, .undecodable, .unroutable: .red
+        case .unknown, .expired: .yellow
+        case .duplicate, .superseded, .withheld, .canceled: .grey
+        }
+    }
+}

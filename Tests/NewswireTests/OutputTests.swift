@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// What commands print goes somewhere, or they say that it did not.
+struct OutputTests {
+    private static let commands = [
+        ["results"], ["results", "--json"], ["topics"], ["check"], ["check", "--offline", "--print"],
+        ["send", "--category", "World", "--message", "m", "--dry-run"],
+        ["send", "--category", "World", "--message", "m"], ["redrive"], ["publish", "-"],
+    ]
+    private static let others = [
+        ["--help"], ["--version"], ["run", "--help"], ["--generate-completion-script", "bash"],
+        ["simulate", "--lives", "1"], ["hub", "--listen", "127.0.0.1:0"], ["demo", "--once"],
+    ]
+
+    @Test func `on a full disk every command fails and says so`() async throws {
+        let room = try await room()
+        for arguments in Self.commands {
+            try await expect(
+                arguments, status: 1, "error: standard output: No space left on device\n", room,
+                output: Program.fullDisk)
+        }
+        for arguments in Self.others {
+            try await expect(
+                arguments, status: 1, "error: standard output: No space left on device\n", output: Program.fullDisk)
+        }
+        await room.close()
+    }
+
+    @Test func `without a reader every command ends quietly`() async throws {
+        let room = try await room()
+        for arguments in Self.commands { try await expect(arguments, status: 0, "", room, output: Self.closed) }
+        for arguments in Self.others { try await expect(arguments, status: 0, "", output: Self.closed) }
+        await room.close()
+    }
+
+    @Test func `following results ends with its reader, also while none come`() async throws {
+        let room = try await room()
+        let pipe = Pipe()
+        let running = try room.start("results", "--follow", "--json", output: pipe.fileHandleForWriting)
+        try pipe.fileHandleForWriting.close()
+        let first = pipe.fileHandleForReading.availableData
+        #expect(String(decoding: first, as: UTF8.self).hasPrefix(#"{"eventId":"e""#))
+        try pipe.fileHandleForReading.close()
+        let ended = try await running.ended()
+        #expect(ended.status == 0)
+        #expect(ended.errors == "")
+        await room.close()
+    }
+
+    /// With one result on the topic.
+    private func room() async throws -> ProgramRoom {
+        let room = try await ProgramRoom()
+        try room.write(#"{"id":"e","headline":"H","category":"World"}"#, to: "events.ndjson")
+        let published = try await room.run("publish", room.path("events.ndjson"))
+        #expect(published.status == 0, "\(published.errors)")
+        let ended = try await room.run("run", "--until-caught-up")
+        #expect(ended.status == 0, "\(ended.errors)")
+        return room
+    }
+
+    private func expect(
+        _ arguments: [String], status: Int32, _ errors: String, _ room: ProgramRoom? = nil,
+        output: () throws -> FileHandle
+    ) async throws {
+        var arguments = arguments
+        if let room { arguments += ["--config", room.path("newswire.yaml")] }
+        let ended = try await Program.run(
+            arguments, environment: room?.environment ?? [:], input: #"{"id":"f","headline":"H","category":"World"}"#,
+            output: output())
+        #expect(ended.status == status, "\(arguments): \(ended.errors)")
+        #expect(ended.errors == errors, "\(arguments)")
+    }
+
+    /// A pipe that nobody reads from.
+    private static func closed() throws -> FileHandle {
+        let pipe = Pipe()
+        try pipe.fileHandleForReading.close()
+        return pipe.fileHandleForWriting
+    }
+}
