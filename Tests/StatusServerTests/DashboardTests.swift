@@ -1,6 +1,7 @@
 import HTTPServing
 import HubEmulator
 import HubServer
+import PublishEngine
 import StatusServer
 import TestSupport
 import Testing
@@ -33,6 +34,16 @@ struct DashboardTests {
         #expect(try await look(at: room, "halted") == 0)
         room.newsroom.hub.clearFaults()
         _ = try await room.status { $0.settled == 1 }
+        try await room.close()
+    }
+
+    @Test
+    func `a lane that a flood has stopped is released with a button`() async throws {
+        let room = try await StatusRoom(floodGuard: .init(sharePercent: 50, events: 20))
+        try room.newsroom.topics.publish((0..<60).map { #"{"id":"\#($0)","headline":"A ferry","category":"No"}"# })
+        _ = try await room.status { $0.lanes.first?.flooded == true }
+        #expect(try await look(at: room, "flooded") == 0)
+        _ = try await room.status { $0.settled == 60 }
         try await room.close()
     }
 

@@ -1,4 +1,4 @@
-"""Looks at the dashboard as its readers do: dashboard.py ADDRESS working|halted [FOLDER FOR SCREENSHOTS]"""
+"""Looks at the dashboard as its readers do: dashboard.py ADDRESS working|halted|flooded [FOLDER FOR SCREENSHOTS]"""
 
 import sys
 
@@ -23,6 +23,13 @@ with opened(address, *sys.argv[3:]) as page:
         assert "What to do: check hub.connectionString" in text("#notices")
         assert text("#state") == "halted" and text("#limit") == "sending is halted"
         page.picture("halted")
+    elif mode == "flooded":
+        wait("the flood", lambda: rows("lanes") and rows("lanes")[0][7] == "stopped")
+        assert "newswire release --config FILE --lane live" in text("#notices")
+        page.picture("flooded")
+        page.find("#lanes button[aria-label^=Send]").click()
+        wait("the release", lambda: rows("lanes")[0][7:] == ["open", "Pause"])
+        assert text("#action") == "Asked lane live to release."
     else:
         wait("the state", lambda: text("#state") == "sending")
         wait("the results", lambda: len(rows("results")) == 20)

@@ -175,22 +175,20 @@ function showLanes(status) {
       row.append(title);
       for (let index = 0; index < 6; index += 1) row.insertCell().className = "number";
       row.insertCell();
-      const button = (order, text, does) => {
-        const made = element("button", text);
-        made.type = "button";
-        made.dataset.order = order;
-        made.title = does;
-        made.setAttribute("aria-label", `${text}: lane ${lane.name}`);
-        made.addEventListener("click", () => act(lane.name, order));
-        return made;
-      };
       const actions = row.insertCell();
       actions.className = "actions";
-      actions.append(
-        button("pause", "Pause", "Nothing of this lane leaves until it is resumed."), button("resume", "Resume", ""),
-        button("release?waiting=send", "Let through", "What waits is sent; what fails ends as a dead letter, one by one."),
-        button("release?waiting=dead-letter", "To dead letters", "All that waits ends as dead letters."));
+      const button = (name, order) => {
+        const made = element("button", name);
+        made.type = "button";
+        made.setAttribute("aria-label", `${name}: lane ${lane.name}`);
+        made.addEventListener("click", () => act(lane.name, order()));
+        actions.append(made);
+      };
+      button("Pause", () => (row.dataset.paused === "true" ? "resume" : "pause"));
+      button("Send what waits", () => "release?waiting=send");
+      button("Give up what waits", () => "release?waiting=dead-letter");
     }
+    row.dataset.paused = lane.paused;
     const { queue, hub } = lane.latency;
     const texts = [number(lane.partitions), number(lane.lag), number(lane.held), number(lane.delayed),
       `${duration(queue.p50)} / ${duration(queue.p99)}`, `${duration(hub.p50)} / ${duration(hub.p99)}`, lane.paused ? "paused" : lane.flooded ? "stopped" : "open"];
@@ -201,10 +199,10 @@ function showLanes(status) {
       row.cells[index + 1].dataset.label = heads[index + 1].textContent;
     });
     row.cells[7].className = lane.flooded ? "bad" : lane.paused ? "warn" : "";
-    for (const button of row.querySelectorAll("button")) {
-      const { order } = button.dataset;
-      button.hidden = order === "pause" ? lane.paused : order === "resume" ? !lane.paused : !lane.flooded;
-    }
+    const [toggle, ...releases] = row.querySelectorAll("button");
+    toggle.textContent = lane.paused ? "Resume" : "Pause";
+    toggle.setAttribute("aria-label", `${toggle.textContent} lane ${lane.name}`);
+    for (const button of releases) button.hidden = !lane.flooded;
   }
 }
 
