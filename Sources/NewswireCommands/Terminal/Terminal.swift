@@ -27,21 +27,37 @@ package struct Terminal: Sendable {
         return Int(size.ws_col)
     }
 
+    /// Text that could not be written.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
     /// Writes all of it, or gives up silently if the reader is gone.
     func write(_ text: String) {
+        try? writeAll(text)
+    }
+
+    /// Writes all of it. For what a command is asked for: a full disk, or a reader that is gone, is its failure.
+    func writeAll(_ text: String) throws(Failure) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {
                 bytes = bytes.dropFirst(written)
             } else if written < 0, errno != EINTR {
-                return
+                let stream = descriptor == 1 ? "standard output" : "standard error"
+                throw Failure(description: "\(stream) cannot be written: \(String(cString: strerror(errno)))")
             }
         }
     }
 
     func line(_ text: String = "") {
         write(text + "\n")
+    }
+
+    /// A line with text from outside, such as the name of a file.
+    func plainLine(_ text: String) {
+        line(text.plain)
     }
 }
 
