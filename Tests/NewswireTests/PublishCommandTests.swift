@@ -83,7 +83,7 @@ struct PublishCommandTests {
             at: room.folder.appending(path: "b.ndjson.newswire-progress"), withIntermediateDirectories: false)
         let unwritable = try await room.run("publish", room.path("a.ndjson"), room.path("b.ndjson"))
         #expect(unwritable.status == 1)
-        #expect(unwritable.errors.contains("nothing was published: make the folder writable"))
+        #expect(unwritable.errors.contains("nothing was published: see that its folder is writable"))
         let missing = try await room.run("publish", room.path("a.ndjson"), room.path("absent"))
         #expect(missing.status == 1)
         #expect(missing.errors == "error: \(room.path("absent")): there is no such file\n")

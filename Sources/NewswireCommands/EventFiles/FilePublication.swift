@@ -116,32 +116,34 @@ private struct FileRun {
             try verify()
             try publishAll()
             if !summary.isInterrupted { try awaitAnswers() }
-            // It was read to its end, so all of it is on the topic; but the beginning and the end may be of different versions.
-            if !summary.isInterrupted, !file.isUnchanged {
-                throw EventFile.Failure(
-                    description:
-                        "\(file.name): was changed while it was read; \(advice("compares it and publishes the rest"))"
-                )
-            }
+            if !summary.isInterrupted { try complete() }
         } catch {
             conclude(waiting: silence.isOver ? .zero : publication.waitMax)
             throw error
         }
-        if summary.isInterrupted {
-            conclude(waiting: publication.waitMax)
-        } else {
-            try save()
-        }
+        if summary.isInterrupted { conclude(waiting: publication.waitMax) }
         summary.published = publisher.acknowledged - acknowledgedBefore
         return summary
     }
 
+    /// It was read to its end, and all of it is on the topic.
+    private func complete() throws {
+        // Its beginning and its end may be of different versions.
+        guard file.isUnchanged else {
+            throw EventFile.Failure(
+                description:
+                    "\(file.name): was changed while it was read; \(advice("compares it and publishes the rest"))")
+        }
+        try save()
+    }
+
     /// The part that an earlier command has published is still the same. Reads it, and sends nothing.
-    private func verify() throws {
+    private mutating func verify() throws {
         guard earlier.items > 0 else { return }
         let file = try EventFile(path: publication.path, format: publication.format)
         var (number, sum) = (0, 0 as UInt64)
         reading: while let items = try file.next() {
+            bar.draw(share: file.share, events: 0, at: clock.now)
             for item in items {
                 if stop.isRaised { return }
                 if case .broken = item.content { break reading }

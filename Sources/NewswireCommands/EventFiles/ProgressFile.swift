@@ -22,6 +22,8 @@ package final class ProgressFile {
     /// In bytes; a place is one line of text.
     static let placeLength = 8192
     private static let mark = "newswire-progress-1"
+    private static let remedy =
+        "nothing was published: see that its folder is writable and has room, or keep no position with --no-resume"
 
     package static func path(for file: String) -> String { file + ".newswire-progress" }
 
@@ -53,7 +55,7 @@ package final class ProgressFile {
                 }
                 throw Failure(
                     description:
-                        "\(path): cannot be written: \(Failure.text(errno)); nothing was published: make the folder writable, or keep no progress with --no-resume"
+                        "\(path): cannot be written: \(Failure.text(errno)); \(Self.remedy)"
                 )
             }
             // Some network file systems have no locks: there nothing warns of a second command.
@@ -107,9 +109,14 @@ package final class ProgressFile {
 
     /// The first time it fills both places, which takes room on the disk.
     package func save(_ progress: PublishProgress) throws(Failure) {
-        let isFirst = sequence == 0
+        if sequence == 0 {
+            do throws(Failure) {
+                try write(progress)
+            } catch {
+                throw Failure(description: "\(error); \(Self.remedy)")
+            }
+        }
         try write(progress)
-        if isFirst { try write(progress) }
         current = progress
     }
 
