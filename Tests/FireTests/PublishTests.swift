@@ -23,6 +23,8 @@ struct PublishTests {
         let frozen = try ChildProcess("newswire", command + ["--rate", "5000"], in: room.folder)
         while try stored() < events / 10, frozen.isRunning { moment() }
         room.signalBroker(SIGSTOP)
+        // By then something is on its way.
+        while !frozen.output.contains("waiting for the broker to acknowledge"), frozen.isRunning { moment() }
         let began = ContinuousClock.now
         frozen.signal(SIGINT)
         #expect(frozen.wait() == 1, "\(frozen.output)")

@@ -49,7 +49,45 @@ struct PublishProgressTests {
         progress.add(skipped: number + 1...number + 1, 1)
         #expect(progress.isDone(number + 1) && progress.published == number / 4)
         // The middle of a range would make two of it.
-        #expect(progress.canPublish(1) && progress.canPublish(3) && !progress.canPublish(2))
+        #expect(!progress.splits(1) && !progress.splits(3) && progress.splits(2))
+    }
+
+    @Test func `items that are stored behind others are done, and the others are not`() throws {
+        var progress = progress(10)
+        for number in [12, 15, 90] { _ = progress.add(ahead: number, UInt64(number)) }
+        let isAddedTwice = progress.add(ahead: 12, 12)
+        #expect(isAddedTwice)
+        #expect(progress.published == 13)
+        #expect((1...100).filter(progress.isDone) == Array(1...10) + [12, 15, 90])
+        // The next command passes over them, and stops among them once more.
+        for number in [11, 13, 14, 16] { progress.add(published: number, UInt64(number)) }
+        _ = progress.add(ahead: 20, 20)
+        let copy = try JSONDecoder().decode(PublishProgress.self, from: JSONEncoder().encode(progress))
+        #expect(copy == progress)
+        #expect(copy.published == 18)
+        for number in 17...91 where !progress.isDone(number) { progress.add(published: number, UInt64(number)) }
+        #expect(progress.published == 91)
+        #expect(progress.fingerprint == self.progress(91).fingerprint)
+        let isAddedFarAway = progress.add(ahead: 1_000_000, 1)
+        #expect(!isAddedFarAway)
+        #expect(progress.published == 91)
+    }
+
+    @Test(
+        arguments: [
+            (3, [], 0, 0, true), (5, [[1, 2], [4, 5]], 1, 9, true), (-1, [], 0, 0, false), (.max, [], 0, 0, false),
+            (5, [], 6, 0, false), (5, [], -1, 0, false), (5, [[0, 2]], 0, 0, false), (5, [[4, 6]], 0, 0, false),
+            (5, [[1, 3], [3, 4]], 0, 0, false), (5, [[.min, .max]], 0, 0, false), (5, [], 0, -1, false),
+            (5, [], 0, .max, false),
+        ] as [(Int, [[Int]], Int, Int, Bool)])
+    func `a progress whose numbers do not fit together is none`(
+        items: Int, absent: [[Int]], skipped: Int, after: Int, isSound: Bool
+    ) throws {
+        let text = """
+            {"topic":"t","items":\(items),"absent":\(absent),"skipped":\(skipped),"fingerprint":1,
+            "ahead":{"after":\(after),"bits":"////"}}
+            """
+        #expect(try JSONDecoder().decode(PublishProgress.self, from: Data(text.utf8)).isSound == isSound)
     }
 
     @Test func `the longest progress fits into its file`() throws {
@@ -61,6 +99,7 @@ struct PublishProgressTests {
                 _ = progress.add(absent: number...number + 1_000_000, 0)
                 number += 2_000_000
             }
+            for number in number...number + 200_000 { _ = progress.add(ahead: number, 1) }
             try ProgressFile(for: path).save(progress)
             let text = try String(contentsOfFile: ProgressFile.path(for: path), encoding: .utf8)
             #expect(text.split(separator: "\n").count == 2)

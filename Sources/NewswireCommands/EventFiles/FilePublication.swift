@@ -139,7 +139,7 @@ private struct FileRun {
 
     /// The part that an earlier command has published is still the same. Reads it, and sends nothing.
     private mutating func verify() throws {
-        guard earlier.items > 0 else { return }
+        guard earlier.last > 0 else { return }
         let file = try EventFile(path: publication.path, format: publication.format)
         var (number, sum) = (0, 0 as UInt64)
         reading: while let items = try file.next() {
@@ -149,10 +149,10 @@ private struct FileRun {
                 if case .broken = item.content { break reading }
                 number += 1
                 if earlier.isDone(number) { sum &+= item.fingerprint(number) }
-                if number == earlier.items { break reading }
+                if number == earlier.last { break reading }
             }
         }
-        guard number == earlier.items, sum == earlier.fingerprint else {
+        guard number == earlier.last, sum == earlier.fingerprint else {
             throw EventFile.Failure(
                 description:
                     "\(file.name): has changed in the part of which \(counted(earlier.published, "event was", plural: "events were")) published. Restore that part and run the same command again, or put only what is new into a file of its own; to forget what was published, remove \(ProgressFile.path(for: publication.path))"
@@ -183,7 +183,7 @@ private struct FileRun {
         let fingerprint = item.fingerprint(number)
         switch review.record(item, topic: publication.topic) {
         case .success(let record):
-            guard walk.progress.canPublish(number) else {
+            guard walk.canPublish(number) else {
                 return try bad(number, fingerprint, item.line, "too many lines were mended; publish it in another file")
             }
             if let rate = publication.rate {

@@ -20,7 +20,7 @@ package final class ProgressFile {
     private var path: String { Self.path(for: file) }
 
     /// In bytes; a place is one line of text.
-    static let placeLength = 8192
+    static let placeLength = 32 << 10
     private static let mark = "newswire-progress-1"
     private static let remedy =
         "nothing was published: see that its folder is writable and has room, or keep no position with --no-resume"
@@ -95,7 +95,7 @@ package final class ProgressFile {
         let json = Array(parts[3].reversed().drop { $0 == UInt8(ascii: " ") }.reversed())
         guard let sequence = UInt64(String(decoding: parts[1], as: UTF8.self)),
             String(decoding: parts[2], as: UTF8.self) == checksum(json, sequence),
-            let progress = try? JSONDecoder().decode(PublishProgress.self, from: Data(json))
+            let progress = try? JSONDecoder().decode(PublishProgress.self, from: Data(json)), progress.isSound
         else { return nil }
         return (sequence, progress)
     }
@@ -132,7 +132,8 @@ package final class ProgressFile {
         let place = off_t(next % 2) * off_t(Self.placeLength)
         let count = line.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, place) }
         guard count == line.count else { throw failure(count < 0 ? Failure.text(errno) : "no room on the disk") }
-        guard fdatasync(descriptor) == 0 else { throw failure(Failure.text(errno)) }
+        // What is on the disk must not lag behind what is on the topic; at first nothing is.
+        guard sequence < 2 || fdatasync(descriptor) == 0 else { throw failure(Failure.text(errno)) }
         sequence = next
     }
 

@@ -1,6 +1,8 @@
+import ByteText
 import KafkaModel
 
-/// Which items of a file are on a topic, so that the same command can continue: those up to a number, with some exceptions.
+/// Which items of a file are on a topic, so that the same command can continue: those up to a number but for some exceptions,
+/// and some behind it.
 ///
 /// The file may change behind that number and where the exceptions are (a bad line is mended); the rest must stay as it was,
 /// which a fingerprint tells.
@@ -15,27 +17,47 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     package private(set) var absent: [ClosedRange<Int>] = []
     /// Bad items beyond what `absent` has room for. They are not tried again.
     private(set) var skipped = 0
-    /// Over all items up to `items` but the absent ones. A sum, so that an item can be added later.
-    private(set) var fingerprint: UInt64 = 0
+    /// Items behind those that are on the topic too: one broker answered where another did not.
+    private var ahead = ItemSet()
+    /// Over all items on the topic, and the skipped ones. A sum, so that an item can be added later.
+    package private(set) var fingerprint: UInt64 = 0
 
-    /// The most ranges in `absent`: with the longest numbers they fit into the file that keeps them.
+    /// The most ranges in `absent` to which one is added.
     package static let absentMax = 200
+    /// The most ranges in `absent` at all: mending a line in the middle of a range makes two of it.
+    static let splitMax = 2 * absentMax
 
     package init(topic: String, cluster: String? = nil) {
         self.topic = topic
         self.cluster = cluster
     }
 
+    /// The numbers fit together. Others would come from a file that someone has changed.
+    package var isSound: Bool {
+        let starts = absent.map(\.lowerBound), ends = absent.map(\.upperBound)
+        return 0...Self.itemsMax ~= items && 0...items ~= skipped && ahead.isSound
+            && starts.first ?? 1 >= 1 && ends.last ?? 0 <= items && zip(ends, starts.dropFirst()).allSatisfy { $0 < $1 }
+    }
+
+    /// No file gets this far, and no sum of such numbers overflows.
+    fileprivate static let itemsMax = 1 << 50
+
     /// The items that are on the topic.
-    package var published: Int { items - skipped - absent.reduce(0) { $0 + $1.count } }
+    package var published: Int {
+        items - skipped - absent.reduce(0) { $0 + $1.count } + ahead.count(after: items)
+    }
+
+    /// The last item that is on the topic, or accounted for.
+    var last: Int { max(items, ahead.last) }
 
     /// The item is one that the same command need not publish.
-    package func isDone(_ number: Int) -> Bool { number <= items && absentIndex(number) == nil }
+    package func isDone(_ number: Int) -> Bool {
+        number <= items ? absentIndex(number) == nil : ahead.contains(number)
+    }
 
-    /// The item can be published now, and that can be recorded: in the middle of a range it takes room for another one.
-    package func canPublish(_ number: Int) -> Bool {
-        guard absent.count >= Self.absentMax, let index = absentIndex(number) else { return true }
-        return absent[index].lowerBound == number || absent[index].upperBound == number
+    /// To publish this item would split a range of `absent`.
+    package func splits(_ number: Int) -> Bool {
+        absentIndex(number).map { absent[$0].lowerBound < number && number < absent[$0].upperBound } ?? false
     }
 
     /// The item is on the topic: the next one, or an absent one.
@@ -50,6 +72,18 @@ package struct PublishProgress: Codable, Hashable, Sendable {
             return
         }
         self.fingerprint &+= fingerprint
+    }
+
+    /// The item is on the topic, although items before it are not accounted for.
+    ///
+    /// - Returns: `false`, and nothing has changed, if that cannot be recorded.
+    package mutating func add(ahead number: Int, _ fingerprint: UInt64) -> Bool {
+        guard number > items, !isDone(number) else { return true }
+        if ahead.last <= items { ahead = ItemSet(after: items) }
+        let room = ItemSet.bytesMax - absent.count * 40
+        guard ahead.insert(number, bytesMax: room) else { return false }
+        self.fingerprint &+= fingerprint
+        return true
     }
 
     /// The items are not on the topic. They are the next ones; what is known already changes nothing.
@@ -87,6 +121,60 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     }
 }
 
+/// Numbers of items behind a certain one, as bits.
+private struct ItemSet: Codable, Hashable, Sendable {
+    /// The number before the first bit's.
+    private var base: Int
+    private var bits: [UInt8] = []
+
+    /// As many as the records that a publisher has under way by default.
+    static let bytesMax = 100_000 / 8
+
+    init(after base: Int = 0) {
+        self.base = base
+    }
+
+    /// The largest number; 0 if it is empty.
+    var last: Int {
+        bits.last.map { base + bits.count * 8 - $0.leadingZeroBitCount } ?? 0
+    }
+
+    var isSound: Bool { 0...PublishProgress.itemsMax ~= base && bits.count <= Self.bytesMax }
+
+    func contains(_ number: Int) -> Bool {
+        let index = number - base - 1
+        return index >= 0 && index / 8 < bits.count && bits[index / 8] & 1 << UInt8(index % 8) != 0
+    }
+
+    func count(after number: Int) -> Int {
+        guard last > number else { return 0 }
+        if number <= base { return bits.reduce(0) { $0 + $1.nonzeroBitCount } }
+        return (number + 1...last).count(where: contains)
+    }
+
+    mutating func insert(_ number: Int, bytesMax: Int) -> Bool {
+        let index = number - base - 1
+        guard index >= 0, index / 8 < bytesMax else { return false }
+        if index / 8 >= bits.count { bits += [UInt8](repeating: 0, count: index / 8 + 1 - bits.count) }
+        bits[index / 8] |= 1 << UInt8(index % 8)
+        return true
+    }
+
+    private enum CodingKeys: CodingKey { case after, bits }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        base = try values.decode(Int.self, forKey: .after)
+        bits = Base64.decode(try values.decode(String.self, forKey: .bits)) ?? []
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(base, forKey: .after)
+        try values.encode(Base64.encode(bits), forKey: .bits)
+    }
+}
+
 extension EventFileItem {
     /// Tells the item at this place from others.
     func fingerprint(_ number: Int) -> UInt64 {
@@ -114,13 +202,26 @@ struct PublishWalk {
     private var done = 0
     /// Indexes of records that the broker refused.
     private var refused: Set<Int> = []
+    private var lastSent = 0
+    /// The most ranges that there can be once everything is answered for.
+    private var rangesExpected: Int
 
     init(_ progress: PublishProgress) {
         self.progress = progress
+        rangesExpected = progress.absent.count
+    }
+
+    /// There is room to record that the item is published.
+    mutating func canPublish(_ number: Int) -> Bool {
+        // Answers count in order: behind a neighbour that is published it is the first of its range.
+        guard number <= progress.items, lastSent != number - 1, progress.splits(number) else { return true }
+        rangesExpected += 1
+        return rangesExpected <= PublishProgress.splitMax
     }
 
     mutating func sent(index: Int, number: Int, line: Int, _ fingerprint: UInt64) {
         steps.append(.sent(index: index, number: number, line: line, fingerprint))
+        lastSent = number
     }
 
     mutating func bad(_ number: Int, _ fingerprint: UInt64) {
@@ -171,35 +272,30 @@ struct PublishWalk {
         done = 0
     }
 
-    /// The last word: no answer will come any more. Items behind an unanswered one count too, as far as there is room to
-    /// name the unanswered ones.
+    /// The last word: no answer will come any more. Items behind an unanswered one count too.
     ///
     /// - Returns: the number of stored records that cannot be recorded as such, so that the same command repeats them.
     mutating func conclude(_ isAcknowledged: (Int) -> Bool) -> Int {
-        var isFull = false
+        var isContiguous = true
         var repeated = 0
-        let lastStored = steps.indices.last { $0 >= done && isStored(steps[$0], isAcknowledged) } ?? done - 1
-        for step in steps[done..<max(lastStored + 1, done)] {
+        for step in steps[done...] {
             switch step {
             case .sent(let index, let number, _, let fingerprint):
                 if refused.contains(index) || !isAcknowledged(index) {
-                    if !isFull { isFull = !progress.add(absent: number...number, fingerprint) }
-                } else if isFull, number > progress.items {
-                    repeated += 1
-                } else {
+                    // An item from before is still where it was.
+                    if number > progress.items { isContiguous = false }
+                } else if isContiguous || number <= progress.items {
                     progress.add(published: number, fingerprint)
+                } else if !progress.add(ahead: number, fingerprint) {
+                    repeated += 1
                 }
             case .bad(let range, let fingerprint):
-                if !isFull { addBad(range, fingerprint) }
+                // Behind an unanswered item the same command sees them again.
+                if isContiguous { addBad(range, fingerprint) }
             }
         }
         steps = []
         done = 0
         return repeated
-    }
-
-    private func isStored(_ step: Step, _ isAcknowledged: (Int) -> Bool) -> Bool {
-        guard case .sent(let index, _, _, _) = step else { return false }
-        return !refused.contains(index) && isAcknowledged(index)
     }
 }
