@@ -97,34 +97,16 @@ struct PublishCommand: ParsableCommand {
         }
         defer { withExtendedLifetime(signals) {} }
         let start = ContinuousClock.now
-        var bar = ProgressBar(errors, at: start)
         var total = FilePublication.Summary()
         var progresses: PublishProgresses?
         var isSound = true
         do {
             let publisher = try prepare(settings, topic, &progresses)
-            for path in files where !total.isInterrupted {
-                var publication = FilePublication(
-                    path: path, format: format.flatMap(EventFileFormat.init(rawValue:)), topic: topic)
-                publication.progress = progresses?[path]
-                publication.rate = rate
-                publication.start = start
-                publication.isStrict = strict
-                let before = publisher.acknowledged
-                defer { total.published += publisher.acknowledged - before }
-                let summary = try publication.run(publisher, stop: stop, report: { errors.plainLine($0) }, bar: &bar)
-                bar.clear()
-                Self.report(summary, path, errors)
-                isSound = isSound && !summary.isEmpty
-                total.bad += summary.bad
-                total.isInterrupted = summary.isInterrupted
-            }
+            isSound = try publishAll(publisher, topic, progresses, stop, &total)
         } catch {
-            bar.clear()
             errors.plainLine("error: \(error)")
             isSound = false
         }
-        isSound = isSound && !total.isInterrupted
         if total.bad > maxBad, !strict {
             isSound = false
             errors.line(Self.remedy(total.bad, maxBad, isResumable: progresses?.isEmpty == false))
@@ -136,11 +118,40 @@ struct PublishCommand: ParsableCommand {
             errors.line("error: \(error)")
             isSound = false
         }
-        guard isSound else {
+        guard isSound, !total.isInterrupted else {
             progresses?.removeUnused()
             throw ExitCode.failure
         }
         progresses?.removeAll()
+    }
+
+    /// - Parameter total: what was done, also when this throws.
+    /// - Returns: `false` if a file holds no events.
+    private func publishAll(
+        _ publisher: RecordPublisher, _ topic: String, _ progresses: PublishProgresses?, _ stop: StopFlag,
+        _ total: inout FilePublication.Summary
+    ) throws -> Bool {
+        defer { total.published = publisher.acknowledged }
+        let errors = Terminal.standardError
+        let start = ContinuousClock.now
+        var bar = ProgressBar(errors, at: start)
+        defer { bar.clear() }
+        var isSound = true
+        for path in files where !total.isInterrupted {
+            var publication = FilePublication(
+                path: path, format: format.flatMap(EventFileFormat.init(rawValue:)), topic: topic)
+            publication.progress = progresses?[path]
+            publication.rate = rate
+            publication.start = start
+            publication.isStrict = strict
+            let summary = try publication.run(publisher, stop: stop, report: { errors.plainLine($0) }, bar: &bar)
+            bar.clear()
+            Self.report(summary, path, errors)
+            isSound = isSound && !summary.isEmpty
+            total.bad += summary.bad
+            total.isInterrupted = summary.isInterrupted
+        }
+        return isSound
     }
 
     /// Finds whatever stands against it before the first record is sent.
