@@ -52,6 +52,8 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         // simdjson, because decoding is on the hot path: Foundation's decoder alone costs more than a whole event may.
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
         // Bytes and text: base64, percent-encoding, XML and JSON escapes, dates, ASCII case; and the seeded generator.
@@ -125,9 +127,9 @@ let package = Package(
         .target(
             name: "NewswireCommands",
             dependencies: [
-                "BreakingNews", "ByteText", "HTTPServing", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
-                "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService", "Simulation",
-                "StatusServer",
+                "BreakingNews", "ByteText", "CZlib", "CZstd", "HTTPServing", "HubIO", "HubServer", "KafkaIO",
+                "KafkaModel", "NewsModel", "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine",
+                "PublisherService", "Simulation", "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, nioCore, nioHTTP1,
                 nioPosix, nioSSL,
             ], swiftSettings: strict),
@@ -234,9 +236,9 @@ let package = Package(
         .testTarget(
             name: "NewswireTests",
             dependencies: [
-                "newswire", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NewswireCommands",
-                "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
-                nioCore, nioPosix,
+                "newswire", "CZlib", "CZstd", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "NewswireCommands", "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService",
+                "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
         // A broker for tests in a process of its own.

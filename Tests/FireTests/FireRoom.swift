@@ -47,6 +47,9 @@ final class FireRoom: @unchecked Sendable {
         try Data(text.utf8).write(to: configuration)
     }
 
+    /// SIGSTOP freezes the broker, SIGCONT lets it go on.
+    func signalBroker(_ number: Int32) { broker.signal(number) }
+
     func run(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess {
         try ChildProcess(
             "newswire", ["run", "--config", configuration.path] + arguments,

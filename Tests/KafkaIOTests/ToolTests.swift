@@ -163,4 +163,49 @@ struct ToolTests {
         #expect(publisher.contiguous == 1)
         #expect(throws: KafkaFailure.self) { try publisher.publish(record) }
     }
+
+    @Test(.enabled(if: Broker.external == nil))
+    func `a refused record can be skipped, and the others are stored`() throws {
+        let broker = try Broker(("news", 1))
+        let publisher = try RecordPublisher(settings: broker.settings, skipsRefused: true)
+        let record = ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1])
+        broker.embedded?.failNext(.produce, .messageTooLarge)
+        try publisher.publish(record)
+        try publisher.flush()
+        try publisher.publish(record)
+        try publisher.flush()
+        #expect(publisher.takeRefused().map(\.index) == [0])
+        #expect(publisher.takeRefused().isEmpty)
+        #expect(publisher.acknowledged == 1 && publisher.contiguous == 2)
+        broker.embedded?.failNext(.produce, .topicAuthorizationFailed)
+        try publisher.publish(record)
+        #expect(throws: KafkaFailure.self) { try publisher.flush() }
+    }
+
+    @Test(.enabled(if: Broker.external == nil))
+    func `what is given up is not sent later`() throws {
+        let broker = try Broker(("news", 1))
+        let publisher = try RecordPublisher(settings: broker.settings)
+        let record = ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1])
+        try publisher.publish(record)
+        try publisher.flush()
+        broker.embedded?.setDown()
+        try publisher.publish(record)
+        #expect(!publisher.settle(within: .milliseconds(1)))
+        #expect(publisher.waiting == 1)
+        // It never left.
+        #expect(publisher.abandon() == 0)
+        #expect(publisher.waiting == 0)
+        #expect(publisher.isAcknowledged(0) && !publisher.isAcknowledged(1))
+        #expect(throws: KafkaFailure.self) { try publisher.publish(record) }
+        broker.embedded?.setUp()
+        #expect(try KafkaAdmin(settings: broker.settings).watermarks(broker.partition("news", 0)) == 0..<1)
+    }
+
+    @Test func `a cluster has a name`() throws {
+        let broker = try Broker(("news", 1))
+        let admin = try KafkaAdmin(settings: broker.settings)
+        #expect(admin.clusterID()?.isEmpty == false)
+        #expect(try KafkaAdmin(settings: broker.settings).clusterID() == admin.clusterID())
+    }
 }

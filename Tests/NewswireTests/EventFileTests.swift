@@ -5,7 +5,7 @@ import NewsModel
 import NewswireCommands
 import Testing
 
-/// Items as `line: text` or `line! reason`.
+/// Items as `line: text`, `line! reason` or, where the file is broken, `line!! reason`.
 private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max) -> [String] {
     var splitter = EventFileSplitter(format)
     var items: [EventFileItem] = []
@@ -19,23 +19,25 @@ private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max
         switch item.content {
         case .event(let bytes): "\(item.line): \(String(decoding: bytes, as: UTF8.self))"
         case .bad(let reason): "\(item.line)! \(reason)"
+        case .broken(let reason): "\(item.line)!! \(reason)"
         }
     }
 }
 
 @Test(
     arguments: [
-        (.ndjson, "{\"a\":1}\n\n{\"b\":2}\r\n  \n{", ["1: {\"a\":1}", "3: {\"b\":2}", "5: {"]),
+        (.ndjson, "{\"a\":1}\n\n{\"b\":2}\r\n  \n{\n", ["1: {\"a\":1}", "3: {\"b\":2}", "5: {"]),
+        (.ndjson, "{}\n{\"a\":\"b", ["1: {}", "2!! the file ends in the middle of this event"]),
         (.ndjson, "\u{FEFF}{}", ["1: {}"]),
         (.ndjson, "", []),
         (.array, "[{\"a\":\"]},{\\\"\"},\n {\"b\":[1,{}]}\n]\n", ["1: {\"a\":\"]},{\\\"\"}", "2: {\"b\":[1,{}]}"]),
         (.array, "[]", []),
         (.array, "[1, \"x\" ,{}]", ["1: 1", "1: \"x\"", "1: {}"]),
-        (.array, "[{},\n{", ["1: {}", "2! the file ends in the middle of this event"]),
-        (.array, "[{}", ["1: {}", "1! the array has no end: ']' is missing"]),
-        (.array, "[{}]\n{}", ["1: {}", "2! text after the array's end"]),
+        (.array, "[{},\n{", ["1: {}", "2!! the file ends in the middle of this event"]),
+        (.array, "[{}", ["1: {}", "1!! the array has no end: ']' is missing"]),
+        (.array, "[{}]\n{}", ["1: {}", "2!! text after the array's end"]),
         (.document, "{\n \"a\": \"}\"\n}\n{\"b\":1}{}", ["1: {\n \"a\": \"}\"\n}", "4: {\"b\":1}", "4: {}"]),
-        (.document, "{\"a\":", ["1! the file ends in the middle of this event"]),
+        (.document, "{\"a\":", ["1!! the file ends in the middle of this event"]),
         (
             .csv, "id,headline\r\n1,x\r\n\r\n2,\"a\nb\"\"c\"\r\n3",
             [
@@ -51,10 +53,10 @@ private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max
                 "3: {\"headline\":\"h\",\"id\":\"2\",\"urgency\":\"high\",\"subjects\":[\"medtop:1\",\"medtop:2\"]}",
             ]
         ),
-        (.csv, "id,hedline\n1,x", ["1! the column 'hedline' is not a field of an event; did you mean headline?"]),
-        (.csv, "id,category\n1,x", ["1! there is no column 'headline', which every event needs"]),
-        (.csv, "id,id\n1,x", ["1! the column 'id' occurs twice"]),
-        (.csv, "id,headline\n1,\"open", ["2! the file ends inside a quoted field"]),
+        (.csv, "id,hedline\n1,x", ["1!! the column 'hedline' is not a field of an event; did you mean headline?"]),
+        (.csv, "id,category\n1,x", ["1!! there is no column 'headline', which every event needs"]),
+        (.csv, "id,id\n1,x", ["1!! the column 'id' occurs twice"]),
+        (.csv, "id,headline\n1,\"open", ["2!! the file ends inside a quoted field"]),
     ] as [(EventFileFormat, String, [String])])
 func `a file is split into its events, however its pieces are cut`(
     format: EventFileFormat, text: String, expected: [String]
@@ -68,7 +70,7 @@ func `a file is split into its events, however its pieces are cut`(
     arguments: [
         ("{\"id\":1}\n{\"id\":2}", .ndjson), ("  [\n", .array), ("{\n \"id\": 1\n}", .document),
         ("id,headline\n", .csv),
-        ("", .csv), ("\u{FEFF}{}", .ndjson), ("{\"a\":\"{\"}\n", .ndjson),
+        ("", .ndjson), (" \n", .ndjson), ("id", .csv), ("\u{FEFF}{}", .ndjson), ("{\"a\":\"{\"}\n", .ndjson),
     ] as [(String, EventFileFormat)])
 func `the format is detected by the beginning of the text`(text: String, format: EventFileFormat) {
     #expect(EventFileFormat(ofTextBeginning: Array(text.utf8)) == format)
@@ -136,7 +138,7 @@ func `ninjs documents are read as they are`() throws {
         var items: [EventFileItem] = []
         while let more = try file.next() { items += more }
         let stored = try Data(contentsOf: folder.appending(path: path))
-        #expect(items.count == 1, "\(path) \(file.format)")
+        #expect(items.count == 1, "\(path) \(String(describing: file.format))")
         if case .event(let bytes)? = items.first?.content {
             #expect(
                 String(decoding: bytes, as: UTF8.self)

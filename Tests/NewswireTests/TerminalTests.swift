@@ -33,6 +33,7 @@ import Testing
         ProgressBar.text(share: 0.25, events: 12_345, elapsed: .seconds(10), width: 100)
             == "██████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 25%  12,345 events  1,234/s  0:30 left")
     #expect(ProgressBar.text(share: nil, events: 7, elapsed: .seconds(1), width: 100) == "7 events  7/s")
+    #expect(ProgressBar.text(share: nil, events: 1, elapsed: .seconds(2), width: 100) == "1 event")
     for width in [0, 1, 20, 79] {
         for share in [nil, -1, 0, 0.5, 1, 2, .nan] as [Double?] {
             let text = ProgressBar.text(share: share, events: 5_000_000, elapsed: .zero, width: width)

@@ -25,6 +25,13 @@ public final class KafkaAdmin: Sendable {
         return all.filter { topics.contains($0.key) }
     }
 
+    /// The name that the cluster has given itself; `nil` if it has none or does not answer.
+    public func clusterID() -> String? {
+        guard let id = rd_kafka_clusterid(client.handle, timeout) else { return nil }
+        defer { rd_kafka_mem_free(client.handle, id) }
+        return String(cString: id)
+    }
+
     /// Every topic this user may see, with its partition count.
     public func partitionCounts() throws(KafkaFailure) -> [String: Int] {
         try clusterView().topics.mapValues(\.partitions)

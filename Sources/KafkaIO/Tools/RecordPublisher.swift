@@ -1,5 +1,6 @@
 import CRdkafka
 public import KafkaModel
+import NewsModel
 
 /// Writes many records as fast as the broker takes them, in order within a partition, each stored once. Its calls
 /// block; use it from one thread at a time.
@@ -8,15 +9,31 @@ public final class RecordPublisher {
     private let queue: RdQueue
     private var acknowledgedAhead: Set<Int> = []
     private var failure: KafkaFailure?
+    private let skipsRefused: Bool
+    private var refused: [Refusal] = []
+    /// Failed records that the broker may have stored all the same.
+    private var unknown = 0
+    /// Records that the broker has answered for, one way or the other, and those that were given up.
+    private var settled = 0
+
+    /// A record that the broker will not store, however often it is tried.
+    public struct Refusal: Sendable, Hashable {
+        /// The record's index.
+        public var index: Int
+        public var failure: KafkaFailure
+    }
 
     /// Records taken so far; the next one gets this index.
     public private(set) var published = 0
     /// Records on every in-sync replica.
     public private(set) var acknowledged = 0
-    /// All records with a smaller index are acknowledged: where to resume.
+    /// All records with a smaller index are acknowledged, or refused and skipped: where to resume.
     public private(set) var contiguous = 0
 
-    public init(settings: KafkaSettings) throws(KafkaFailure) {
+    /// - Parameter skipsRefused: a record that the broker refuses for its own fault (it is too large) is reported by
+    ///   `takeRefused`, and the others go on. Otherwise it ends the publisher, as every other failure does.
+    public init(settings: KafkaSettings, skipsRefused: Bool = false) throws(KafkaFailure) {
+        self.skipsRefused = skipsRefused
         let configuration = try RdConfiguration(
             settings: settings,
             defaults: [
@@ -57,15 +74,53 @@ public final class RecordPublisher {
     /// - Throws: the first failure, or the reason when time is up. `contiguous` says how far it got.
     public func flush(timeout: Duration = .seconds(60)) throws(KafkaFailure) {
         let deadline = ContinuousClock.now + timeout
-        rd_kafka_flush(client.handle, 0)
-        while acknowledged < published {
-            serve(milliseconds: 100)
+        while settled < published {
+            _ = settle(within: .milliseconds(100))
             if let failure { throw failure }
-            guard deadline > .now else {
-                throw lastError
-                    ?? KafkaFailure(RD_KAFKA_RESP_ERR__TIMED_OUT, detail: "The broker did not acknowledge in time")
-            }
+            guard deadline > .now else { throw silence }
         }
+        if let failure { throw failure }
+    }
+
+    /// Waits until the broker has answered for every record, whatever it says.
+    ///
+    /// - Returns: `false` when time is up first.
+    public func settle(within limit: Duration) -> Bool {
+        let deadline = ContinuousClock.now + limit
+        rd_kafka_flush(client.handle, 0)
+        repeat {
+            let left = (deadline - .now).nanoseconds / 1_000_000
+            serve(milliseconds: settled < published ? Int32(clamping: min(max(left, 0), 100)) : 0)
+        } while settled < published && deadline > .now
+        return settled >= published
+    }
+
+    /// Records that the broker has not answered for.
+    public var waiting: Int { published - settled }
+
+    /// The reason to give when the broker has not answered in time.
+    public var silence: KafkaFailure {
+        lastError ?? KafkaFailure(RD_KAFKA_RESP_ERR__TIMED_OUT, detail: "The broker did not acknowledge in time")
+    }
+
+    /// The records refused since the last call.
+    public func takeRefused() -> [Refusal] {
+        defer { refused = [] }
+        return refused
+    }
+
+    /// The record with this index is on every in-sync replica. Not for records that were refused and skipped.
+    public func isAcknowledged(_ index: Int) -> Bool { index < contiguous || acknowledgedAhead.contains(index) }
+
+    /// Gives up what is not acknowledged, so that nothing is sent any more. The publisher takes no further record.
+    ///
+    /// - Returns: the number of records that the broker may have stored without having said so.
+    public func abandon() -> Int {
+        if failure == nil { failure = KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE, detail: nil) }
+        rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+        // Purged records are reported at once, by librdkafka itself.
+        _ = settle(within: .seconds(5))
+        return unknown + waiting
     }
 
     /// The connection's last error, which may have passed since.
@@ -90,13 +145,26 @@ public final class RecordPublisher {
     }
 
     private func settle(_ message: UnsafePointer<rd_kafka_message_t>) {
-        guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            if failure == nil { failure = client.failure(message.pointee.err, detail: nil) }
+        settled += 1
+        let index = Int(bitPattern: message.pointee._private)
+        let error = message.pointee.err
+        if error == RD_KAFKA_RESP_ERR_NO_ERROR {
+            acknowledged += 1
+        } else if skipsRefused, Self.isRefusal(error) {
+            refused.append(Refusal(index: index, failure: client.failure(error, detail: nil)))
+        } else {
+            if failure == nil { failure = client.failure(error, detail: nil) }
+            if rd_kafka_message_status(message) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED { unknown += 1 }
             return
         }
-        acknowledged += 1
         // Bounded by what is under way: partitions are acknowledged in order.
-        acknowledgedAhead.insert(Int(bitPattern: message.pointee._private))
+        acknowledgedAhead.insert(index)
         while acknowledgedAhead.remove(contiguous) != nil { contiguous += 1 }
+    }
+
+    /// The fault is the record's own: others may be stored.
+    private static func isRefusal(_ error: rd_kafka_resp_err_t) -> Bool {
+        [RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE, RD_KAFKA_RESP_ERR_INVALID_RECORD]
+            .contains(error)
     }
 }

@@ -100,7 +100,7 @@ enum TimeArgument {
 extension Settings {
     func lane(named name: String) throws -> LaneSettings {
         guard let lane = engine.lanes.first(where: { $0.name == name }) else {
-            throw ValidationError(name, isNot: "a lane", known: engine.lanes.map(\.name))
+            throw ExitCode.wrongUsage(name, isNot: "a lane", known: engine.lanes.map(\.name))
         }
         return lane
     }
@@ -109,7 +109,7 @@ extension Settings {
 extension ValidationError {
     init(_ word: String, isNot kind: String, known: [String]) {
         let hint = Spelling.nearest(to: word, among: known).map { " Did you mean \($0)?" } ?? ""
-        self.init("'\(word)' is not \(kind).\(hint) Known: \(known.joined(separator: ", ")).")
+        self.init("'\(word.plain)' is not \(kind).\(hint) Known: \(known.joined(separator: ", ")).")
     }
 }
 
@@ -124,4 +124,16 @@ extension KafkaFailure {
 extension ExitCode {
     /// `EX_CONFIG` of sysexits.h.
     static let badConfiguration = ExitCode(78)
+
+    /// Says what is wrong with an option, once the configuration is read: a `ValidationError` would then print the usage of
+    /// the whole program.
+    static func wrongUsage(_ problem: ValidationError) -> ExitCode {
+        Terminal.standardError.line("Error: \(problem.message)")
+        return .validationFailure
+    }
+
+    /// The same for a word that the configuration does not know.
+    static func wrongUsage(_ word: String, isNot kind: String, known: [String]) -> ExitCode {
+        wrongUsage(ValidationError(word, isNot: "\(kind) of the configuration", known: known))
+    }
 }

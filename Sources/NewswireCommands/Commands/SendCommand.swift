@@ -93,7 +93,7 @@ struct SendCommand: AsyncParsableCommand {
         var event = NewsEvent(id: "send-\(UUID().uuidString.lowercased())", headline: message)
         event.categories = [category]
         guard case .tagged(let routing) = router.route(event) else {
-            throw ValidationError(category, isNot: "a category", known: table.categories.map(\.name))
+            throw ExitCode.wrongUsage(category, isNot: "a category", known: table.categories.map(\.name))
         }
         let builder = try PayloadBuilder(settings.payload)
         let (chosen, now) = (try platforms(), ServiceClock().now.wall)

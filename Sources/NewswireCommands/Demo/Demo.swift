@@ -92,10 +92,10 @@ struct Demo: Sendable {
     /// - Parameter path: a file of events; `nil` for the samples.
     /// - Returns: the number of events, and a message for each part of the file that is not one.
     func feed(_ path: String?) throws -> (events: Int, bad: [String]) {
-        let publisher = try RecordPublisher(settings: kafka)
+        let publisher = try RecordPublisher(settings: kafka, skipsRefused: true)
         var bad: [String] = []
         if let path {
-            let publication = FilePublication(file: try EventFile(path: path), topic: Self.topic)
+            let publication = FilePublication(path: path, topic: Self.topic)
             var bar = ProgressBar(.standardError, at: .now)
             let summary = try publication.run(publisher, stop: StopFlag(), report: { bad.append($0) }, bar: &bar)
             bar.clear()
@@ -109,7 +109,7 @@ struct Demo: Sendable {
             for item in items { try publisher.publish(try review.record(item, topic: Self.topic).get()) }
             try publisher.flush()
         }
-        return (publisher.published, bad)
+        return (publisher.acknowledged, bad)
     }
 
     /// Stops the servers, after the publisher has ended.

@@ -32,7 +32,7 @@ struct CSVSplitter {
     mutating func finish(into items: inout [EventFileItem]) {
         guard !isRefused else { return }
         if quotes == .inside {
-            items.append(EventFileItem(line: startLine, content: .bad("the file ends inside a quoted field")))
+            items.append(EventFileItem(line: startLine, content: .broken("the file ends inside a quoted field")))
         } else if !field.isEmpty || !fields.isEmpty {
             endRow(into: &items)
         }
@@ -86,7 +86,7 @@ struct CSVSplitter {
                 header = try CSVHeader(row)
             } catch {
                 isRefused = true
-                items.append(EventFileItem(line: begin, content: .bad(error.message)))
+                items.append(EventFileItem(line: begin, content: .broken(error.message)))
             }
         }
     }

@@ -6,89 +6,79 @@ package final class EventFile {
         package var description: String
     }
 
-    /// The name for messages.
-    let name: String
-    package let format: EventFileFormat
-    /// `nil` for standard input and other streams.
-    let size: Int?
-    let modified: Date?
-    private(set) var bytesRead = 0
-
-    private let handle: FileHandle
-    private var splitter: EventFileSplitter
-    private var beginning: Data?
+    private let bytes: FileBytes
+    private let path: String
+    private var splitter: EventFileSplitter?
+    /// The text so far, while the format is not known.
+    private var beginning: [UInt8] = []
     private var isFinished = false
-
-    private static let pieceLength = 64 * 1024
+    /// `nil` while that is not known.
+    package private(set) var format: EventFileFormat?
 
     /// - Parameters:
     ///   - path: `-` for standard input.
     ///   - format: `nil` to detect it by the name or the beginning of the text.
     package init(path: String, format: EventFileFormat? = nil) throws(Failure) {
-        if path == "-" {
-            name = "standard input"
-            handle = .standardInput
-            size = nil
-            modified = nil
-        } else {
-            name = path
-            guard let handle = FileHandle(forReadingAtPath: path) else {
-                let exists = FileManager.default.fileExists(atPath: path)
-                throw Failure(description: "\(path): \(exists ? "cannot be read" : "there is no such file")")
-            }
-            self.handle = handle
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-            guard attributes?[.type] as? FileAttributeType != .typeDirectory else {
-                throw Failure(description: "\(path): is a folder; name the files in it")
-            }
-            size = attributes?[.type] as? FileAttributeType == .typeRegular ? attributes?[.size] as? Int : nil
-            modified = attributes?[.modificationDate] as? Date
-        }
-        if let known = format ?? EventFileFormat(fileName: path) {
-            self.format = known
-        } else {
-            let text = try Self.read(handle, name, atLeast: EventFileFormat.beginningLength)
-            beginning = text
-            self.format = EventFileFormat(ofTextBeginning: Array(text))
-        }
-        splitter = EventFileSplitter(self.format)
+        self.path = path
+        self.format = format
+        bytes = try FileBytes(path: path)
     }
 
-    deinit { try? handle.close() }
+    /// Finds out whether the path can be read, without opening it: what writes to a pipe would notice.
+    static func examine(_ path: String) throws(Failure) {
+        var status = stat()
+        guard stat(path, &status) == 0, access(path, R_OK) == 0 else { throw Failure(path, errno) }
+        if status.st_mode & S_IFMT == S_IFDIR { throw Failure(path, EISDIR) }
+    }
 
-    /// The items that the next piece completes, possibly none; `nil` at the end of the file.
+    /// The path can be read a second time: it is no stream.
+    static func isResumable(_ path: String) -> Bool {
+        var status = stat()
+        return path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// The name for messages.
+    var name: String { bytes.name }
+
+    /// The part that was read, 0 to 1; `nil` for standard input and other streams.
+    var share: Double? {
+        bytes.size.map { $0 > 0 ? Double(bytes.bytesRead) / Double($0) : 1 }
+    }
+
+    /// It was not written to since it was opened. True for streams.
+    var isUnchanged: Bool { bytes.isUnchanged }
+
+    /// The items that the next piece completes, possibly none, as when a stream gives nothing for now; `nil` at the end of
+    /// the file.
     package func next() throws(Failure) -> [EventFileItem]? {
         guard !isFinished else { return nil }
-        let piece: Data
-        if let beginning {
-            piece = beginning
-            self.beginning = nil
-        } else {
-            piece = try Self.read(handle, name, atLeast: 1)
-        }
-        bytesRead += piece.count
+        guard let piece = try bytes.next() else { return [] }
+        isFinished = piece.isEmpty
         var items: [EventFileItem] = []
-        if piece.isEmpty {
-            isFinished = true
-            splitter.finish(into: &items)
+        if splitter == nil {
+            beginning += piece
+            guard isFinished || format != nil || EventFileFormat.isRecognisable(beginning) else { return [] }
+            try begin(&items)
         } else {
-            splitter.feed(piece, into: &items)
+            splitter?.feed(piece, into: &items)
         }
+        if isFinished { splitter?.finish(into: &items) }
         return items
     }
 
-    /// Returns fewer bytes than requested only at the end.
-    private static func read(_ handle: FileHandle, _ name: String, atLeast count: Int) throws(Failure) -> Data {
-        var bytes = Data()
-        do {
-            repeat {
-                guard let piece = try handle.read(upToCount: pieceLength), !piece.isEmpty else { return bytes }
-                bytes += piece
-            } while bytes.count < count
-        } catch {
-            throw Failure(description: "\(name): reading failed before the end")
+    private func begin(_ items: inout [EventFileItem]) throws(Failure) {
+        guard !beginning.contains(0) else {
+            throw Failure(
+                description:
+                    "\(name): is not text in UTF-8; gzip and zstd are read as they are, unpack other archives and convert other texts first"
+            )
         }
-        return bytes
+        let known = format ?? EventFileFormat(fileName: path, isCompressed: bytes.compression != nil)
+        let format = known ?? EventFileFormat(ofTextBeginning: beginning)
+        self.format = format
+        splitter = EventFileSplitter(format)
+        splitter?.feed(beginning, into: &items)
+        beginning = []
     }
 }
 
@@ -103,21 +93,32 @@ package enum EventFileFormat: String, CaseIterable, Sendable {
     /// Comma-separated values (RFC 4180), the first line naming the event's fields.
     case csv
 
-    /// The length of text that `init(ofTextBeginning:)` needs, in bytes.
-    static let beginningLength = 64 * 1024
+    /// Text of this length, in bytes, is enough in any case.
+    private static let beginningLength = 64 * 1024
 
     /// Detects the format by the name's ending; `nil` if that is not certain.
-    init?(fileName: String) {
-        switch fileName.lowercased().split(separator: ".").last {
+    ///
+    /// - Parameter isCompressed: the ending before that of the compression counts.
+    package init?(fileName: String, isCompressed: Bool = false) {
+        var parts = fileName.lowercased().split(separator: ".")
+        if isCompressed, ["gz", "gzip", "zst", "zstd"].contains(parts.last) { parts.removeLast() }
+        switch parts.last {
         case "ndjson", "jsonl": self = .ndjson
         case "csv": self = .csv
         default: return nil
         }
     }
 
+    /// Whether `init(ofTextBeginning:)` would say the same of any longer text.
+    static func isRecognisable(_ bytes: [UInt8]) -> Bool {
+        if bytes.count >= beginningLength { return true }
+        let text = trimmed(bytes)
+        return text.first.map { $0 != UInt8(ascii: "{") } ?? false || text.contains(UInt8(ascii: "\n"))
+    }
+
     /// Detects the format by the beginning of the text.
     package init(ofTextBeginning bytes: [UInt8]) {
-        let text = bytes.drop { $0 <= UInt8(ascii: " ") || [0xEF, 0xBB, 0xBF].contains($0) }
+        let text = Self.trimmed(bytes)
         switch text.first {
         case UInt8(ascii: "["): self = .array
         case UInt8(ascii: "{"):
@@ -126,7 +127,14 @@ package enum EventFileFormat: String, CaseIterable, Sendable {
             var scan = JSONScan()
             for byte in line { scan.read(byte) }
             self = scan.depth == 0 && !scan.isInString ? .ndjson : .document
+        // A blank text is empty in any format, but for this one it would be a first line.
+        case nil: self = .ndjson
         default: self = .csv
         }
+    }
+
+    /// Without blanks and a byte order mark before the text.
+    private static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        bytes.drop { $0 <= UInt8(ascii: " ") || [0xEF, 0xBB, 0xBF].contains($0) }
     }
 }

@@ -5,6 +5,8 @@ package struct EventFileItem: Hashable, Sendable {
         case event([UInt8])
         /// Not an event, for this reason.
         case bad(String)
+        /// The file cannot be read on from here, for this reason: events may be missing.
+        case broken(String)
     }
 
     /// The line it starts on, from 1.
@@ -21,6 +23,8 @@ package struct EventFileItem: Hashable, Sendable {
 package struct EventFileSplitter {
     /// The longest event, in bytes; a longer one is bad and skipped.
     package static let eventLengthMax = 2 << 20
+
+    static let endsInEvent = "the file ends in the middle of this event"
 
     private var splitter: Splitter
 
@@ -92,7 +96,13 @@ struct LineSplitter {
     }
 
     mutating func finish(into items: inout [EventFileItem]) {
-        end(into: &items)
+        var scan = JSONScan()
+        for byte in pending { scan.read(byte) }
+        if scan.depth > 0 || scan.isInString, !isTooLong {
+            items.append(EventFileItem(line: line, content: .broken(EventFileSplitter.endsInEvent)))
+        } else {
+            end(into: &items)
+        }
     }
 
     private mutating func end(into items: inout [EventFileItem]) {

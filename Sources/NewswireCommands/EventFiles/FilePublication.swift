@@ -1,16 +1,17 @@
-import Foundation
+import ByteText
 package import KafkaIO
-package import KafkaModel
-import NewsModel
+import KafkaModel
 
 /// Puts the events of one file on a topic.
 package struct FilePublication {
-    package struct Summary: Hashable {
-        package var published: Int
-        package var bad: Int
-        /// Acknowledged in an earlier run.
-        package var resumed: Int
-        package var isInterrupted: Bool
+    package struct Summary: Hashable, Sendable {
+        /// Acknowledged by the broker.
+        package var published = 0
+        /// Items that are no events, or that the broker refuses.
+        package var bad = 0
+        /// Published by an earlier command.
+        package var resumed = 0
+        package var isInterrupted = false
 
         package init(published: Int = 0, bad: Int = 0, resumed: Int = 0, isInterrupted: Bool = false) {
             self.published = published
@@ -18,220 +19,320 @@ package struct FilePublication {
             self.resumed = resumed
             self.isInterrupted = isInterrupted
         }
+
+        /// There was nothing in the file.
+        var isEmpty: Bool { self == Summary() }
     }
 
-    private let file: EventFile
-    private let topic: String
-    /// The file's path; `nil` to keep no progress.
-    package var progressPath: String?
+    let path: String
+    let format: EventFileFormat?
+    let topic: String
+    /// `nil` to keep no progress.
+    package var progress: ProgressFile?
     /// Events per second; `nil` for as fast as the broker takes them.
     var rate: Int?
-    var isStrict = false
+    /// When the first record of the publisher was due: all files of a command share one rate.
+    var start = ContinuousClock.now
+    package var isStrict = false
+    /// The longest wait for the broker's answers after an interruption or a failure.
+    package var waitMax: Duration = .seconds(10)
+
     /// The most complaints that are shown; further ones are only counted.
     static let complaintsShown = 20
+    /// Without any answer of the broker for this long, it says what it waits for.
+    static let silenceToTell = Duration.seconds(5)
+    /// Without any answer for this long, it gives up.
+    static let silenceMax = Duration.seconds(60)
 
-    private let review = EventReview()
-
-    package init(file: EventFile, topic: String) {
-        self.file = file
+    package init(path: String, format: EventFileFormat? = nil, topic: String) {
+        self.path = path
+        self.format = format
         self.topic = topic
     }
 
-    /// Blocks until the end, or until the flag is raised.
+    /// Blocks until the end, or until the flag is raised and the broker has answered for what is under way.
     ///
+    /// - Parameter publisher: skips refused records. After an interruption or a failure it takes no further record.
     /// - Throws: `KafkaFailure`, `EventFile.Failure`; progress is saved first.
     package func run(
         _ publisher: RecordPublisher, stop: StopFlag, report: (String) -> Void, bar: inout ProgressBar
     ) throws -> Summary {
-        var summary = Summary()
-        summary.resumed = try begin()
-        var walk = Walk(event: 0, first: publisher.published, acknowledged: summary.resumed)
+        try withoutActuallyEscaping(report) { report in
+            var run = try FileRun(self, publisher, stop, report, bar)
+            defer { bar = run.bar }
+            return try run.run()
+        }
+    }
+}
+
+/// One file's way to the topic.
+private struct FileRun {
+    private let publication: FilePublication
+    private let file: EventFile
+    private let publisher: RecordPublisher
+    private let stop: StopFlag
+    private let report: (String) -> Void
+    private let review = EventReview()
+    private let clock = ContinuousClock()
+    /// The progress of an earlier command.
+    private let earlier: PublishProgress
+    private let acknowledgedBefore: Int
+
+    var bar: ProgressBar
+    private var summary = FilePublication.Summary()
+    private var walk: PublishWalk
+    private var silence: Silence
+    private var savedAt: ContinuousClock.Instant
+
+    /// How long the broker has said nothing although it should.
+    private struct Silence {
+        var acknowledged: Int
+        var since: ContinuousClock.Instant
+        var isTold = false
+        /// It was too long.
+        var isOver = false
+    }
+
+    init(
+        _ publication: FilePublication, _ publisher: RecordPublisher, _ stop: StopFlag,
+        _ report: @escaping (String) -> Void, _ bar: ProgressBar
+    ) throws {
+        self.publication = publication
+        self.publisher = publisher
+        self.stop = stop
+        self.report = report
+        self.bar = bar
+        file = try EventFile(path: publication.path, format: publication.format)
+        earlier = publication.progress?.earlier ?? PublishProgress(topic: publication.topic)
+        walk = PublishWalk(publication.progress?.current ?? earlier)
+        acknowledgedBefore = publisher.acknowledged
+        silence = Silence(acknowledged: publisher.acknowledged, since: clock.now)
+        savedAt = clock.now
+    }
+
+    mutating func run() throws -> FilePublication.Summary {
+        summary.resumed = earlier.published
         do {
-            try publishAll(publisher, stop, &summary, &walk, report, &bar)
-            try publisher.flush()
+            try verify()
+            try publishAll()
+            if !summary.isInterrupted { try awaitAnswers() }
+            if !summary.isInterrupted { try complete() }
         } catch {
-            // The next run does not repeat stored events. The first failure is the one to report.
-            walk.settle(publisher.contiguous)
-            try? save(walk.acknowledged)
+            conclude(waiting: silence.isOver ? .zero : publication.waitMax)
             throw error
         }
-        if summary.isInterrupted {
-            walk.settle(publisher.contiguous)
-            try save(walk.acknowledged)
-        } else if let progressPath {
-            PublishProgress.remove(for: progressPath)
-        }
+        if summary.isInterrupted { conclude(waiting: publication.waitMax) }
+        summary.published = publisher.acknowledged - acknowledgedBefore
         return summary
     }
 
-    private func publishAll(
-        _ publisher: RecordPublisher, _ stop: StopFlag, _ summary: inout Summary, _ walk: inout Walk,
-        _ report: (String) -> Void, _ bar: inout ProgressBar
-    ) throws {
-        let clock = ContinuousClock()
-        let start = clock.now
-        var saved = start
-        while let items = try file.next() {
-            for item in items {
-                if stop.isRaised {
-                    summary.isInterrupted = true
-                    return
-                }
-                walk.event += 1
-                guard walk.event > summary.resumed else { continue }
-                switch review.record(item, topic: topic) {
-                case .success(let record):
-                    if let rate {
-                        stop.wait(until: start + .nanoseconds(Int64(summary.published) * 1_000_000_000 / Int64(rate)))
-                    }
-                    try publisher.publish(record)
-                    walk.published()
-                    summary.published += 1
-                case .failure(let complaint):
-                    summary.bad += 1
-                    let text = "\(file.name):\(complaint.line): \(complaint.reason)"
-                    if isStrict { throw EventFile.Failure(description: text) }
-                    if summary.bad <= Self.complaintsShown {
-                        bar.clear()
-                        report(text)
-                    }
-                }
-                let now = clock.now
-                bar.draw(share: share, events: summary.published, at: now)
-                if saved.duration(to: now) > .seconds(1) {
-                    saved = now
-                    walk.settle(publisher.contiguous)
-                    try save(walk.acknowledged)
-                }
-            }
-        }
-    }
-
-    private var share: Double? {
-        file.size.map { $0 > 0 ? Double(file.bytesRead) / Double($0) : 1 }
-    }
-
-    // MARK: Progress
-
-    /// The number of events to skip.
-    private func begin() throws(EventFile.Failure) -> Int {
-        guard let progressPath, let current = progress(0), let earlier = try PublishProgress.load(for: progressPath)
-        else { return 0 }
-        if let mismatch = earlier.mismatch(current) {
+    /// It was read to its end, and all of it is on the topic.
+    private func complete() throws {
+        // Its beginning and its end may be of different versions.
+        guard file.isUnchanged else {
             throw EventFile.Failure(
                 description:
-                    "\(progressPath): \(mismatch); remove \(PublishProgress.path(for: progressPath)) to start again from the beginning"
-            )
+                    "\(file.name): was changed while it was read; \(advice("compares it and publishes the rest"))")
         }
-        return earlier.events
+        try save()
     }
 
-    private func save(_ events: Int) throws(EventFile.Failure) {
-        guard let progressPath, let progress = progress(events) else { return }
-        try progress.save(for: progressPath)
-    }
-
-    private func progress(_ events: Int) -> PublishProgress? {
-        guard let size = file.size, let modified = file.modified else { return nil }
-        return PublishProgress(topic: topic, size: size, modified: modified, events: events)
-    }
-
-    /// Maps the records in flight to the events of the file.
-    private struct Walk {
-        /// The number of the last event read, from 1.
-        var event: Int
-        /// The publisher's index of the first record in flight.
-        var first: Int
-        /// All events up to this number are stored, or bad.
-        var acknowledged: Int
-        /// Bounded by the publisher's own queue.
-        private var inFlight: [Int] = []
-
-        init(event: Int, first: Int, acknowledged: Int) {
-            self.event = event
-            self.first = first
-            self.acknowledged = acknowledged
-        }
-
-        mutating func published() { inFlight.append(event) }
-
-        mutating func settle(_ contiguous: Int) {
-            let count = min(max(contiguous - first, 0), inFlight.count)
-            if count > 0 { acknowledged = inFlight[count - 1] }
-            inFlight.removeFirst(count)
-            first += count
-        }
-    }
-}
-
-/// The position in a file, kept beside it, so that the same command can continue after an interruption.
-package struct PublishProgress: Codable, Hashable {
-    /// The topic of the events.
-    var topic: String
-    /// The file is recognised by its size in bytes and its time of change.
-    var size: Int
-    var modified: Date
-    /// The broker has acknowledged all events up to this number, which counts the bad ones too.
-    package var events: Int
-
-    static func path(for file: String) -> String { file + ".newswire-progress" }
-
-    /// `nil` if there is none.
-    package static func load(for file: String) throws(EventFile.Failure) -> PublishProgress? {
-        let path = path(for: file)
-        guard let bytes = FileManager.default.contents(atPath: path) else { return nil }
-        do {
-            return try JSONDecoder().decode(PublishProgress.self, from: bytes)
-        } catch {
-            throw EventFile.Failure(
-                description: "\(path): was not written by newswire; remove it to publish \(file) from the beginning")
-        }
-    }
-
-    func save(for file: String) throws(EventFile.Failure) {
-        let path = Self.path(for: file)
-        do {
-            try JSONEncoder().encode(self).write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch {
-            throw EventFile.Failure(
-                description: "\(path): cannot be written; make the folder writable, or use --no-resume")
-        }
-    }
-
-    static func remove(for file: String) {
-        try? FileManager.default.removeItem(atPath: path(for: file))
-    }
-
-    /// The reason this progress belongs to another file or topic; `nil` if it does not.
-    func mismatch(_ other: PublishProgress) -> String? {
-        if topic != other.topic { return "was partly published to topic \(topic)" }
-        if size != other.size || modified != other.modified { return "has changed since it was interrupted" }
-        return nil
-    }
-}
-
-/// Decodes each event before it is published: a mistake is reported now, with its line, instead of later as a result.
-package struct EventReview {
-    private let decoder = NewsDecoder()
-
-    package init() {}
-
-    /// The record to publish. Its key is the story, or the id without one, so that updates of a story stay in order.
-    package func record(_ item: EventFileItem, topic: String) -> Result<ProducedRecord, Complaint> {
-        switch item.content {
-        case .bad(let reason): return .failure(Complaint(line: item.line, reason: reason))
-        case .event(let bytes):
-            switch decoder.decode(SourceRecord(offset: 0, value: bytes)) {
-            case .success(let event):
-                return .success(ProducedRecord(topic: topic, key: Array(event.orderKey.utf8), value: bytes))
-            case .failure(let undecodable):
-                return .failure(Complaint(line: item.line, reason: undecodable.detail))
+    /// The part that an earlier command has published is still the same. Reads it, and sends nothing.
+    private mutating func verify() throws {
+        guard earlier.last > 0 else { return }
+        let file = try EventFile(path: publication.path, format: publication.format)
+        var (number, sum) = (0, 0 as UInt64)
+        reading: while let items = try file.next() {
+            bar.draw(share: file.share, events: 0, at: clock.now)
+            for item in items {
+                if stop.isRaised { return }
+                if case .broken = item.content { break reading }
+                number += 1
+                if earlier.isDone(number) { sum &+= item.fingerprint(number) }
+                if number == earlier.last { break reading }
             }
         }
+        guard number == earlier.last, sum == earlier.fingerprint else {
+            throw EventFile.Failure(
+                description:
+                    "\(file.name): has changed in the part of which \(counted(earlier.published, "event was", plural: "events were")) published. Restore that part and run the same command again, or put only what is new into a file of its own; to forget what was published, remove \(ProgressFile.path(for: publication.path))"
+            )
+        }
     }
 
-    package struct Complaint: Error, Hashable {
-        var line: Int
-        var reason: String
+    private mutating func publishAll() throws {
+        var number = 0
+        while let items = try file.next() {
+            for item in items {
+                if stop.isRaised { break }
+                if case .broken(let reason) = item.content { throw complaint(item.line, reason) }
+                number += 1
+                if !earlier.isDone(number) { try take(item, number) }
+            }
+            if stop.isRaised {
+                summary.isInterrupted = true
+                return
+            }
+            // A stream that gives nothing: what was sent may be answered meanwhile.
+            if items.isEmpty { _ = publisher.settle(within: .zero) }
+            try tick()
+        }
+    }
+
+    private mutating func take(_ item: EventFileItem, _ number: Int) throws {
+        let fingerprint = item.fingerprint(number)
+        switch review.record(item, topic: publication.topic) {
+        case .success(let record):
+            guard walk.canPublish(number) else {
+                return try bad(number, fingerprint, item.line, "too many lines were mended; publish it in another file")
+            }
+            if let rate = publication.rate {
+                let due = Int64(publisher.published) * 1_000_000_000 / Int64(rate)
+                stop.wait(until: publication.start + .nanoseconds(due))
+            }
+            do {
+                guard try put(record) else { return }
+                walk.sent(index: publisher.published - 1, number: number, line: item.line, fingerprint)
+            } catch let failure as KafkaFailure where failure.code == "MSG_SIZE_TOO_LARGE" {
+                try bad(number, fingerprint, item.line, "\(failure)")
+            }
+        case .failure(let complaint): try bad(number, fingerprint, complaint.line, complaint.reason)
+        }
+        // The time is asked for now and then only: it costs as much as a short line.
+        if number.isMultiple(of: 64) || publication.rate != nil { try tick() }
+    }
+
+    /// - Returns: `false` if there was no room until the flag was raised: the record was not taken.
+    private mutating func put(_ record: ProducedRecord) throws -> Bool {
+        while !stop.isRaised {
+            do {
+                try publisher.publish(record, timeout: .milliseconds(100))
+                return true
+            } catch  where error.code == "_QUEUE_FULL" {
+                try tick()
+            }
+        }
+        return false
+    }
+
+    /// The broker has answered for everything, or the flag is raised.
+    private mutating func awaitAnswers() throws {
+        while !publisher.settle(within: .milliseconds(100)) {
+            if stop.isRaised {
+                summary.isInterrupted = true
+                return
+            }
+            try tick()
+        }
+        try publisher.flush()
+        try answers()
+    }
+
+    // MARK: Bad items
+
+    private mutating func bad(_ number: Int, _ fingerprint: UInt64, _ line: Int, _ reason: String) throws {
+        walk.bad(number, fingerprint)
+        try complain(line, reason)
+    }
+
+    private mutating func complain(_ line: Int, _ reason: String) throws {
+        summary.bad += 1
+        if publication.isStrict { throw complaint(line, reason) }
+        if summary.bad <= FilePublication.complaintsShown { tell(complaint(line, reason).description) }
+    }
+
+    private func complaint(_ line: Int, _ reason: String) -> EventFile.Failure {
+        EventFile.Failure(description: "\(file.name):\(line): \(reason)")
+    }
+
+    private func tell(_ text: String) {
+        bar.clear()
+        report(text)
+    }
+
+    /// What the same command does next time.
+    private func advice(_ does: String) -> String {
+        publication.progress != nil
+            ? "the same command \(does)" : "no position is kept: the same command starts again from the beginning"
+    }
+
+    // MARK: The broker's answers
+
+    /// What is due now and then.
+    private mutating func tick() throws {
+        let now = clock.now
+        bar.draw(share: file.share, events: publisher.acknowledged - acknowledgedBefore, at: now)
+        try answers()
+        if savedAt.duration(to: now) > .seconds(1) {
+            savedAt = now
+            try save()
+        }
+        try listen(at: now)
+    }
+
+    private mutating func answers() throws {
+        for refusal in publisher.takeRefused() {
+            guard let line = walk.refused(index: refusal.index) else { continue }
+            try complain(line, "the broker refuses it: \(refusal.failure)")
+        }
+        walk.settle(before: publisher.contiguous)
+    }
+
+    /// - Throws: the reason, when the broker has not answered for too long.
+    private mutating func listen(at now: ContinuousClock.Instant) throws(KafkaFailure) {
+        let waiting = publisher.waiting
+        if waiting == 0 || publisher.acknowledged != silence.acknowledged {
+            silence = Silence(acknowledged: publisher.acknowledged, since: now)
+            return
+        }
+        let silent = silence.since.duration(to: now)
+        if silent > FilePublication.silenceMax {
+            silence.isOver = true
+            throw publisher.silence
+        }
+        if silent > FilePublication.silenceToTell, !silence.isTold {
+            silence.isTold = true
+            tell("waiting for the broker to acknowledge \(counted(waiting, "event"))")
+        }
+    }
+
+    private func save() throws(EventFile.Failure) {
+        guard let file = publication.progress, file.current != walk.progress else { return }
+        try file.save(walk.progress)
+    }
+
+    /// Waits a little for what is under way, gives up the rest, and saves what is certain.
+    private mutating func conclude(waiting limit: Duration) {
+        let deadline = clock.now + limit
+        try? save()
+        while !publisher.settle(within: .milliseconds(100)), clock.now < deadline {
+            try? answers()
+            try? save()
+        }
+        let unknown = publisher.abandon()
+        try? answers()
+        var repeated = walk.conclude(publisher.isAcknowledged)
+        do {
+            try save()
+        } catch {
+            tell("\(error)")
+            repeated = max(repeated, walk.progress.published - (publication.progress?.current?.published ?? 0))
+        }
+        summary.published = publisher.acknowledged - acknowledgedBefore
+        if unknown > 0 {
+            tell(
+                "\(file.name): the broker did not answer for \(counted(unknown, "event")): each may be on the topic or not; \(advice("publishes them again"))"
+            )
+        }
+        if repeated > 0 {
+            tell(
+                "\(file.name): \(counted(repeated, "event")) on the topic could not be recorded; the same command publishes them again"
+            )
+        }
+        // Of nothing there is nothing to continue.
+        let stored = publication.progress != nil ? walk.progress.published : summary.published
+        if stored + unknown == 0, !summary.isInterrupted { return }
+        let ending = summary.isInterrupted ? "interrupted" : "stopped"
+        tell("\(file.name): \(ending) with \(counted(stored, "event")) on the topic; \(advice("publishes the rest"))")
     }
 }

@@ -26,11 +26,11 @@ struct JSONSplitter {
 
     mutating func finish(into items: inout [EventFileItem]) {
         if scan.depth > baseDepth || scan.isInString {
-            items.append(EventFileItem(line: startLine, content: .bad("the file ends in the middle of this event")))
+            items.append(EventFileItem(line: startLine, content: .broken(EventFileSplitter.endsInEvent)))
         } else {
             end(into: &items)
             if isArray, !hasClosed {
-                items.append(EventFileItem(line: line, content: .bad("the array has no end: ']' is missing")))
+                items.append(EventFileItem(line: line, content: .broken("the array has no end: ']' is missing")))
             }
         }
     }
@@ -45,7 +45,7 @@ struct JSONSplitter {
         } else if hasClosed {
             if !isBlank, !hasComplained {
                 hasComplained = true
-                items.append(EventFileItem(line: line, content: .bad("text after the array's end")))
+                items.append(EventFileItem(line: line, content: .broken("text after the array's end")))
             }
         } else if isAtBase, isArray, byte == UInt8(ascii: "]") {
             end(into: &items)

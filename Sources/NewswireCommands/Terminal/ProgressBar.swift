@@ -31,7 +31,9 @@ package struct ProgressBar {
 
     package static func text(share: Double?, events: Int, elapsed: Duration, width: Int) -> String {
         let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
-        var facts = "\(counted(events, "event"))  \(grouped(Int(Double(events) / seconds)))/s"
+        var facts = counted(events, "event")
+        let rate = Int(Double(events) / seconds)
+        if rate > 0 { facts += "  \(grouped(rate))/s" }
         guard let share, share.isFinite else { return TextWidth.cut(facts, to: max(width - 1, 10)) }
         let done = min(max(share, 0), 1)
         if done > 0.01 {

@@ -30,10 +30,14 @@ final class StopSignals: Sendable {
     /// child's group.
     private static let echo = Duration.milliseconds(200)
 
-    /// - Parameter stop: called once, on a thread of its own.
-    init(stop: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - hangUp: whether a terminal that goes away is a reason to end too. Not under `nohup`, and it never ends the process
+    ///     at once: it comes from the shell and from the system.
+    ///   - stop: called once, on a thread of its own.
+    init(hangUp: Bool = false, stop: @escaping @Sendable () -> Void) {
         let first = Mutex<ContinuousClock.Instant?>(nil)
-        handlers = [SIGTERM, SIGINT].map { number in
+        let numbers = [SIGTERM, SIGINT] + (hangUp && !Self.isIgnored(SIGHUP) ? [SIGHUP] : [])
+        handlers = numbers.map { number in
             SignalHandler(number) {
                 let now = ContinuousClock.now
                 let before = first.withLock { first in
@@ -42,9 +46,17 @@ final class StopSignals: Sendable {
                 }
                 guard let before else { return stop() }
                 // A shell reports 128 plus the signal's number for a process that died of it.
-                if before.duration(to: now) >= Self.echo { _exit(128 + number) }
+                if number != SIGHUP, before.duration(to: now) >= Self.echo { _exit(128 + number) }
             }
         }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        // `SIG_IGN` is a number in the place of a function.
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }
 

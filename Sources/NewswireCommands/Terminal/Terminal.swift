@@ -59,6 +59,11 @@ package struct Terminal: Sendable {
     func line(_ text: String = "") {
         write(text + "\n")
     }
+
+    /// A line with text from outside, such as the name of a file.
+    func plainLine(_ text: String) {
+        line(text.plain)
+    }
 }
 
 package enum TerminalColour: String, Sendable {

@@ -18,16 +18,12 @@ package struct TextTable {
         var colour: TerminalColour?
 
         package init(_ text: String, colour: TerminalColour? = nil) {
-            self.text = String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }.filter { !Self.isControl($0) })
+            self.text = text.plain
             self.colour = colour
         }
 
         package init(stringLiteral text: String) {
             self.init(text)
-        }
-
-        private static func isControl(_ character: Character) -> Bool {
-            character.unicodeScalars.contains { $0.properties.generalCategory == .control }
         }
     }
 

@@ -1,0 +1,28 @@
+package import KafkaModel
+import NewsModel
+
+/// Decodes each event before it is published: a mistake is reported now, with its line, instead of later as a result.
+package struct EventReview {
+    private let decoder = NewsDecoder()
+
+    package init() {}
+
+    /// The record to publish. Its key is the story, or the id without one, so that updates of a story stay in order.
+    package func record(_ item: EventFileItem, topic: String) -> Result<ProducedRecord, Complaint> {
+        switch item.content {
+        case .bad(let reason), .broken(let reason): return .failure(Complaint(line: item.line, reason: reason))
+        case .event(let bytes):
+            switch decoder.decode(SourceRecord(offset: 0, value: bytes)) {
+            case .success(let event):
+                return .success(ProducedRecord(topic: topic, key: Array(event.orderKey.utf8), value: bytes))
+            case .failure(let undecodable):
+                return .failure(Complaint(line: item.line, reason: undecodable.detail))
+            }
+        }
+    }
+
+    package struct Complaint: Error, Hashable {
+        var line: Int
+        var reason: String
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+
+/// The bytes of a file or of standard input, piece by piece, with gzip and zstd undone.
+final class FileBytes {
+    typealias Failure = EventFile.Failure
+
+    /// What the file was when it was opened, to notice that it is changed meanwhile.
+    private struct Version: Equatable {
+        var size: Int
+        var seconds: Int
+        var nanoseconds: Int
+
+        init(_ status: stat) {
+            size = Int(status.st_size)
+            seconds = status.st_mtim.tv_sec
+            nanoseconds = status.st_mtim.tv_nsec
+        }
+    }
+
+    /// The name for messages.
+    let name: String
+    /// In bytes, as stored; `nil` for standard input and other streams.
+    var size: Int? { version?.size }
+    /// As stored.
+    private(set) var bytesRead = 0
+    /// `nil` while that is not known, and for plain files.
+    private(set) var compression: Compression?
+
+    private let descriptor: Int32
+    private let version: Version?
+    private var input: [UInt8] = []
+    /// The bytes of `input` that were used.
+    private var used = 0
+    private var isAtEnd = false
+    private var isRecognised = false
+    private var decompressor: (any Decompressor)?
+    /// The decompressor filled the last piece: it may hold more.
+    private var mayHoldMore = false
+
+    static let pieceLength = 64 * 1024
+    /// The longest wait for a stream that gives nothing, in milliseconds.
+    private static let waitMax: Int32 = 100
+
+    /// - Parameter path: `-` for standard input.
+    init(path: String) throws(Failure) {
+        name = path == "-" ? "standard input" : path
+        // Without O_NONBLOCK a named pipe would be waited for here, where no flag is looked at.
+        descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Failure(path, errno) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Failure(name, errno) }
+        version = status.st_mode & S_IFMT == S_IFREG ? Version(status) : nil
+        if status.st_mode & S_IFMT == S_IFDIR { throw Failure(name, EISDIR) }
+    }
+
+    deinit { if descriptor > 0 { close(descriptor) } }
+
+    /// The file has the size and the time of change that it had when it was opened. True for streams.
+    var isUnchanged: Bool {
+        var status = stat()
+        guard let version, fstat(descriptor, &status) == 0 else { return version == nil }
+        return version == Version(status)
+    }
+
+    /// The next bytes, none at the end; `nil` if a stream gives none for now.
+    func next() throws(Failure) -> [UInt8]? {
+        if !isRecognised {
+            while input.count < Compression.beginningLength, !isAtEnd {
+                if try !read() { return nil }
+            }
+            isRecognised = true
+            compression = Compression(beginning: input)
+            if let compression {
+                decompressor = compression.makeDecompressor()
+                if decompressor == nil { throw Failure(description: "\(name): there is no memory to decompress it") }
+            }
+        }
+        guard let decompressor else { return try plain() }
+        return try decompressed(decompressor)
+    }
+
+    private func plain() throws(Failure) -> [UInt8]? {
+        if input.isEmpty, !isAtEnd, try !read() { return nil }
+        defer { input = [] }
+        return input
+    }
+
+    private func decompressed(_ decompressor: any Decompressor) throws(Failure) -> [UInt8]? {
+        while true {
+            if used == input.count, !mayHoldMore {
+                input = []
+                used = 0
+                if isAtEnd {
+                    guard decompressor.isAtEnd else {
+                        throw Failure(
+                            description:
+                                "\(name): ends in the middle of its compressed data: it is incomplete")
+                    }
+                    return []
+                }
+                if try !read() { return nil }
+            }
+            let piece = try piece(decompressor)
+            if !piece.isEmpty { return piece }
+        }
+    }
+
+    private func piece(_ decompressor: any Decompressor) throws(Failure) -> [UInt8] {
+        var damage: Damage?
+        let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { output, count in
+            let room = UnsafeMutableRawBufferPointer(output)
+            input.withUnsafeBytes { input in
+                do throws(Damage) {
+                    let rest = UnsafeRawBufferPointer(rebasing: input[used...])
+                    let done = try decompressor.decompress(rest, into: room)
+                    used += done.read
+                    count = done.written
+                } catch {
+                    damage = error
+                }
+            }
+        }
+        if let damage {
+            throw Failure(description: "\(name): is damaged: its compressed data cannot be read (\(damage.reason))")
+        }
+        mayHoldMore = piece.count == Self.pieceLength
+        return piece
+    }
+
+    /// Appends to the input.
+    ///
+    /// - Returns: `false` if a stream gives nothing for now.
+    private func read() throws(Failure) -> Bool {
+        while true {
+            if version == nil {
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                if poll(&waiting, 1, Self.waitMax) == 0 { return false }
+            }
+            var count = 0
+            var error: Int32 = 0
+            let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { buffer, initialized in
+                count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+                error = errno
+                initialized = max(count, 0)
+            }
+            if count < 0 {
+                if error == EINTR { continue }
+                if error == EAGAIN { return false }
+                throw Failure(description: "\(name): reading failed before the end: \(Failure.text(error))")
+            }
+            isAtEnd = count == 0
+            bytesRead += count
+            input = input.isEmpty ? piece : input + piece
+            return true
+        }
+    }
+}
+
+extension EventFile.Failure {
+    /// A file that cannot be read, and the system's error number.
+    init(_ path: String, _ error: Int32) {
+        let reason =
+            switch error {
+            case ENOENT: "there is no such file"
+            case EISDIR: "is a folder; name the files in it"
+            default: "cannot be read: \(Self.text(error))"
+            }
+        self.init(description: "\(path): \(reason)")
+    }
+
+    /// The system's words for an error number.
+    static func text(_ error: Int32) -> String { String(cString: strerror(error)) }
+}

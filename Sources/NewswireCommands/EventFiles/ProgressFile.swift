@@ -1,0 +1,212 @@
+import Foundation
+import KafkaModel
+
+/// Keeps the progress of a file beside it, in `FILE.newswire-progress`, locked for as long as this lives.
+///
+/// It has two places that are written in turn, each with a checksum: whenever the machine stops, one of them is whole. Both
+/// are filled at once, so that saving needs no room on the disk later on.
+package final class ProgressFile {
+    package typealias Failure = EventFile.Failure
+
+    /// The file's path.
+    let file: String
+    /// What an earlier command has left; `nil` if it left nothing.
+    package let earlier: PublishProgress?
+    /// What it keeps now.
+    private(set) var current: PublishProgress?
+
+    private let descriptor: Int32
+    private var sequence: UInt64
+    private var path: String { Self.path(for: file) }
+
+    /// In bytes; a place is one line of text.
+    static let placeLength = 32 << 10
+    private static let mark = "newswire-progress-1"
+    private static let remedy =
+        "nothing was published: see that its folder is writable and has room, or keep no position with --no-resume"
+
+    package static func path(for file: String) -> String { file + ".newswire-progress" }
+
+    /// Creates the file if there is none.
+    package init(for file: String) throws(Failure) {
+        self.file = file
+        let path = Self.path(for: file)
+        descriptor = try Self.openLocked(path, file)
+        do throws(Failure) {
+            let newest = try Self.newest(descriptor, path, file)
+            current = newest?.progress
+            // A command that published nothing has decided nothing either.
+            earlier = current.flatMap { $0.published > 0 ? $0 : nil }
+            sequence = newest?.sequence ?? 0
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    private static func openLocked(_ path: String, _ file: String) throws(Failure) -> Int32 {
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+            guard descriptor >= 0 else {
+                if errno == EMFILE || errno == ENFILE {
+                    throw Failure(description: "\(file): too many files at once; publish them in several commands")
+                }
+                throw Failure(
+                    description:
+                        "\(path): cannot be written: \(Failure.text(errno)); \(Self.remedy)"
+                )
+            }
+            // Some network file systems have no locks: there nothing warns of a second command.
+            if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+                close(descriptor)
+                throw Failure(description: "\(file): is being published by another command; wait for its end")
+            }
+            // Another command may have removed it between the two steps.
+            var (ours, current) = (stat(), stat())
+            if fstat(descriptor, &ours) == 0, stat(path, &current) == 0, ours.st_ino == current.st_ino {
+                return descriptor
+            }
+            close(descriptor)
+        }
+    }
+
+    private static func newest(
+        _ descriptor: Int32, _ path: String, _ file: String
+    ) throws(Failure) -> (sequence: UInt64, progress: PublishProgress)? {
+        var bytes = [UInt8](repeating: 0, count: 2 * placeLength)
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        // An empty one was made by a command that was killed before it wrote anything.
+        if count == 0 { return nil }
+        let places = bytes.prefix(max(count, 0)).split(separator: UInt8(ascii: "\n")).compactMap(read)
+        guard let newest = places.max(by: { $0.sequence < $1.sequence }) else {
+            throw Failure(
+                description:
+                    "\(path): cannot be read: it was damaged, or not written by this version of newswire. Nothing was published. If no event of \(file) is on the topic yet, remove it"
+            )
+        }
+        return newest
+    }
+
+    private static func read(_ line: ArraySlice<UInt8>) -> (sequence: UInt64, progress: PublishProgress)? {
+        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 3)
+        guard parts.count == 4, Array(parts[0]) == Array(mark.utf8) else { return nil }
+        let json = Array(parts[3].reversed().drop { $0 == UInt8(ascii: " ") }.reversed())
+        guard let sequence = UInt64(String(decoding: parts[1], as: UTF8.self)),
+            String(decoding: parts[2], as: UTF8.self) == checksum(json, sequence),
+            let progress = try? JSONDecoder().decode(PublishProgress.self, from: Data(json)), progress.isSound
+        else { return nil }
+        return (sequence, progress)
+    }
+
+    private static func checksum(_ json: [UInt8], _ sequence: UInt64) -> String {
+        var fingerprint = Fingerprint()
+        fingerprint.mix(sequence)
+        fingerprint.mix(json)
+        return String(fingerprint.value, radix: 16)
+    }
+
+    /// The first time it fills both places, which takes room on the disk.
+    package func save(_ progress: PublishProgress) throws(Failure) {
+        if sequence == 0 {
+            do throws(Failure) {
+                try write(progress)
+            } catch {
+                throw Failure(description: "\(error); \(Self.remedy)")
+            }
+        }
+        try write(progress)
+        current = progress
+    }
+
+    private func write(_ progress: PublishProgress) throws(Failure) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let json = try? Array(encoder.encode(progress)) else { throw failure("it has no JSON form") }
+        let next = sequence + 1
+        var line = Array("\(Self.mark) \(next) \(Self.checksum(json, next)) ".utf8) + json
+        guard line.count < Self.placeLength else { throw failure("it is too long") }
+        line += [UInt8](repeating: UInt8(ascii: " "), count: Self.placeLength - 1 - line.count)
+        line.append(UInt8(ascii: "\n"))
+        let place = off_t(next % 2) * off_t(Self.placeLength)
+        let count = line.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, place) }
+        guard count == line.count else { throw failure(count < 0 ? Failure.text(errno) : "no room on the disk") }
+        // What is on the disk must not lag behind what is on the topic; at first nothing is.
+        guard sequence < 2 || fdatasync(descriptor) == 0 else { throw failure(Failure.text(errno)) }
+        sequence = next
+    }
+
+    private func failure(_ reason: String) -> Failure {
+        Failure(description: "\(path): the position cannot be saved: \(reason)")
+    }
+
+    /// The next command starts again from the beginning.
+    package func remove() {
+        unlink(path)
+    }
+}
+
+/// The progress of all files of one command, from before the first record until the last file is published: only then it is
+/// removed.
+final class PublishProgresses {
+    private var files: [String: ProgressFile] = [:]
+
+    /// Opens and writes them all, so that whatever stands against it is found before anything is published.
+    ///
+    /// - Parameters:
+    ///   - paths: without standard input.
+    ///   - fresh: the progress of a file at its beginning.
+    init(_ paths: [String], fresh: PublishProgress) throws(EventFile.Failure) {
+        Self.allowManyFiles()
+        do throws(EventFile.Failure) {
+            for path in paths {
+                let file = try ProgressFile(for: path)
+                files[path] = file
+                if let earlier = file.earlier {
+                    try Self.check(earlier, fresh, path)
+                } else {
+                    try file.save(fresh)
+                }
+            }
+        } catch {
+            removeUnused()
+            throw error
+        }
+    }
+
+    var isEmpty: Bool { files.isEmpty }
+
+    subscript(path: String) -> ProgressFile? { files[path] }
+
+    func removeAll() {
+        for file in files.values { file.remove() }
+        files = [:]
+    }
+
+    /// Removes those that record nothing.
+    func removeUnused() {
+        for file in files.values where file.current?.published ?? 0 == 0 { file.remove() }
+        files = [:]
+    }
+
+    private static func check(
+        _ earlier: PublishProgress, _ fresh: PublishProgress, _ path: String
+    ) throws(EventFile.Failure) {
+        let isElsewhere = earlier.cluster != nil && fresh.cluster != nil && earlier.cluster != fresh.cluster
+        if earlier.topic == fresh.topic, !isElsewhere { return }
+        let place = "topic \(earlier.topic)" + (isElsewhere ? " of another Kafka cluster" : "")
+        throw EventFile.Failure(
+            description:
+                "\(path): was partly published to \(place) by a command that did not finish; finish it first, or remove \(ProgressFile.path(for: path)) to forget how far it got"
+        )
+    }
+
+    /// An archive may be thousands of files, each with its lock; the usual limit of 1,024 is there for `select`.
+    private static func allowManyFiles() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}

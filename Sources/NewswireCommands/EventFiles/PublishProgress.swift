@@ -1,0 +1,301 @@
+import ByteText
+import KafkaModel
+
+/// Which items of a file are on a topic, so that the same command can continue: those up to a number but for some exceptions,
+/// and some behind it.
+///
+/// The file may change behind that number and where the exceptions are (a bad line is mended); the rest must stay as it was,
+/// which a fingerprint tells.
+package struct PublishProgress: Codable, Hashable, Sendable {
+    /// The topic of the events.
+    var topic: String
+    /// The Kafka cluster; `nil` if it has no name.
+    var cluster: String?
+    /// All items up to this number, from 1, are on the topic, or absent, or skipped for good.
+    package private(set) var items = 0
+    /// Of those, the ones that are not on the topic: bad, or refused by the broker. The same command tries them again.
+    package private(set) var absent: [ClosedRange<Int>] = []
+    /// Bad items beyond what `absent` has room for. They are not tried again.
+    private(set) var skipped = 0
+    /// Items behind those that are on the topic too: one broker answered where another did not.
+    private var ahead = ItemSet()
+    /// Over all items on the topic, and the skipped ones. A sum, so that an item can be added later.
+    package private(set) var fingerprint: UInt64 = 0
+
+    /// The most ranges in `absent` to which one is added.
+    package static let absentMax = 200
+    /// The most ranges in `absent` at all: mending a line in the middle of a range makes two of it.
+    static let splitMax = 2 * absentMax
+
+    package init(topic: String, cluster: String? = nil) {
+        self.topic = topic
+        self.cluster = cluster
+    }
+
+    /// The numbers fit together. Others would come from a file that someone has changed.
+    package var isSound: Bool {
+        let starts = absent.map(\.lowerBound), ends = absent.map(\.upperBound)
+        return 0...Self.itemsMax ~= items && 0...items ~= skipped && ahead.isSound
+            && starts.first ?? 1 >= 1 && ends.last ?? 0 <= items && zip(ends, starts.dropFirst()).allSatisfy { $0 < $1 }
+    }
+
+    /// No file gets this far, and no sum of such numbers overflows.
+    fileprivate static let itemsMax = 1 << 50
+
+    /// The items that are on the topic.
+    package var published: Int {
+        items - skipped - absent.reduce(0) { $0 + $1.count } + ahead.count(after: items)
+    }
+
+    /// The last item that is on the topic, or accounted for.
+    var last: Int { max(items, ahead.last) }
+
+    /// The item is one that the same command need not publish.
+    package func isDone(_ number: Int) -> Bool {
+        number <= items ? absentIndex(number) == nil : ahead.contains(number)
+    }
+
+    /// To publish this item would split a range of `absent`.
+    package func splits(_ number: Int) -> Bool {
+        absentIndex(number).map { absent[$0].lowerBound < number && number < absent[$0].upperBound } ?? false
+    }
+
+    /// The item is on the topic: the next one, or an absent one.
+    package mutating func add(published number: Int, _ fingerprint: UInt64) {
+        if number > items {
+            items = number
+        } else if let index = absentIndex(number) {
+            let range = absent.remove(at: index)
+            if range.upperBound > number { absent.insert(number + 1...range.upperBound, at: index) }
+            if range.lowerBound < number { absent.insert(range.lowerBound...number - 1, at: index) }
+        } else {
+            return
+        }
+        self.fingerprint &+= fingerprint
+    }
+
+    /// The item is on the topic, although items before it are not accounted for.
+    ///
+    /// - Returns: `false`, and nothing has changed, if that cannot be recorded.
+    package mutating func add(ahead number: Int, _ fingerprint: UInt64) -> Bool {
+        guard number > items, !isDone(number) else { return true }
+        if ahead.last <= items { ahead = ItemSet(after: items) }
+        let room = ItemSet.bytesMax - absent.count * 40
+        guard ahead.insert(number, bytesMax: room) else { return false }
+        self.fingerprint &+= fingerprint
+        return true
+    }
+
+    /// The items are not on the topic. They are the next ones; what is known already changes nothing.
+    ///
+    /// - Parameters:
+    ///   - fingerprint: the sum over them.
+    /// - Returns: `false`, and nothing has changed, if there is no room for them.
+    package mutating func add(absent range: ClosedRange<Int>, _ fingerprint: UInt64) -> Bool {
+        guard range.lowerBound > items else { return true }
+        if let last = absent.last, last.upperBound + 1 == range.lowerBound {
+            absent[absent.count - 1] = last.lowerBound...range.upperBound
+        } else if absent.count < Self.absentMax {
+            absent.append(range)
+        } else {
+            return false
+        }
+        items = range.upperBound
+        return true
+    }
+
+    /// Bad items for which there is no room are not tried again.
+    package mutating func add(skipped range: ClosedRange<Int>, _ fingerprint: UInt64) {
+        items = range.upperBound
+        skipped += range.count
+        self.fingerprint &+= fingerprint
+    }
+
+    private func absentIndex(_ number: Int) -> Int? {
+        var (low, high) = (0, absent.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if absent[middle].upperBound < number { low = middle + 1 } else { high = middle }
+        }
+        return low < absent.count && absent[low].contains(number) ? low : nil
+    }
+}
+
+/// Numbers of items behind a certain one, as bits.
+private struct ItemSet: Codable, Hashable, Sendable {
+    /// The number before the first bit's.
+    private var base: Int
+    private var bits: [UInt8] = []
+
+    /// As many as the records that a publisher has under way by default.
+    static let bytesMax = 100_000 / 8
+
+    init(after base: Int = 0) {
+        self.base = base
+    }
+
+    /// The largest number; 0 if it is empty.
+    var last: Int {
+        bits.last.map { base + bits.count * 8 - $0.leadingZeroBitCount } ?? 0
+    }
+
+    var isSound: Bool { 0...PublishProgress.itemsMax ~= base && bits.count <= Self.bytesMax }
+
+    func contains(_ number: Int) -> Bool {
+        let index = number - base - 1
+        return index >= 0 && index / 8 < bits.count && bits[index / 8] & 1 << UInt8(index % 8) != 0
+    }
+
+    func count(after number: Int) -> Int {
+        guard last > number else { return 0 }
+        if number <= base { return bits.reduce(0) { $0 + $1.nonzeroBitCount } }
+        return (number + 1...last).count(where: contains)
+    }
+
+    mutating func insert(_ number: Int, bytesMax: Int) -> Bool {
+        let index = number - base - 1
+        guard index >= 0, index / 8 < bytesMax else { return false }
+        if index / 8 >= bits.count { bits += [UInt8](repeating: 0, count: index / 8 + 1 - bits.count) }
+        bits[index / 8] |= 1 << UInt8(index % 8)
+        return true
+    }
+
+    private enum CodingKeys: CodingKey { case after, bits }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        base = try values.decode(Int.self, forKey: .after)
+        bits = Base64.decode(try values.decode(String.self, forKey: .bits)) ?? []
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(base, forKey: .after)
+        try values.encode(Base64.encode(bits), forKey: .bits)
+    }
+}
+
+extension EventFileItem {
+    /// Tells the item at this place from others.
+    func fingerprint(_ number: Int) -> UInt64 {
+        var fingerprint = Fingerprint()
+        fingerprint.mix(UInt64(clamping: number))
+        switch content {
+        case .event(let bytes): fingerprint.mix(bytes)
+        case .bad(let reason), .broken(let reason): fingerprint.mix(reason)
+        }
+        return fingerprint.value
+    }
+}
+
+/// The records under way, in the order of their items, and what follows from the broker's answers.
+struct PublishWalk {
+    private enum Step {
+        case sent(index: Int, number: Int, line: Int, UInt64)
+        case bad(ClosedRange<Int>, UInt64)
+    }
+
+    private(set) var progress: PublishProgress
+    /// Bounded by the publisher's own queue: neighbouring bad items are one step.
+    private var steps: [Step] = []
+    /// The steps before this index are done; they are removed in bulk.
+    private var done = 0
+    /// Indexes of records that the broker refused.
+    private var refused: Set<Int> = []
+    private var lastSent = 0
+    /// The most ranges that there can be once everything is answered for.
+    private var rangesExpected: Int
+
+    init(_ progress: PublishProgress) {
+        self.progress = progress
+        rangesExpected = progress.absent.count
+    }
+
+    /// There is room to record that the item is published.
+    mutating func canPublish(_ number: Int) -> Bool {
+        // Answers count in order: behind a neighbour that is published it is the first of its range.
+        guard number <= progress.items, lastSent != number - 1, progress.splits(number) else { return true }
+        rangesExpected += 1
+        return rangesExpected <= PublishProgress.splitMax
+    }
+
+    mutating func sent(index: Int, number: Int, line: Int, _ fingerprint: UInt64) {
+        steps.append(.sent(index: index, number: number, line: line, fingerprint))
+        lastSent = number
+    }
+
+    mutating func bad(_ number: Int, _ fingerprint: UInt64) {
+        if done < steps.count, case .bad(let range, let sum) = steps[steps.count - 1], range.upperBound + 1 == number {
+            steps[steps.count - 1] = .bad(range.lowerBound...number, sum &+ fingerprint)
+        } else {
+            steps.append(.bad(number...number, fingerprint))
+        }
+    }
+
+    /// - Returns: the line of the refused record.
+    mutating func refused(index: Int) -> Int? {
+        for step in steps[done...] {
+            if case .sent(index, _, let line, _) = step {
+                refused.insert(index)
+                return line
+            }
+        }
+        return nil
+    }
+
+    /// All records with a smaller index are answered for.
+    mutating func settle(before contiguous: Int) {
+        while done < steps.count {
+            switch steps[done] {
+            case .sent(let index, let number, _, let fingerprint):
+                if index >= contiguous { return trim() }
+                if refused.remove(index) == nil {
+                    progress.add(published: number, fingerprint)
+                } else {
+                    addBad(number...number, fingerprint)
+                }
+            case .bad(let range, let fingerprint): addBad(range, fingerprint)
+            }
+            done += 1
+        }
+        trim()
+    }
+
+    private mutating func addBad(_ range: ClosedRange<Int>, _ fingerprint: UInt64) {
+        if !progress.add(absent: range, fingerprint) { progress.add(skipped: range, fingerprint) }
+    }
+
+    private mutating func trim() {
+        // In bulk, as removing from the front moves all the others.
+        guard done > 1024 || done == steps.count else { return }
+        steps.removeFirst(done)
+        done = 0
+    }
+
+    /// The last word: no answer will come any more. Items behind an unanswered one count too.
+    ///
+    /// - Returns: the number of stored records that cannot be recorded as such, so that the same command repeats them.
+    mutating func conclude(_ isAcknowledged: (Int) -> Bool) -> Int {
+        var isContiguous = true
+        var repeated = 0
+        for step in steps[done...] {
+            switch step {
+            case .sent(let index, let number, _, let fingerprint):
+                if refused.contains(index) || !isAcknowledged(index) {
+                    // An item from before is still where it was.
+                    if number > progress.items { isContiguous = false }
+                } else if isContiguous || number <= progress.items {
+                    progress.add(published: number, fingerprint)
+                } else if !progress.add(ahead: number, fingerprint) {
+                    repeated += 1
+                }
+            case .bad(let range, let fingerprint):
+                // Behind an unanswered item the same command sees them again.
+                if isContiguous { addBad(range, fingerprint) }
+            }
+        }
+        steps = []
+        done = 0
+        return repeated
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import NewswireCommands
+import Testing
+
+struct PublishProgressTests {
+    /// Passes the path of a file that does not exist, in a folder of its own.
+    private func withPath(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "progress-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder.appending(path: "e.ndjson").path)
+    }
+
+    private func progress(_ items: Int) -> PublishProgress {
+        var progress = PublishProgress(topic: "t", cluster: "c")
+        for number in 1...items { progress.add(published: number, UInt64(number)) }
+        return progress
+    }
+
+    @Test func `items may be added later, in any order, and the whole is the same`() {
+        var late = PublishProgress(topic: "t")
+        late.add(published: 1, 11)
+        let isAdded = late.add(absent: 2...5, 0)
+        #expect(isAdded)
+        late.add(published: 6, 66)
+        #expect(late.published == 2)
+        #expect([2, 5, 7].allSatisfy { !late.isDone($0) } && [1, 6].allSatisfy(late.isDone))
+        for number in [4, 2, 5, 3] { late.add(published: number, UInt64(number * 11)) }
+        // What is known changes nothing.
+        late.add(published: 4, 44)
+        _ = late.add(absent: 1...3, 0)
+        var straight = PublishProgress(topic: "t")
+        for number in 1...6 { straight.add(published: number, UInt64(number * 11)) }
+        #expect(late == straight)
+    }
+
+    @Test func `there is room for so many exceptions and no more`() {
+        var progress = PublishProgress(topic: "t")
+        var number = 0
+        for _ in 1...PublishProgress.absentMax {
+            let isAdded = progress.add(absent: number + 1...number + 3, 0)
+            #expect(isAdded)
+            progress.add(published: number + 4, 1)
+            number += 4
+        }
+        let isAdded = progress.add(absent: number + 1...number + 1, 1)
+        #expect(!isAdded)
+        #expect(progress.items == number)
+        progress.add(skipped: number + 1...number + 1, 1)
+        #expect(progress.isDone(number + 1) && progress.published == number / 4)
+        // The middle of a range would make two of it.
+        #expect(!progress.splits(1) && !progress.splits(3) && progress.splits(2))
+    }
+
+    @Test func `items that are stored behind others are done, and the others are not`() throws {
+        var progress = progress(10)
+        for number in [12, 15, 90] { _ = progress.add(ahead: number, UInt64(number)) }
+        let isAddedTwice = progress.add(ahead: 12, 12)
+        #expect(isAddedTwice)
+        #expect(progress.published == 13)
+        #expect((1...100).filter(progress.isDone) == Array(1...10) + [12, 15, 90])
+        // The next command passes over them, and stops among them once more.
+        for number in [11, 13, 14, 16] { progress.add(published: number, UInt64(number)) }
+        _ = progress.add(ahead: 20, 20)
+        let copy = try JSONDecoder().decode(PublishProgress.self, from: JSONEncoder().encode(progress))
+        #expect(copy == progress)
+        #expect(copy.published == 18)
+        for number in 17...91 where !progress.isDone(number) { progress.add(published: number, UInt64(number)) }
+        #expect(progress.published == 91)
+        #expect(progress.fingerprint == self.progress(91).fingerprint)
+        let isAddedFarAway = progress.add(ahead: 1_000_000, 1)
+        #expect(!isAddedFarAway)
+        #expect(progress.published == 91)
+    }
+
+    @Test(
+        arguments: [
+            (3, [], 0, 0, true), (5, [[1, 2], [4, 5]], 1, 9, true), (-1, [], 0, 0, false), (.max, [], 0, 0, false),
+            (5, [], 6, 0, false), (5, [], -1, 0, false), (5, [[0, 2]], 0, 0, false), (5, [[4, 6]], 0, 0, false),
+            (5, [[1, 3], [3, 4]], 0, 0, false), (5, [[.min, .max]], 0, 0, false), (5, [], 0, -1, false),
+            (5, [], 0, .max, false),
+        ] as [(Int, [[Int]], Int, Int, Bool)])
+    func `a progress whose numbers do not fit together is none`(
+        items: Int, absent: [[Int]], skipped: Int, after: Int, isSound: Bool
+    ) throws {
+        let text = """
+            {"topic":"t","items":\(items),"absent":\(absent),"skipped":\(skipped),"fingerprint":1,
+            "ahead":{"after":\(after),"bits":"////"}}
+            """
+        #expect(try JSONDecoder().decode(PublishProgress.self, from: Data(text.utf8)).isSound == isSound)
+    }
+
+    @Test func `the longest progress fits into its file`() throws {
+        try withPath { path in
+            var progress = PublishProgress(
+                topic: String(repeating: "t", count: 249), cluster: String(repeating: "c", count: 100))
+            var number = 1_000_000_000_000
+            for _ in 1...PublishProgress.absentMax {
+                _ = progress.add(absent: number...number + 1_000_000, 0)
+                number += 2_000_000
+            }
+            for number in number...number + 200_000 { _ = progress.add(ahead: number, 1) }
+            try ProgressFile(for: path).save(progress)
+            let text = try String(contentsOfFile: ProgressFile.path(for: path), encoding: .utf8)
+            #expect(text.split(separator: "\n").count == 2)
+        }
+    }
+
+    @Test func `what was saved last is read, even if the machine stopped while writing`() throws {
+        try withPath { path in
+            var file: ProgressFile? = try ProgressFile(for: path)
+            #expect(file?.earlier == nil)
+            for items in 1...5 { try file?.save(progress(items)) }
+            file = nil
+            #expect(try ProgressFile(for: path).earlier == progress(5))
+            // Each half in turn is destroyed: the other one is still whole.
+            let url = URL(fileURLWithPath: ProgressFile.path(for: path))
+            let whole = try Data(contentsOf: url)
+            var found: Set<PublishProgress> = []
+            for half in [0, whole.count / 2] {
+                var torn = whole
+                torn.replaceSubrange(half + 30..<half + 60, with: Data(repeating: 0, count: 30))
+                try torn.write(to: url)
+                found.insert(try #require(try ProgressFile(for: path).earlier))
+            }
+            #expect(found == [progress(4), progress(5)])
+        }
+    }
+
+    @Test(arguments: ["nonsense", "{\"topic\":\"t\",\"events\":3}\n", "newswire-progress-1 1 0 {}\n", "\n\n"])
+    func `a damaged progress file is refused, with no advice that publishes twice`(text: String) throws {
+        try withPath { path in
+            try Data(text.utf8).write(to: URL(fileURLWithPath: ProgressFile.path(for: path)))
+            #expect { try ProgressFile(for: path) } throws: {
+                "\($0)".hasSuffix("If no event of \(path) is on the topic yet, remove it")
+            }
+        }
+    }
+
+    @Test func `two commands cannot publish one file at once`() throws {
+        try withPath { path in
+            var first: ProgressFile? = try ProgressFile(for: path)
+            #expect { try ProgressFile(for: path) } throws: {
+                "\($0)" == "\(path): is being published by another command; wait for its end"
+            }
+            first?.remove()
+            first = nil
+            #expect(try ProgressFile(for: path).earlier == nil)
+        }
+    }
+}
