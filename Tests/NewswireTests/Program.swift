@@ -27,6 +27,14 @@ enum Program {
         return try await running.ended()
     }
 
+    /// Runs commands in a shell that finds the program, as a person pastes them.
+    static func run(pasted script: String, in folder: URL, environment: [String: String] = [:]) async throws -> Ended {
+        let path = url.deletingLastPathComponent().path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+        let arguments = ["-euo", "pipefail", "-c", "cd '\(folder.path)'\n\(script)"]
+        let environment = environment.merging(["PATH": path]) { $1 }
+        return try await Running(URL(filePath: "/bin/bash"), arguments, environment, nil, nil).ended()
+    }
+
     /// - Parameter output: standard output; by default a file that the result holds.
     static func start(
         _ arguments: [String], environment: [String: String] = [:], input: String? = nil, output: FileHandle? = nil

@@ -1,5 +1,8 @@
 import Foundation
+import HubServer
+import KafkaIO
 import NewswireSettings
+import NotificationHub
 import TestSupport
 import Testing
 
@@ -24,45 +27,51 @@ struct ReadmeTests {
         #expect(LoadedSettings(yaml, environment: ["NEWSWIRE_HUB_CONNECTION_STRING": connection]).problems == [])
     }
 
-    @Test func `every command exists and has the options shown`() async throws {
-        let commands = blocks("sh").flatMap { $0.split(separator: "\n") }.map(String.init)
-        #expect(!commands.isEmpty)
-        for command in commands where !command.hasPrefix("export ") {
-            let words = command.prefix { $0 != "#" }.split(separator: " ").map(String.init)
-            guard let program = words.first else { continue }
-            if program.hasPrefix("deploy/") {
-                #expect(FileManager.default.isExecutableFile(atPath: repository.appending(path: program).path))
-            } else if program == "docker" {
-                // No container engine is needed to test; the file it names is linted by deploy/lint.
-                #expect(words.contains { FileManager.default.fileExists(atPath: repository.appending(path: $0).path) })
-            } else {
-                #expect(program == "newswire")
-                let help = try await Program.run([words[1], "--help"]).output
-                for option in words.dropFirst(2) where option.hasPrefix("--") {
-                    #expect(help.contains(option), "\(command)")
-                }
-            }
+    /// No container engine is needed to test; `deploy/lint` reads the files.
+    @Test func `every program and file in deploy that a command names exists`() {
+        let words = blocks("sh").flatMap { $0.split { $0 == " " || $0 == "\n" } }.filter { $0.hasPrefix("deploy/") }
+        #expect(!words.isEmpty)
+        for word in words {
+            #expect(FileManager.default.fileExists(atPath: repository.appending(path: String(word)).path), "\(word)")
         }
     }
 
-    @Test func `the commands that need no network work as written`() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(try #require(blocks("yaml").first).utf8).write(to: folder.appending(path: "newswire.yaml"))
-        let script = try #require(blocks("sh").first { $0.contains("--offline") })
-        let path =
-            Program.url.deletingLastPathComponent().path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
-        let dryRun = "newswire send --config newswire.yaml --category World --message \"A test\" --dry-run"
-        #expect(text.contains(dryRun))
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/bash")
-        shell.arguments = ["-euc", script + dryRun + " >/dev/null"]
-        shell.currentDirectoryURL = folder
-        shell.environment = ["PATH": path]
-        shell.standardOutput = FileHandle.nullDevice
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0)
+    @Test func `the samples are what they are said to be`() async throws {
+        let yaml = try String(contentsOf: repository.appending(path: "samples/newswire.yaml"), encoding: .utf8)
+        #expect(yaml == blocks("yaml").first)
+        let events = repository.appending(path: "samples/events.ndjson").path
+        let ended = try await Program.run(["demo", "--once", "--port", "0", "--events", events])
+        #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
+    }
+
+    /// A free port of this machine.
+    private func freePort() async throws -> Int {
+        let server = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("any"))).start()
+        await server.stop()
+        return server.port
+    }
+
+    /// One block after the other, as a newcomer pastes them into a new folder; other ports, as those may be in use.
+    @Test func `the commands, pasted against a running broker, do what the text says`() async throws {
+        let topics = ["news.events", "news.backfill", "news.results", "news.dead-letters"]
+        let room = try await ProgramRoom(topics: topics.map { ($0, 2) })
+        try room.write(try #require(blocks("yaml").first), to: "newswire.yaml")
+        let (hub, status) = (try await freePort(), try await freePort())
+        let script = blocks("sh").filter { $0.contains("newswire.yaml") && !$0.contains("docker") }.joined(
+            separator: "\n"
+        )
+        .replacing("newswire hub", with: "newswire hub --listen 127.0.0.1:\(hub)")
+        .replacing(":8090", with: ":\(hub)").replacing(":9464", with: ":\(status)")
+        let pasted = try await Program.run(
+            pasted: script + "\nwait", in: room.folder,
+            environment: [
+                "NEWSWIRE_HTTP_LISTEN": "127.0.0.1:\(status)",
+                "NEWSWIRE_KAFKA_BOOTSTRAP_SERVERS": room.broker.bootstrapServers.joined(separator: ","),
+            ])
+        #expect(pasted.status == 0, "\(pasted.output)\(pasted.errors)")
+        let results = pasted.output.split(separator: "\n").filter { $0.contains("accepted") && $0.contains("ferry-1") }
+        #expect(results.count >= 2, "\(pasted.output)")
+        #expect(pasted.output.contains(#"{"ready":true"#))
+        await room.close()
     }
 }

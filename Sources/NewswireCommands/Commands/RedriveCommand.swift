@@ -70,7 +70,7 @@ struct RedriveCommand: ParsableCommand {
         let topics = settings.engine.lanes.flatMap(\.topics)
         let lanes = try lane.map { try settings.lane(named: $0) }
         let stop = StopFlag()
-        let signals = StopSignals { stop.raise() }
+        let signals = StopSignals(hangUp: true) { stop.raise() }
         defer { withExtendedLifetime(signals) {} }
         var summary = RedriveSummary()
         do {

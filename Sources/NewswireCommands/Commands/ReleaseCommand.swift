@@ -82,7 +82,7 @@ struct ReleaseCommand: AsyncParsableCommand {
             guard let status = (response as? HTTPURLResponse)?.statusCode else { return "does not speak HTTP" }
             if status == 200 { return nil }
             let problem = try? JSONDecoder().decode(Problem.self, from: body.prefix(4096))
-            return problem?.error.filter { !$0.isNewline } ?? "answers with status \(status)"
+            return problem?.error.plain ?? "answers with status \(status)"
         } catch {
             return "does not answer: is newswire run there, and is this its http.listen?"
         }
