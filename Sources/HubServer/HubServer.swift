@@ -1,8 +1,5 @@
 import HTTPServing
 import HubEmulator
-import Hummingbird
-import HummingbirdCore
-import HummingbirdTLS
 import NIOSSL
 import NotificationHub
 
@@ -63,14 +60,10 @@ public struct HubServer: Sendable {
     /// - Returns: once the port is open.
     public func start() async throws(HubServerProblem) -> RunningHub {
         let inspection = Inspection(hub: hub, allowsRemote: settings.allowsRemoteInspection, publish: settings.publish)
-        let builder: HTTPServerBuilder
-        do { builder = try tls.map { try .tls(tlsConfiguration: $0) } ?? .http1() } catch {
-            throw .certificate("\(error)")
-        }
         do throws(ListenFailure) {
             let server = try await RunningServer.start(
                 HubResponder(hub: hub, inspection: inspection, isSecure: settings.security != .none),
-                host: settings.host, port: settings.port, name: "newswire-hub", server: builder,
+                host: settings.host, port: settings.port, name: "newswire-hub", limits: settings.limits, tls: tls,
                 services: [DeliveryLoop(hub: hub)])
             return RunningHub(settings, hub, server)
         } catch {

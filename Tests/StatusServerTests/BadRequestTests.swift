@@ -76,7 +76,10 @@ struct BadRequestTests {
         "POST /api/lanes/live/pause HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx",
     ])
     func `a request that never ends is told so and cut off`(beginning: String) async throws {
-        let room = try await StatusRoom(runs: false, requestTimeout: .milliseconds(200))
+        let room = try await StatusRoom(runs: false) { settings in
+            settings.limits.head = .milliseconds(50)
+            settings.limits.body = .milliseconds(50)
+        }
         let reply = try RawClient.Reply(try await RawClient.exchange(room.server.port, Array(beginning.utf8)))
         #expect(reply.status == 408)
         #expect(reply.body.isEmpty && reply.headers["connection"] == "close")
