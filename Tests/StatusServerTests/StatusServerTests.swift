@@ -24,6 +24,18 @@ struct StatusServerTests {
     }
 
     @Test
+    func `the time of the start does not move`() async throws {
+        let room = try await StatusRoom(runs: false)
+        var starts: Set<String> = []
+        for _ in 0..<20 {
+            let text = try await room.get("/api/status").text
+            starts.insert(String(try #require(text.firstMatch(of: /"startedAt":"([^"]+)"/)).1))
+        }
+        #expect(starts.count == 1)
+        try await room.close()
+    }
+
+    @Test
     func `a port that is taken is named`() async throws {
         let room = try await StatusRoom(runs: false)
         let server = StatusServer(
