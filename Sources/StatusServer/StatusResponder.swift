@@ -13,16 +13,18 @@ struct StatusResponder: HTTPResponder {
     let exporter: SpanExporter?
     let gate: AccessGate
     let log: Logger
+    let refusals: RefusalLog
 
     /// Requests have no body; a short one is ignored.
     private static let bodyMax = 4096
     private static let resultsMax = 200
 
-    init(publisher: Publisher, exporter: SpanExporter?, gate: AccessGate, log: Logger) {
+    init(publisher: Publisher, exporter: SpanExporter?, gate: AccessGate, log: Logger, refusals: RefusalLog) {
         self.publisher = publisher
         self.exporter = exporter
         self.gate = gate
         self.log = log
+        self.refusals = refusals
     }
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
@@ -36,7 +38,7 @@ struct StatusResponder: HTTPResponder {
         }
         let path = request.uri.path
         let caller = context.caller(request)
-        if let action = LaneAction(path: path) { return act(action, request, caller) }
+        if let action = LaneAction(path: path) { return act(action, request, caller, context) }
         guard gate.mayRead(caller, authorization: request.headers[.authorization]) else {
             return Self.problem(.forbidden, "Ask for localhost or a loopback address, or show the token of http.token.")
         }
@@ -133,7 +135,9 @@ struct StatusResponder: HTTPResponder {
         }
     }
 
-    private func act(_ action: LaneAction, _ request: Request, _ caller: Caller) -> Response {
+    private func act(
+        _ action: LaneAction, _ request: Request, _ caller: Caller, _ context: ConnectionContext
+    ) -> Response {
         guard request.method == .post else { return Self.wrongMethod(allowed: "POST") }
         let facts: Logger.Metadata = [
             "action": action.isPause ? "pause" : "resume", "lane": "\(action.lane.prefix(64))",
@@ -141,11 +145,12 @@ struct StatusResponder: HTTPResponder {
         ]
         switch gate.mayAct(caller, authorization: request.headers[.authorization]) {
         case .refused(let reason):
-            log.warning("operator action refused", metadata: facts)
+            refusals.note(reason, facts, on: context.channel.eventLoop)
             return Self.problem(.forbidden, reason)
         case .needsToken:
-            log.warning("operator action refused", metadata: facts)
-            var answer = Self.problem(.unauthorized, "This needs the token of http.token, as a bearer token.")
+            let reason = "This needs the token of http.token, as a bearer token."
+            refusals.note(reason, facts, on: context.channel.eventLoop)
+            var answer = Self.problem(.unauthorized, reason)
             answer.headers[.wwwAuthenticate] = "Bearer"
             return answer
         case .allowed(let proof):

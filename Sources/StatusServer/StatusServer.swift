@@ -1,5 +1,6 @@
 public import HTTPServing
 public import Logging
+import NIOCore
 public import OTLPTracing
 public import PublisherService
 
@@ -25,7 +26,8 @@ public struct StatusServer: Sendable {
     public func start() async throws(ListenFailure) -> RunningServer {
         let responder = StatusResponder(
             publisher: publisher, exporter: exporter,
-            gate: AccessGate(token: settings.token, isOnLoopback: Caller.namesLoopback(settings.host)), log: log)
+            gate: AccessGate(token: settings.token, isOnLoopback: Caller.namesLoopback(settings.host)), log: log,
+            refusals: RefusalLog(log, interval: TimeAmount(settings.refusalInterval)))
         return try await RunningServer.start(
             responder, host: settings.host, port: settings.port, limits: settings.limits)
     }

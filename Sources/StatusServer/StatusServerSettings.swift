@@ -14,6 +14,9 @@ public struct StatusServerSettings: Sendable, CustomStringConvertible {
         firstByte: .seconds(5), head: .seconds(5), body: .seconds(5), idle: .seconds(20), write: .seconds(10),
         connectionsMax: 1024, streamsMax: 32)
 
+    /// From one line in the log about refused actions of a kind to the next.
+    package var refusalInterval = Duration.seconds(60)
+
     public init(host: String = "127.0.0.1", port: Int = 9464, token: String? = nil) {
         self.host = host
         self.port = port
