@@ -49,6 +49,8 @@ public struct HubServer: Sendable {
                 let configuration = TLSConfiguration.makeServerConfiguration(
                     certificateChain: chain.map { .certificate($0) },
                     privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+                // Finds a key of another certificate.
+                _ = try NIOSSLContext(configuration: configuration)
                 return (configuration, nil)
             }
         } catch {

@@ -59,14 +59,15 @@ public enum HubServerProblem: Error, Sendable, Hashable, CustomStringConvertible
     case settings([String])
     case listen(ListenFailure)
     case certificate(String)
-    case store(String)
+    /// The file, what is wrong with it, and what to do.
+    case store(String, String, remedy: String)
 
     public var description: String {
         switch self {
         case .settings(let problems): problems.joined(separator: " ")
-        case .listen(let failure): "\(failure)"
+        case .listen(let failure): "\(failure); \(failure.remedy)"
         case .certificate(let reason): "the certificate cannot be used: \(reason)"
-        case .store(let reason): "the store cannot be used: \(reason)"
+        case .store(let path, let reason, let remedy): "the store \(path) cannot be used: \(reason); \(remedy)"
         }
     }
 }

@@ -30,6 +30,12 @@ enum Program {
         try Running(url, arguments, environment, input)
     }
 
+    /// Starts it with a limit of files and sockets that it cannot raise.
+    static func start(_ arguments: [String], filesMax: Int) throws -> Running {
+        let shell = ["-c", "ulimit -n \(filesMax) && exec \"$0\" \"$@\"", url.path]
+        return try Running(URL(fileURLWithPath: "/bin/sh"), shell + arguments, [:], nil)
+    }
+
     /// A process whose output goes to files, so that it never waits for a reader.
     final class Running: @unchecked Sendable {
         private let process = Process()
