@@ -108,9 +108,6 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             }
             // Older clients do not know chunks.
             if let version = exchange?.version, Self.isOld(version) { head.version = version }
-            if exchange?.isHead == false, head.headers["content-type"].first?.hasPrefix("text/event-stream") == true {
-                register.becomesStream(ObjectIdentifier(context.channel))
-            }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let bytes):
             guard exchange?.isHead != true else {
@@ -128,6 +125,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if isLast { leave(context) }
             watch(context)
         }
+    }
+
+    /// The answer will be a stream of events.
+    /// - Returns: false if there is no room for one.
+    func beginStream(on channel: any Channel) -> Bool {
+        register.beginStream(ObjectIdentifier(channel), at: .now())
     }
 
     // MARK: Limits

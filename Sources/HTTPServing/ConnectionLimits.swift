@@ -23,6 +23,8 @@ package struct ConnectionLimits: Sendable {
     /// Streams of events, which may be open for days. One more ends the oldest. Less than `connectionsMax`, so that
     /// there is always room for others.
     package var streamsMax: Int
+    /// A stream does not give way before: a crowd that asks for streams would only end those of one another.
+    package var streamTime = Duration.seconds(5)
     /// Bytes of one field of a head, and of all of them.
     package var headerFieldMax = 8192
     package var headerMax = 16_384

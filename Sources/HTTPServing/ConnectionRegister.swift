@@ -15,10 +15,10 @@ final class ConnectionRegister: Sendable {
     /// A server that owes an answer has not kept its client waiting for long before this.
     private static let answerTime = TimeAmount.seconds(1)
 
-    private let streamsMax: Int
+    private let limits: ConnectionLimits
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
-    init(streamsMax: Int) { self.streamsMax = streamsMax }
+    init(_ limits: ConnectionLimits) { self.limits = limits }
 
     /// - Parameter end: closes the connection; called from any thread, at most once.
     func add(_ id: ObjectIdentifier, at now: NIODeadline, end: @escaping @Sendable () -> Void) {
@@ -33,18 +33,24 @@ final class ConnectionRegister: Sendable {
         entries.withLock { entries in
             entries[id]?.since = phase.since
             entries[id]?.isAnswering = phase.activity == .answering
+            if phase.activity != .answering { entries[id]?.isStream = false }
         }
     }
 
-    /// The connection's answer is a stream, which is not idle even if it has nothing to tell. The oldest stream gives way
-    /// if it is one too many.
-    func becomesStream(_ id: ObjectIdentifier) {
-        let victim = entries.withLock { entries -> Entry? in
+    /// The connection's next answer is a stream, which is not idle even if it has nothing to tell.
+    /// - Returns: false if there are as many as there may be, and none is old enough to give way.
+    func beginStream(_ id: ObjectIdentifier, at now: NIODeadline) -> Bool {
+        let (mayBegin, victim) = entries.withLock { entries -> (Bool, Entry?) in
+            let isFull = entries.values.count(where: \.isStream) >= limits.streamsMax
+            let oldest = Self.takeOldest(of: &entries) { entry in
+                isFull && entry.isStream && now - entry.since >= TimeAmount(limits.streamTime)
+            }
+            guard !isFull || oldest != nil else { return (false, nil) }
             entries[id]?.isStream = true
-            guard entries.values.count(where: \.isStream) > streamsMax else { return nil }
-            return Self.takeOldest(of: &entries) { $0.isStream }
+            return (true, oldest)
         }
         victim?.end()
+        return mayBegin
     }
 
     /// Ends the connection that has done nothing for the longest time.

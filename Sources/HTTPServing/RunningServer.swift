@@ -40,7 +40,7 @@ public final class RunningServer: Sendable {
     ) async throws(ListenFailure) -> RunningServer
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         let limits = OpenFiles.limit.map { limits.fitting(filesMax: $0) } ?? limits
-        let register = ConnectionRegister(streamsMax: limits.streamsMax)
+        let register = ConnectionRegister(limits)
         let http = HTTPServerBuilder.http1(
             configuration: .init(
                 additionalChannelHandlers: [ConnectionGuard.Installer(limits, register)],

@@ -44,7 +44,7 @@ struct StatusResponder: HTTPResponder {
         }
         guard let page = Page(rawValue: path) else { return Self.problem(.notFound, "There is nothing here.") }
         switch request.method {
-        case .get: return show(page, request, context)
+        case .get: return await show(page, request, context)
         case .head:
             // The server keeps bodies back; this one would never end.
             if page == .stream {
@@ -52,7 +52,7 @@ struct StatusResponder: HTTPResponder {
                 answer.body = ResponseBody { try await $0.finish(nil) }
                 return answer
             }
-            return show(page, request, context)
+            return await show(page, request, context)
         default: return Self.wrongMethod(allowed: "GET, HEAD")
         }
     }
@@ -69,7 +69,7 @@ struct StatusResponder: HTTPResponder {
         case stream = "/api/stream"
     }
 
-    private func show(_ page: Page, _ request: Request, _ context: ConnectionContext) -> Response {
+    private func show(_ page: Page, _ request: Request, _ context: ConnectionContext) async -> Response {
         switch page {
         case .dashboard: return Self.file(PackageResources.dashboard_html, "text/html; charset=utf-8")
         case .style: return Self.file(PackageResources.dashboard_css, "text/css; charset=utf-8")
@@ -85,7 +85,7 @@ struct StatusResponder: HTTPResponder {
             return Self.answer(.ok, MetricsText.contentType, text)
         case .status: return Self.json(.ok, StatusJSON.status(publisher.telemetry.status))
         case .results: return results(request)
-        case .stream: return stream(context)
+        case .stream: return await stream(context)
         }
     }
 
@@ -104,7 +104,10 @@ struct StatusResponder: HTTPResponder {
     }
 
     /// The status once a second, as server-sent events, until the reader disconnects.
-    private func stream(_ context: ConnectionContext) -> Response {
+    private func stream(_ context: ConnectionContext) async -> Response {
+        guard await context.beginStream() else {
+            return Self.problem(.serviceUnavailable, "Too many streams are open already.")
+        }
         var response = Self.answer(.ok, Self.eventStream, [])
         response.body = ResponseBody { [publisher] writer in
             while !Task.isShuttingDownGracefully {

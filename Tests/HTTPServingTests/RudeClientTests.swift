@@ -117,7 +117,9 @@ struct RudeClientTests {
     @Test
     func `the oldest stream gives way, and streams leave room for others`() async throws {
         let (ends, ended) = AsyncStream<Void>.makeStream()
-        try await withServer(.long(connectionsMax: 8, streamsMax: 2), Probe(onEnd: { ended.yield() })) { port in
+        var limits = ConnectionLimits.long(connectionsMax: 8, streamsMax: 2)
+        limits.streamTime = .zero
+        try await withServer(limits, Probe(onEnd: { ended.yield() })) { port in
             var readers: [any Channel] = []
             for _ in 0..<4 {
                 readers.append(try await silentClient(port, "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"))
@@ -129,6 +131,21 @@ struct RudeClientTests {
             }
             #expect(try await RawClient.call(port, "GET", "/").status == 200)
             for reader in readers { reader.close(promise: nil) }
+        }
+    }
+
+    @Test
+    func `streams do not give way to a crowd that asks for streams`() async throws {
+        try await withServer(.long(connectionsMax: 8, streamsMax: 2)) { port in
+            let request = "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"
+            try await RawClient.holdAnswer(port, Array(request.utf8)) {
+                try await RawClient.holdAnswer(port, Array(request.utf8)) {
+                    for _ in 0..<4 {
+                        let reply = try await RawClient.call(port, "GET", "/stream")
+                        #expect(reply.status == 503)
+                    }
+                }
+            }
         }
     }
 
@@ -222,6 +239,7 @@ private struct Probe: HTTPResponder {
             }
             return Response(status: .ok, body: body)
         case "/stream":
+            guard await context.beginStream() else { return Response(status: .serviceUnavailable) }
             let isHead = request.method == .head
             let body = ResponseBody { writer in
                 defer { onEnd() }
