@@ -88,7 +88,7 @@ func `a wrong call ends with the documented exit code`(arguments: [String], stat
         ["check", "--offline", "--config", room.path("newswire.yaml")],
         environment: room.environment.merging(["NEWSWIRE_HTTP_LISTEN": "999.1.1.1:9464"]) { $1 })
     #expect(ended.status == 78)
-    #expect(ended.errors.contains("http.listen: '999.1.1.1:9464' is not understood"), "\(ended.errors)")
+    #expect(ended.errors.contains("http.listen: the value is not understood"), "\(ended.errors)")
     await room.close()
 }
 
