@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -157,7 +158,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private func look(_ context: ChannelHandlerContext) {
         alarm = nil
         let now = NIODeadline.now()
-        guard !isReaderLate(context, at: now) else { return end(context) }
+        guard !isReaderLate(context, at: now) else { return reset(context) }
         switch phase.verdict(at: now) {
         case .close: end(context)
         case .timeOut: refuse(.requestTimeout, context)
@@ -214,6 +215,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         } else {
             context.close(promise: nil)
         }
+    }
+
+    /// Closes with a reset: otherwise the kernel would keep what the client does not read, and go on offering it.
+    private func reset(_ context: ChannelHandlerContext) {
+        // On its own event loop it takes effect at once.
+        _ = (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+        end(context)
     }
 
     private func forget(_ context: ChannelHandlerContext) {
