@@ -19,14 +19,6 @@ struct StatusResponder: HTTPResponder {
     private static let bodyMax = 4096
     private static let resultsMax = 200
 
-    init(publisher: Publisher, exporter: SpanExporter?, gate: AccessGate, log: Logger, refusals: RefusalLog) {
-        self.publisher = publisher
-        self.exporter = exporter
-        self.gate = gate
-        self.log = log
-        self.refusals = refusals
-    }
-
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         do {
             _ = try await request.body.collect(upTo: Self.bodyMax)
