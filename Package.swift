@@ -88,7 +88,8 @@ let package = Package(
         .target(
             name: "HTTPServing",
             dependencies: [
-                logging, nioCore, .product(name: "Hummingbird", package: "hummingbird"),
+                logging, nioCore, nioHTTP1, nioSSL, .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),

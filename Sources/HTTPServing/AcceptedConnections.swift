@@ -1,6 +1,10 @@
+import Foundation
 import NIOCore
 
-/// The connections of a listening channel, and a close that drops none of them.
+/// The connections of a listening channel: no more than it has room for, and a close that drops none of them.
+///
+/// One connection too many ends the one that has done nothing for the longest time (`ConnectionRegister`); if there is
+/// none, or the process has no file left for another, callers wait in the system's queue.
 ///
 /// A connection that is still being set up when its listener closes would be released without having been served,
 /// which SwiftNIO answers with a trap (apple/swift-nio issues 2637 and 3481). This handler stands at the front of the
@@ -13,10 +17,27 @@ final class AcceptedConnections: ChannelDuplexHandler {
     typealias InboundOut = any Channel
     typealias OutboundIn = Never
 
+    /// Connections that may be open beyond the limit while others make room.
+    private static let spare = 8
+    /// From an attempt to make room to the next.
+    private static let retry = TimeAmount.milliseconds(100)
+
+    private let connectionsMax: Int
+    private let register: ConnectionRegister
     private var open: [ObjectIdentifier: any Channel] = [:]
+    /// Callers wait in the system's queue until a connection has closed.
+    private var isFull = false
+    /// They wait until another file can be opened.
+    private var hasFailed = false
+    private var isAboutToRetry = false
     private var inSetUp: Set<ObjectIdentifier> = []
     /// The closes that wait for `inSetUp` to become empty.
     private var heldBack: [(mode: CloseMode, promise: EventLoopPromise<Void>?)] = []
+
+    init(connectionsMax: Int, register: ConnectionRegister) {
+        self.connectionsMax = connectionsMax
+        self.register = register
+    }
 
     /// Closes every connection, also those that are in the middle of a reply.
     func closeAll() {
@@ -40,12 +61,51 @@ final class AcceptedConnections: ChannelDuplexHandler {
             let (connections, context) = bound.value
             connections.open[id] = nil
             connections.endSetUp(id, context)
+            if connections.isFull { connections.acceptMore(context) }
         }
+        if open.count > connectionsMax { register.makeRoom(at: .now()) }
         context.fireChannelRead(data)
     }
 
     func read(context: ChannelHandlerContext) {
-        if heldBack.isEmpty { context.read() }
+        guard heldBack.isEmpty else { return }
+        isFull = open.count >= connectionsMax + Self.spare
+        if isFull { makeRoom(context) } else { context.read() }
+    }
+
+    /// Accepting failed. SwiftNIO would try again at once, and as long as no file is free it would do nothing else. Other
+    /// failures are those of callers who have gone already; the next one may be accepted at once.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? IOError else { return context.fireErrorCaught(error) }
+        guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else { return }
+        hasFailed = true
+        setAccepting(false, context)
+        makeRoom(context)
+    }
+
+    private func makeRoom(_ context: ChannelHandlerContext) {
+        register.makeRoom(at: .now())
+        guard !isAboutToRetry else { return }
+        isAboutToRetry = true
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: Self.retry) {
+            let (connections, context) = bound.value
+            connections.isAboutToRetry = false
+            connections.acceptMore(context)
+        }
+    }
+
+    private func acceptMore(_ context: ChannelHandlerContext) {
+        if hasFailed {
+            hasFailed = false
+            setAccepting(true, context)
+        } else if isFull {
+            read(context: context)
+        }
+    }
+
+    private func setAccepting(_ isAccepting: Bool, _ context: ChannelHandlerContext) {
+        try? context.channel.syncOptions?.setOption(.autoRead, value: isAccepting)
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {

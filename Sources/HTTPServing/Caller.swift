@@ -25,12 +25,20 @@ package struct Caller: Sendable, Hashable {
         self.init(
             address: connection.remoteAddress?.ipAddress ?? "unknown", authority: head.authority,
             origin: head.headerFields[.origin],
-            isForwarded: Self.forwardingFields.contains { head.headerFields.contains($0) })
+            isForwarded: head.headerFields.contains { Self.isAddedByProxies($0.name.canonicalName) })
     }
 
-    /// Proxies add one of these.
-    private static let forwardingFields = ["Forwarded", "X-Forwarded-For", "X-Real-IP"].compactMap {
-        HTTPField.Name($0)
+    /// Proxies, load balancers and content networks add one of these at least.
+    private static let forwardingFields: Set<String> = [
+        "via", "forwarded", "forwarded-for", "client-ip", "true-client-ip", "x-client-ip", "x-cluster-client-ip",
+        "x-host", "x-originating-ip", "x-remote-addr", "x-remote-ip", "x-amzn-trace-id", "cf-connecting-ip", "cf-ray",
+        "fastly-client-ip", "cdn-loop",
+    ]
+    private static let forwardingPrefixes = ["x-forwarded", "x-real-", "x-original-", "x-proxy", "x-envoy-"]
+
+    /// - Parameter field: in lower case.
+    private static func isAddedByProxies(_ field: String) -> Bool {
+        forwardingFields.contains(field) || forwardingPrefixes.contains { field.hasPrefix($0) }
     }
 
     /// A program on this machine that means this machine, or a page that this machine served.

@@ -13,6 +13,15 @@ package struct ConnectionContext: InitializableFromSource, Sendable {
         Caller(connection: channel, head: request.head)
     }
 
+    /// Call it before a request is answered with a stream of events.
+    /// - Returns: false if there is no room for another stream: see `ConnectionLimits.streamsMax`.
+    package func beginStream() async -> Bool {
+        let mayBegin = channel.eventLoop.submit { [channel] in
+            try channel.pipeline.syncOperations.handler(type: ConnectionGuard.self).beginStream(on: channel)
+        }
+        return (try? await mayBegin.get()) ?? false
+    }
+
     /// Waits on the connection's own event loop, at most until a second after the connection was closed.
     package func pause(milliseconds: Int64) async {
         var left = milliseconds

@@ -1,13 +1,18 @@
 package import Hummingbird
-package import HummingbirdCore
+import HummingbirdCore
+import HummingbirdTLS
 import Logging
 import NIOCore
+package import NIOSSL
 package import ServiceLifecycle
 
 /// An HTTP server of this process, listening.
 public final class RunningServer: Sendable {
     /// Time for requests under way to end before their connections are closed under them.
     private static let grace = Duration.seconds(2)
+
+    /// Callers that the system keeps waiting. One that it turns away tries again only after a second.
+    private static let backlog = 1024
 
     public let port: Int
     private let connections: NIOLoopBound<AcceptedConnections>
@@ -26,14 +31,26 @@ public final class RunningServer: Sendable {
     /// Starts a server.
     /// - Parameters:
     ///   - port: 0 lets the system choose.
-    ///   - connectionsMax: further callers wait in the system's queue; `nil` for no limit.
+    ///   - tls: serves https instead of http.
     ///   - services: run beside the server and end with it.
     /// - Returns: once the port is open.
     package static func start<Responder: HTTPResponder>(
-        _ responder: Responder, host: String, port: Int, name: String? = nil, server: HTTPServerBuilder = .http1(),
-        connectionsMax: Int? = nil, services: [any Service] = []
+        _ responder: Responder, host: String, port: Int, name: String? = nil, limits: ConnectionLimits,
+        tls: TLSConfiguration? = nil, services: [any Service] = []
     ) async throws(ListenFailure) -> RunningServer
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+        let limits = OpenFiles.limit.map { limits.fitting(filesMax: $0) } ?? limits
+        let register = ConnectionRegister(limits)
+        let http = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: [ConnectionGuard.Installer(limits, register)],
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: limits.headerFieldMax, maxHeaderListSize: limits.headerMax,
+                    maxHeaderFieldCount: 100)))
+        let server: HTTPServerBuilder
+        do { server = try tls.map { try .tls(http, tlsConfiguration: $0) } ?? http } catch {
+            throw ListenFailure(host: host, port: port, error)
+        }
         // Failures of single connections are their callers' business.
         var logger = Logger(label: "newswire.http")
         logger.logLevel = .critical
@@ -41,10 +58,9 @@ public final class RunningServer: Sendable {
         let application = Application(
             responder: responder, server: server,
             configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port), serverName: name,
-                availableConnectionsDelegate: connectionsMax.map { .maximum($0, logger: logger) }),
+                address: .hostname(host, port: port), serverName: name, backlog: Self.backlog),
             onServerRunning: { channel in
-                if let listener = try? await Listener(channel) { opened.yield(listener) }
+                if let listener = try? await Listener(channel, limits, register) { opened.yield(listener) }
             }, logger: logger)
         // Only ever ended by a graceful shutdown, whichever service ends first: cancellation would drop connections that
         // are just being made, which traps (see `AcceptedConnections`).
@@ -60,9 +76,8 @@ public final class RunningServer: Sendable {
             try await group.run()
         }
         for await listener in listeners { return RunningServer(listener, group: group, serving: serving) }
-        var reason = "it closed at once"
-        do { try await serving.value } catch { reason = "\(error)" }
-        throw ListenFailure(host: host, port: port, reason: reason)
+        do { try await serving.value } catch { throw ListenFailure(host: host, port: port, error) }
+        throw ListenFailure(host: host, port: port, cause: .other("it closed at once"))
     }
 
     /// Closes the port, then the connections as their requests end, and after two seconds those that are left.
@@ -81,22 +96,13 @@ private struct Listener {
     let loop: any EventLoop
     let connections: NIOLoopBound<AcceptedConnections>
 
-    init(_ channel: any Channel) async throws {
+    init(_ channel: any Channel, _ limits: ConnectionLimits, _ register: ConnectionRegister) async throws {
         loop = channel.eventLoop
         port = channel.localAddress?.port ?? 0
         connections = try await loop.submit {
-            let connections = AcceptedConnections()
+            let connections = AcceptedConnections(connectionsMax: limits.connectionsMax, register: register)
             try channel.pipeline.syncOperations.addHandler(connections, position: .first)
             return NIOLoopBound(connections, eventLoop: channel.eventLoop)
         }.get()
     }
-}
-
-/// Why a port could not be opened.
-public struct ListenFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    public let host: String
-    public let port: Int
-    public let reason: String
-
-    public var description: String { "cannot listen on \(host):\(port): \(reason)" }
 }

@@ -21,7 +21,6 @@ struct HubResponder: HTTPResponder {
         asked.headers.reserveCapacity(request.headers.count + 1)
         if let authority = request.head.authority { asked.headers.append("Host", authority) }
         for field in request.headers { asked.headers.append(field.name.rawName, field.value) }
-        if asked.headers["Expect"]?.lowercased() == "100-continue" { context.invite() }
         do {
             // One byte over the limit is enough to know that it was exceeded.
             let body = try await request.body.collect(upTo: SendRequest.bodyLengthMax)
@@ -34,7 +33,7 @@ struct HubResponder: HTTPResponder {
                 return Self.response(
                     Inspection.problem(403, "The emulator's own pages are available on this machine only."))
             }
-            if let stream = watch(asked) { return stream }
+            if let stream = await watch(asked, context) { return stream }
             return Self.response(await inspection.reply(to: asked))
         }
         if let page = Page.reply(to: asked) { return Self.response(page) }
@@ -55,12 +54,14 @@ struct HubResponder: HTTPResponder {
     }
 
     /// `GET /_emulator/stream?handle=…&handle=…`: deliveries as server-sent events; `nil` for any other request.
-    private func watch(_ request: HubHTTPRequest) -> Response? {
+    private func watch(_ request: HubHTTPRequest, _ context: ConnectionContext) async -> Response? {
         guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?") else { return nil }
         let handles = Set(
             request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
                 .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() })
-        guard let events = hub.streams.watch(handles, as: { $0 }) else {
+        guard await context.beginStream(),
+            let events = hub.streams.watch(handles, until: context.channel.closeFuture, as: { $0 })
+        else {
             return Self.response(Inspection.problem(503, "Too many delivery streams are open."))
         }
         // A reader that reconnects names the last event it saw.

@@ -1,8 +1,5 @@
 import HTTPServing
 import HubEmulator
-import Hummingbird
-import HummingbirdCore
-import HummingbirdTLS
 import NIOSSL
 import NotificationHub
 
@@ -52,6 +49,8 @@ public struct HubServer: Sendable {
                 let configuration = TLSConfiguration.makeServerConfiguration(
                     certificateChain: chain.map { .certificate($0) },
                     privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+                // Finds a key of another certificate.
+                _ = try NIOSSLContext(configuration: configuration)
                 return (configuration, nil)
             }
         } catch {
@@ -63,14 +62,10 @@ public struct HubServer: Sendable {
     /// - Returns: once the port is open.
     public func start() async throws(HubServerProblem) -> RunningHub {
         let inspection = Inspection(hub: hub, allowsRemote: settings.allowsRemoteInspection, publish: settings.publish)
-        let builder: HTTPServerBuilder
-        do { builder = try tls.map { try .tls(tlsConfiguration: $0) } ?? .http1() } catch {
-            throw .certificate("\(error)")
-        }
         do throws(ListenFailure) {
             let server = try await RunningServer.start(
                 HubResponder(hub: hub, inspection: inspection, isSecure: settings.security != .none),
-                host: settings.host, port: settings.port, name: "newswire-hub", server: builder,
+                host: settings.host, port: settings.port, name: "newswire-hub", limits: settings.limits, tls: tls,
                 services: [DeliveryLoop(hub: hub)])
             return RunningHub(settings, hub, server)
         } catch {

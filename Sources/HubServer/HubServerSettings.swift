@@ -30,8 +30,19 @@ public struct HubServerSettings: Sendable {
     public var allowsRemoteInspection = false
     /// Receives the stories written on the page, in place of the hub itself: the demo puts them on a topic.
     public var publish: (@Sendable (ComposedStory) async throws -> Void)?
+    /// Clients keep connections for reuse, some of them for a minute.
+    package var limits = HubServerSettings.standardLimits
     /// Changes the hub's own settings before it starts: tier, limits, what is kept.
     public var configure: @Sendable (inout HubSettings) -> Void = { _ in }
+
+    private static var standardLimits: ConnectionLimits {
+        var limits = ConnectionLimits(
+            firstByte: .seconds(10), head: .seconds(10), body: .seconds(10), idle: .seconds(120), write: .seconds(20),
+            connectionsMax: 4096, streamsMax: DeliveryStreams.watchersMax / 2)
+        // A tag expression is a field, and may be long.
+        (limits.headerFieldMax, limits.headerMax) = (32_768, 65_536)
+        return limits
+    }
 
     public init(
         host: String = "127.0.0.1", port: Int = 8090, hubName: HubName, connectionString: ConnectionString? = nil
@@ -48,14 +59,15 @@ public enum HubServerProblem: Error, Sendable, Hashable, CustomStringConvertible
     case settings([String])
     case listen(ListenFailure)
     case certificate(String)
-    case store(String)
+    /// The file, what is wrong with it, and what to do.
+    case store(String, String, remedy: String)
 
     public var description: String {
         switch self {
         case .settings(let problems): problems.joined(separator: " ")
-        case .listen(let failure): "\(failure)"
+        case .listen(let failure): "\(failure); \(failure.remedy)"
         case .certificate(let reason): "the certificate cannot be used: \(reason)"
-        case .store(let reason): "the store cannot be used: \(reason)"
+        case .store(let path, let reason, let remedy): "the store \(path) cannot be used: \(reason); \(remedy)"
         }
     }
 }

@@ -48,6 +48,9 @@ public final class RunningHub: Sendable {
 
     public func clearFaults() { hub.withHub { $0.clearFaults() } }
 
-    /// Closes the port and every connection. Returns when all are closed.
-    public func stop() async { await server.stop() }
+    /// Closes the port and every connection, and then the store. Returns when all are closed.
+    public func stop() async {
+        await server.stop()
+        hub.closeStore()
+    }
 }

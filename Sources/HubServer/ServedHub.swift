@@ -73,6 +73,9 @@ final class ServedHub: Sendable {
         hub.withLock(body)
     }
 
+    /// Closes the store's file, so that another hub may open it.
+    func closeStore() { store?.close() }
+
     /// Ends deliveries and all streams of them.
     func close() {
         wake.finish()

@@ -31,12 +31,21 @@ struct AccessGate: Sendable {
         guard caller.isSameSite else { return .refused("The request comes from a page of another site.") }
         if let authorization { return showsToken(authorization) ? .allowed(as: "token") : .needsToken }
         if caller.isLocal { return .allowed(as: "loopback") }
-        return token == nil ? .refused("Only this machine may do this; set http.token to let others.") : .needsToken
+        guard token == nil else { return .needsToken }
+        if caller.isForwarded {
+            return .refused("The request came through a proxy; set http.token, and show the token, to do this.")
+        }
+        if Caller.isLoopback(caller.address) {
+            return .refused("Ask for localhost or a loopback address, or set http.token and show the token.")
+        }
+        return .refused("Only this machine may do this; set http.token to let others.")
     }
 
     private func showsToken(_ authorization: String) -> Bool {
-        guard let token else { return false }
-        return Self.isEqual(Array(authorization.utf8), Array("Bearer ".utf8) + token)
+        let parts = authorization.split(separator: " ", maxSplits: 1)
+        // The scheme's letter case is free, RFC 9110 §11.1.
+        guard let token, parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
+        return Self.isEqual(Array(parts[1].drop { $0 == " " }.utf8), token)
     }
 
     /// Takes the same time wherever the first difference is.

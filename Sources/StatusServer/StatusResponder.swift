@@ -7,7 +7,6 @@ import OTLPTracing
 import PublishEngine
 import PublisherService
 import ServiceLifecycle
-import Synchronization
 
 /// Turns requests into answers about the publisher.
 struct StatusResponder: HTTPResponder {
@@ -15,18 +14,11 @@ struct StatusResponder: HTTPResponder {
     let exporter: SpanExporter?
     let gate: AccessGate
     let log: Logger
-    private let streams = StreamCount()
+    let refusals: RefusalLog
 
     /// Requests have no body; a short one is ignored.
     private static let bodyMax = 4096
     private static let resultsMax = 200
-
-    init(publisher: Publisher, exporter: SpanExporter?, gate: AccessGate, log: Logger) {
-        self.publisher = publisher
-        self.exporter = exporter
-        self.gate = gate
-        self.log = log
-    }
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         do {
@@ -39,19 +31,21 @@ struct StatusResponder: HTTPResponder {
         }
         let path = request.uri.path
         let caller = context.caller(request)
-        if let action = LaneAction(path: path) { return act(action, request, caller) }
+        if let action = LaneAction(path: path) { return act(action, request, caller, context) }
         guard gate.mayRead(caller, authorization: request.headers[.authorization]) else {
             return Self.problem(.forbidden, "Ask for localhost or a loopback address, or show the token of http.token.")
         }
         guard let page = Page(rawValue: path) else { return Self.problem(.notFound, "There is nothing here.") }
         switch request.method {
-        case .get: return show(page, request, context)
+        case .get: return await show(page, request, context)
         case .head:
-            if page == .stream { return Self.answer(.ok, Self.eventStream, []) }
-            var answer = show(page, request, context)
-            answer.headers[.contentLength] = "\(answer.body.contentLength ?? 0)"
-            answer.body = ResponseBody()
-            return answer
+            // The server keeps bodies back; this one would never end.
+            if page == .stream {
+                var answer = Self.answer(.ok, Self.eventStream, [])
+                answer.body = ResponseBody { try await $0.finish(nil) }
+                return answer
+            }
+            return await show(page, request, context)
         default: return Self.wrongMethod(allowed: "GET, HEAD")
         }
     }
@@ -68,7 +62,7 @@ struct StatusResponder: HTTPResponder {
         case stream = "/api/stream"
     }
 
-    private func show(_ page: Page, _ request: Request, _ context: ConnectionContext) -> Response {
+    private func show(_ page: Page, _ request: Request, _ context: ConnectionContext) async -> Response {
         switch page {
         case .dashboard: return Self.file(PackageResources.dashboard_html, "text/html; charset=utf-8")
         case .style: return Self.file(PackageResources.dashboard_css, "text/css; charset=utf-8")
@@ -84,7 +78,7 @@ struct StatusResponder: HTTPResponder {
             return Self.answer(.ok, MetricsText.contentType, text)
         case .status: return Self.json(.ok, StatusJSON.status(publisher.telemetry.status))
         case .results: return results(request)
-        case .stream: return stream(context)
+        case .stream: return await stream(context)
         }
     }
 
@@ -103,11 +97,12 @@ struct StatusResponder: HTTPResponder {
     }
 
     /// The status once a second, as server-sent events, until the reader disconnects.
-    private func stream(_ context: ConnectionContext) -> Response {
-        guard streams.begin() else { return Self.problem(.serviceUnavailable, "Too many streams are open already.") }
+    private func stream(_ context: ConnectionContext) async -> Response {
+        guard await context.beginStream() else {
+            return Self.problem(.serviceUnavailable, "Too many streams are open already.")
+        }
         var response = Self.answer(.ok, Self.eventStream, [])
-        response.body = ResponseBody { [publisher, streams] writer in
-            defer { streams.end() }
+        response.body = ResponseBody { [publisher] writer in
             while !Task.isShuttingDownGracefully {
                 let json = StatusJSON.status(publisher.telemetry.status)
                 try await writer.write(ByteBuffer(bytes: Array("data: ".utf8) + json + Array("\n\n".utf8)))
@@ -140,7 +135,9 @@ struct StatusResponder: HTTPResponder {
         }
     }
 
-    private func act(_ action: LaneAction, _ request: Request, _ caller: Caller) -> Response {
+    private func act(
+        _ action: LaneAction, _ request: Request, _ caller: Caller, _ context: ConnectionContext
+    ) -> Response {
         guard request.method == .post else { return Self.wrongMethod(allowed: "POST") }
         let facts: Logger.Metadata = [
             "action": "\(action.verb)", "lane": "\(action.lane.prefix(64))",
@@ -148,11 +145,12 @@ struct StatusResponder: HTTPResponder {
         ]
         switch gate.mayAct(caller, authorization: request.headers[.authorization]) {
         case .refused(let reason):
-            log.warning("operator action refused", metadata: facts)
+            refusals.note(reason, facts, on: context.channel.eventLoop)
             return Self.problem(.forbidden, reason)
         case .needsToken:
-            log.warning("operator action refused", metadata: facts)
-            var answer = Self.problem(.unauthorized, "This needs the token of http.token, as a bearer token.")
+            let reason = "This needs the token of http.token, as a bearer token."
+            refusals.note(reason, facts, on: context.channel.eventLoop)
+            var answer = Self.problem(.unauthorized, reason)
             answer.headers[.wwwAuthenticate] = "Bearer"
             return answer
         case .allowed(let proof):
@@ -228,20 +226,4 @@ struct StatusResponder: HTTPResponder {
         headers[.xContentTypeOptions] = "nosniff"
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
-}
-
-/// Limits the open streams; each costs a little every second.
-private final class StreamCount: Sendable {
-    private static let most = 32
-    private let count = Mutex(0)
-
-    func begin() -> Bool {
-        count.withLock { count in
-            guard count < Self.most else { return false }
-            count += 1
-            return true
-        }
-    }
-
-    func end() { count.withLock { $0 -= 1 } }
 }

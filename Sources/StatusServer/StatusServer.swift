@@ -1,5 +1,4 @@
 public import HTTPServing
-import Hummingbird
 public import Logging
 import NIOCore
 public import OTLPTracing
@@ -7,9 +6,6 @@ public import PublisherService
 
 /// A publisher's health, metrics and dashboard over HTTP.
 public struct StatusServer: Sendable {
-    /// Enough for scrapers, probes and a handful of dashboards.
-    private static let connectionsMax = 128
-
     private let settings: StatusServerSettings
     private let publisher: Publisher
     private let exporter: SpanExporter?
@@ -30,15 +26,9 @@ public struct StatusServer: Sendable {
     public func start() async throws(ListenFailure) -> RunningServer {
         let responder = StatusResponder(
             publisher: publisher, exporter: exporter,
-            gate: AccessGate(token: settings.token, isOnLoopback: Caller.namesLoopback(settings.host)), log: log)
+            gate: AccessGate(token: settings.token, isOnLoopback: Caller.namesLoopback(settings.host)), log: log,
+            refusals: RefusalLog(log, interval: TimeAmount(settings.refusalInterval)))
         return try await RunningServer.start(
-            responder, host: settings.host, port: settings.port,
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [RequestDeadline.Installer(TimeAmount(settings.requestTimeout))],
-                    idleTimeout: TimeAmount(settings.idleTimeout),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 8192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),
-            connectionsMax: Self.connectionsMax)
+            responder, host: settings.host, port: settings.port, limits: settings.limits)
     }
 }

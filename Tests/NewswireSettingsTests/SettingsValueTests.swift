@@ -53,6 +53,10 @@ func `a percentage`(text: String, value: Int?) {
     arguments: [
         ("127.0.0.1:9464", "127.0.0.1:9464"), ("[::1]:80", "[::1]:80"), ("broker.example:0", "broker.example:0"),
         ("::1:80", nil), (":80", nil), ("a:65536", nil), ("a:-1", nil), ("a", nil), ("http://a:1", nil), ("a,b:1", nil),
+        ("999.1.1.1:80", nil), ("127.0.0:80", nil), ("1.2.3.4.5:80", nil), ("[::1::2]:80", nil),
+        ("[127.0.0.1]:80", "127.0.0.1:80"),
+        ("[fe80::1%eth0]:80", "[fe80::1%eth0]:80"), ("kafka-0.kafka:9092", "kafka-0.kafka:9092"),
+        ("4chan.org:80", "4chan.org:80"),
     ] as [(String, String?)])
 func `an address`(text: String, expected: String?) {
     #expect(NetworkAddress(text)?.description == expected)

@@ -111,6 +111,32 @@ func `an example whose secrets were not filled in is refused, by the names of th
     await room.close()
 }
 
+@Test func `check finds an address for status pages that cannot be opened`() async throws {
+    let room = try await ProgramRoom()
+    let taken = "127.0.0.1:\(room.hub.port)"
+    for (listen, status, line) in [
+        ("127.0.0.1:0", 0, "ok    listen    127.0.0.1:0 can be opened"),
+        (taken, 0, "warn  listen    \(taken) is in use by another process; if that is not newswire, stop that process"),
+        ("nohost.invalid:9464", 1, "fail  listen    cannot listen on nohost.invalid:9464: there is no such host; use "),
+        (
+            "192.0.2.1:9464", 1,
+            "fail  listen    cannot listen on 192.0.2.1:9464: this machine does not have the address"
+        ),
+    ] as [(String, Int32, String)] {
+        let ended = try await Program.run(
+            ["check", "--config", room.path("newswire.yaml")],
+            environment: room.environment.merging(["NEWSWIRE_HTTP_LISTEN": listen]) { $1 })
+        #expect(ended.status == status)
+        #expect(ended.output.contains(line), "\(ended.output)")
+    }
+    let ended = try await Program.run(
+        ["check", "--offline", "--config", room.path("newswire.yaml")],
+        environment: room.environment.merging(["NEWSWIRE_HTTP_LISTEN": "999.1.1.1:9464"]) { $1 })
+    #expect(ended.status == 78)
+    #expect(ended.errors.contains("http.listen: the value is not understood"), "\(ended.errors)")
+    await room.close()
+}
+
 @Test func `events go from a file to the hub and come back as results, once`() async throws {
     let room = try await ProgramRoom()
     try room.write(

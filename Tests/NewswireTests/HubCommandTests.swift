@@ -1,5 +1,7 @@
 import Foundation
 import HubServer
+import NIOCore
+import NIOPosix
 import NotificationHub
 import TestSupport
 import Testing
@@ -31,6 +33,62 @@ struct HubCommandTests {
         try await second.kill()
     }
 
+    @Test func `a store belongs to one hub at a time, and to the next when that is killed`() async throws {
+        let store = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString).sqlite")
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store.path + end) } }
+        let first = try await Hub("--store", store.path)
+        let second = try await Program.run(["hub", "--listen", "127.0.0.1:0", "--store", store.path])
+        #expect(second.status == 1)
+        #expect(
+            second.errors == "error: the store \(store.path) cannot be used: it is in use by another hub or program; "
+                + "stop that, or choose another file with --store\n")
+        try await first.kill()
+        let third = try await Hub("--store", store.path)
+        try await third.kill()
+    }
+
+    @Test func `a store that cannot be used is named with its remedy`() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString).sqlite")
+        try Data(String(repeating: "not a store", count: 100).utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        for (path, reason) in [
+            (file.path, "it is damaged, or not the store of a hub; restore it"),
+            ("/no/such/folder/hub.sqlite", "it cannot be opened; create its folder"),
+        ] {
+            let ended = try await Program.run(["hub", "--listen", "127.0.0.1:0", "--store", path])
+            #expect(ended.status == 1)
+            #expect(ended.errors.hasPrefix("error: the store \(path) cannot be used: \(reason)"), "\(ended.errors)")
+        }
+    }
+
+    @Test func `a port that is taken is named with its remedy`() async throws {
+        let hub = try await Hub()
+        for command in [["hub", "--listen", "127.0.0.1:\(hub.port)"], ["demo", "--once", "--port", "\(hub.port)"]] {
+            let ended = try await Program.run(command)
+            #expect(ended.status == 1)
+            #expect(
+                ended.errors.hasSuffix(
+                    "error: 127.0.0.1:\(hub.port) is in use by another process; "
+                        + "stop that process, or choose another port\n"), "\(ended.errors)")
+        }
+        try await hub.kill()
+    }
+
+    /// Accepting used to fail over and over, on a whole core, and nobody else was served.
+    @Test func `callers are served when more connections stand than the process may have files`() async throws {
+        let hub = try await Hub(filesMax: 40)
+        var crowd: [any Channel] = []
+        for _ in 0..<100 {
+            crowd.append(
+                try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .connect(host: "127.0.0.1", port: hub.port).get())
+        }
+        let reply = try await RawClient.call(hub.port, "GET", "/_emulator/count")
+        #expect(reply.status == 200)
+        for client in crowd { client.close(promise: nil) }
+        try await hub.kill()
+    }
+
     @Test func `a hub starts with the requested number of devices and prints what they cost`() async throws {
         let hub = try await Hub("--devices", "2500")
         #expect(try hub.program.output.contains(/^2,500 devices over 1,000 tags registered in .+ MB\n/))
@@ -45,8 +103,10 @@ struct HubCommandTests {
         let program: Program.Running
         let connection: ConnectionString
 
-        init(_ options: String...) async throws {
-            program = try Program.start(["hub", "--listen", "127.0.0.1:0"] + options)
+        /// - Parameter filesMax: the most files and sockets that it may open.
+        init(_ options: String..., filesMax: Int? = nil) async throws {
+            let arguments = ["hub", "--listen", "127.0.0.1:0"] + options
+            program = try filesMax.map { try Program.start(arguments, filesMax: $0) } ?? Program.start(arguments)
             let deadline = ContinuousClock.now + .seconds(30)
             var found: ConnectionString?
             while found == nil {

@@ -32,7 +32,7 @@ enum Program {
         let path = url.deletingLastPathComponent().path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
         let arguments = ["-euo", "pipefail", "-c", "cd '\(folder.path)'\n\(script)"]
         let environment = environment.merging(["PATH": path]) { $1 }
-        return try await Running(URL(filePath: "/bin/bash"), arguments, environment, nil, nil).ended()
+        return try await Running(URL(filePath: "/bin/bash"), arguments, environment).ended()
     }
 
     /// - Parameter output: standard output; by default a file that the result holds.
@@ -42,13 +42,20 @@ enum Program {
         try Running(url, arguments, environment, input, output)
     }
 
+    /// Starts it with a limit of files and sockets that it cannot raise.
+    static func start(_ arguments: [String], filesMax: Int) throws -> Running {
+        let shell = ["-c", "ulimit -n \(filesMax) && exec \"$0\" \"$@\"", url.path]
+        return try Running(URL(fileURLWithPath: "/bin/sh"), shell + arguments)
+    }
+
     /// A process whose output goes to files, so that it never waits for a reader.
     final class Running: @unchecked Sendable {
         private let process = Process()
         private let folder = FileManager.default.temporaryDirectory.appending(path: "newswire-\(UUID().uuidString)")
 
         init(
-            _ url: URL, _ arguments: [String], _ environment: [String: String], _ input: String?, _ output: FileHandle?
+            _ url: URL, _ arguments: [String], _ environment: [String: String] = [:], _ input: String? = nil,
+            _ output: FileHandle? = nil
         ) throws {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             process.executableURL = url

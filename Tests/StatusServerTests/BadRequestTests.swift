@@ -24,6 +24,10 @@ struct BadRequestTests {
             let head = try await room.call("HEAD", page)
             #expect([200, 503].contains(head.status), "\(page)")
             #expect(head.body.isEmpty)
+            if !["/metrics", "/api/status", "/api/stream"].contains(page) {
+                let length = try #require(head.headers["content-length"].flatMap { Int($0) }, "\(page)")
+                #expect(try await room.get(page).body.count == length, "\(page)")
+            }
             let oversized = try await room.call("GET", page, body: String(repeating: "x", count: 100_000))
             #expect(oversized.status == 413, "\(page)")
         }
@@ -76,7 +80,10 @@ struct BadRequestTests {
         "POST /api/lanes/live/pause HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx",
     ])
     func `a request that never ends is told so and cut off`(beginning: String) async throws {
-        let room = try await StatusRoom(runs: false, requestTimeout: .milliseconds(200))
+        let room = try await StatusRoom(runs: false) { settings in
+            settings.limits.head = .milliseconds(50)
+            settings.limits.body = .milliseconds(50)
+        }
         let reply = try RawClient.Reply(try await RawClient.exchange(room.server.port, Array(beginning.utf8)))
         #expect(reply.status == 408)
         #expect(reply.body.isEmpty && reply.headers["connection"] == "close")
@@ -117,7 +124,65 @@ struct BadRequestTests {
         #expect(!room.log.all.joined().contains("canary"))
         #expect(!String(describing: StatusServerSettings(token: "canary-5b1e")).contains("canary"))
         #expect(room.log.all.contains("operator action action=pause as=token caller=127.0.0.1 lane=live"))
-        #expect(room.log.all.contains("operator action refused action=pause caller=127.0.0.1 lane=live"))
+        #expect(
+            room.log.all.contains(
+                "operator action refused action=pause caller=127.0.0.1 lane=live "
+                    + "reason=This needs the token of http.token, as a bearer token."))
+        try await room.close()
+    }
+
+    @Test(arguments: [
+        "Via: 1.1 proxy", "via: 1.1 proxy", "Forwarded: for=203.0.113.7", "X-Forwarded-For: 203.0.113.7",
+        "X-Forwarded-Proto: https", "X-Real-IP: 203.0.113.7", "CF-Connecting-IP: 203.0.113.7",
+    ])
+    func `a request through a proxy is not local, and is told so`(field: String) async throws {
+        let room = try await StatusRoom(runs: false)
+        let parts = field.split(separator: ":", maxSplits: 1)
+        let reply = try await room.call(
+            "POST", "/api/lanes/live/pause",
+            headers: [(String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces))])
+        #expect(reply.status == 403)
+        #expect(reply.text.contains("came through a proxy"))
+        try await room.close()
+    }
+
+    @Test
+    func `a request under another host name is told which name to use`() async throws {
+        let room = try await StatusRoom(runs: false)
+        let reply = try await room.call("POST", "/api/lanes/live/pause", headers: [("Host", "newsroom.example")])
+        #expect(reply.status == 403)
+        #expect(reply.text.contains("Ask for localhost or a loopback address"))
+        try await room.close()
+    }
+
+    @Test
+    func `refused actions are logged once, and then counted`() async throws {
+        let room = try await StatusRoom(runs: false) { $0.refusalInterval = .milliseconds(1) }
+        for _ in 0..<50 {
+            #expect(try await room.call("POST", "/api/lanes/live/pause", headers: [("Host", "a")]).status == 403)
+        }
+        let first = try #require(room.log.all.first)
+        #expect(first.hasPrefix("operator action refused action=pause caller=127.0.0.1 lane=live reason=Ask for"))
+        func told() -> Int {
+            room.log.all.reduce(0) { count, line in
+                let counted = line.firstMatch(of: /more operator actions refused count=(\d+)/).flatMap { Int($0.1) }
+                return count + (counted ?? 1)
+            }
+        }
+        while told() < 50 { await Task.yield() }
+        #expect(told() == 50)
+        try await room.close()
+    }
+
+    @Test
+    func `a minute of refused actions makes one line of each kind`() async throws {
+        let room = try await StatusRoom(token: "canary-5b1e", runs: false)
+        for _ in 0..<50 {
+            let foreign = [("Origin", "https://evil.example")]
+            #expect(try await room.call("POST", "/api/lanes/live/pause", headers: foreign).status == 403)
+            #expect(try await room.call("POST", "/api/lanes/live/pause", headers: [("Host", "a")]).status == 401)
+        }
+        #expect(room.log.all.count == 2)
         try await room.close()
     }
 
@@ -129,7 +194,10 @@ struct BadRequestTests {
         (Caller(address: "127.0.0.1", authority: nil), nil, false, false),
         (Caller(address: "127.0.0.1", authority: "localhost", isForwarded: true), nil, false, false),
         (Caller(address: "127.0.0.1", authority: "localhost", origin: "null"), nil, false, false),
-        (remote, nil, false, false), (remote, "Bearer secret", false, true), (remote, "bearer secret", false, false),
+        (remote, nil, false, false), (remote, "Bearer secret", false, true), (remote, "bearer secret", false, true),
+        (remote, "BEARER  secret", false, true),
+        (remote, "Bearersecret", false, false), (remote, "secret", false, false), (remote, "", false, false),
+        (remote, "Basic secret", false, false),
         (local, "Bearer ", false, false), (local, "Bearer secrets", false, false),
         (Caller(address: "203.0.113.7", authority: "a", origin: "https://a"), "Bearer secret", false, true),
         (Caller(address: "203.0.113.7", authority: "a", origin: "https://b"), "Bearer secret", false, false),

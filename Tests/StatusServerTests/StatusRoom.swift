@@ -19,8 +19,8 @@ struct StatusRoom {
     ///   - runs: `false` leaves the publisher as it is before its start.
     ///   - floodGuard: off, as most tests want failures and no halt because of them.
     init(
-        token: String? = nil, runs: Bool = true, requestTimeout: Duration = .seconds(120),
-        floodGuard: FloodGuard.Settings = .init(sharePercent: 0)
+        token: String? = nil, runs: Bool = true, floodGuard: FloodGuard.Settings = .init(sharePercent: 0),
+        configure: (inout StatusServerSettings) -> Void = { _ in }
     ) async throws {
         newsroom = try await Newsroom(partitions: 2)
         publisher = try newsroom.publisher(
@@ -31,8 +31,11 @@ struct StatusRoom {
                 $0.shards = 2
             })
         var status = StatusServerSettings(port: 0, token: token)
-        status.requestTimeout = requestTimeout
-        status.idleTimeout = .seconds(120)
+        // Tests may be slow; none of these is reached.
+        status.limits = ConnectionLimits(
+            firstByte: .seconds(120), head: .seconds(120), body: .seconds(120), idle: .seconds(120),
+            write: .seconds(120), connectionsMax: 128, streamsMax: 32)
+        configure(&status)
         let log = log
         server = try await StatusServer(
             status, publisher: publisher, log: Logger(label: "status") { _ in log.handler }

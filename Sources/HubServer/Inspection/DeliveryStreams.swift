@@ -1,4 +1,5 @@
 import HubEmulator
+import NIOCore
 import Synchronization
 
 /// An event for a reader of a delivery stream.
@@ -12,8 +13,8 @@ enum StreamEvent: Sendable {
 final class DeliveryStreams: Sendable {
     /// Deliveries kept for a slow reader; it loses older ones.
     private static let behindMax = 1000
-    /// Open streams at most.
-    static let watchersMax = 1000
+    /// Open streams at most. The server ends the oldest ones of its callers before there are as many.
+    static let watchersMax = 2000
 
     private struct Watcher: Sendable {
         var handles: Set<String>
@@ -30,9 +31,12 @@ final class DeliveryStreams: Sendable {
     private let state = Mutex(State())
 
     /// The deliveries to these handles from now on. Ends with the server; `nil` when too many streams are open.
-    /// - Parameter element: converts an event; `nil` skips it.
+    /// - Parameters:
+    ///   - closed: ends the stream, even if there is nothing to tell its reader.
+    ///   - element: converts an event; `nil` skips it.
     func watch<Element: Sendable>(
-        _ handles: Set<String>, as element: @escaping @Sendable (StreamEvent) -> Element?
+        _ handles: Set<String>, until closed: EventLoopFuture<Void>? = nil,
+        as element: @escaping @Sendable (StreamEvent) -> Element?
     ) -> AsyncStream<Element>? {
         let (elements, stream) = AsyncStream<Element>.makeStream(bufferingPolicy: .bufferingNewest(Self.behindMax))
         let watcher = Watcher(
@@ -44,6 +48,7 @@ final class DeliveryStreams: Sendable {
             return state.nextID
         }
         guard let id else { return nil }
+        closed?.whenComplete { _ in stream.finish() }
         stream.onTermination = { [weak self] _ in
             _ = self?.state.withLock { $0.watchers.removeValue(forKey: id) }
         }

@@ -4,7 +4,7 @@ import HubEmulator
 enum Page {
     /// - Returns: `nil` for a request that is not for the page.
     static func reply(to request: HubHTTPRequest) -> HubHTTPResponse? {
-        guard request.method == "GET" else { return nil }
+        guard ["GET", "HEAD"].contains(request.method) else { return nil }
         let path = request.target.prefix { $0 != "?" }
         let (type, bytes): (String, [UInt8])
         switch path {

@@ -11,12 +11,16 @@ final class HubStore: Sendable {
     /// for the lock find nothing left to write: one transaction serves them all.
     private let writing = Mutex<Int>(0)
     private let messagesKept: Int
+    private let path: String
 
+    /// Opens the file for this process alone, until the process ends: two hubs would overwrite what the other one holds.
     init(path: String, messagesKept: Int) throws(HubServerProblem) {
         self.messagesKept = messagesKept
+        self.path = path
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { database in
+                try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
                 // Killing the process loses nothing; only a power failure could undo the last transactions.
                 try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
             }
@@ -35,7 +39,7 @@ final class HubStore: Sendable {
             }
             try migrator.migrate(database)
         } catch {
-            throw .store("\(error)")
+            throw Self.problem(error, path)
         }
     }
 
@@ -51,7 +55,7 @@ final class HubStore: Sendable {
                 }
             }
         } catch {
-            throw .store("\(error)")
+            throw Self.problem(error, path)
         }
     }
 
@@ -69,7 +73,7 @@ final class HubStore: Sendable {
                 }
             }
         } catch {
-            throw .store("\(error)")
+            throw Self.problem(error, path)
         }
     }
 
@@ -95,7 +99,31 @@ final class HubStore: Sendable {
             }
             hub = restored
         } catch {
-            throw .store("\(error)")
+            throw Self.problem(error, path)
+        }
+    }
+
+    /// Changes after this are not stored.
+    func close() {
+        writing.withLock { _ in try? database.close() }
+    }
+
+    private static func problem(_ error: any Error, _ path: String) -> HubServerProblem {
+        let another = "choose another file with --store"
+        guard let error = error as? DatabaseError else { return .store(path, "\(error)", remedy: another) }
+        return switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            .store(path, "it is in use by another hub or program", remedy: "stop that, or \(another)")
+        case .SQLITE_CANTOPEN:
+            .store(path, "it cannot be opened", remedy: "create its folder, and let this user write there")
+        case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+            .store(path, "it cannot be written", remedy: "let this user write to it and to its folder")
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT:
+            .store(path, "it is damaged, or not the store of a hub", remedy: "restore it, or \(another)")
+        case .SQLITE_FULL, .SQLITE_IOERR:
+            .store(path, "the disk is full or fails", remedy: "make room, or \(another)")
+        default:
+            .store(path, error.message ?? "SQLite error \(error.extendedResultCode.rawValue)", remedy: another)
         }
     }
 

@@ -1,18 +1,19 @@
 import ArgumentParser
 import ByteText
 import Foundation
+package import HTTPServing
 import KafkaIO
 package import KafkaModel
-import NewswireSettings
+package import NewswireSettings
 import NotificationHub
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Checks a configuration, and whether broker, topics and hub are available.",
+        abstract: "Checks a configuration, and whether port, broker, topics and hub are available.",
         discussion: """
-            Reports every problem at once, each with its line and remedy. Unless --offline is given, it then asks \
-            the broker for the topics and posts one notification to a tag that no device has, which proves \
+            Reports every problem at once, each with its line and remedy. Unless --offline is given, it then tries \
+            the port of http.listen, asks the broker for the topics and posts one notification to a tag that no device has, which proves \
             address, certificate, key and hub name.
 
             The smallest configuration:
@@ -24,7 +25,7 @@ struct CheckCommand: AsyncParsableCommand {
               newswire check --config newswire.yaml
               newswire check --config newswire.yaml --offline --print
 
-            Exit codes: 0 no problems, 78 the configuration is wrong, 1 broker, topics or hub do not fit it.
+            Exit codes: 0 no problems, 78 the configuration is wrong, 1 port, broker, topics or hub do not fit it.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
@@ -39,6 +40,7 @@ struct CheckCommand: AsyncParsableCommand {
         guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
         var isSound = try report([.ok("settings", "\(configurationOption.config) has no problems")])
         if offline { return }
+        isSound = try report(Self.listen(settings)) && isSound
         isSound = try report(Self.kafka(settings)) && isSound
         isSound = try report([await Self.hub(settings)]) && isSound
         if !isSound { throw ExitCode.failure }
@@ -55,6 +57,12 @@ struct CheckCommand: AsyncParsableCommand {
             }
         }
         return !findings.contains(where: \.isFailure)
+    }
+
+    /// Blocks while a name is resolved.
+    private static func listen(_ settings: Settings) -> [CheckFinding] {
+        guard let listen = settings.listen else { return [] }
+        return [.listen(listen, ListenFailure.trying(host: listen.host, port: listen.port))]
     }
 
     /// Blocks for some seconds at most.
@@ -111,6 +119,15 @@ package struct CheckFinding: Hashable, Sendable {
 
     static func failed(_ subject: String, _ message: String, _ remedy: String) -> CheckFinding {
         CheckFinding(severity: .fail, subject: subject, message: message, remedy: remedy)
+    }
+
+    /// A port in use is only a warning: the service may be running already.
+    package static func listen(_ address: NetworkAddress, _ failure: ListenFailure?) -> CheckFinding {
+        guard let failure else { return .ok("listen", "\(address) can be opened") }
+        guard failure.cause != .inUse else {
+            return .warning("listen", "\(failure)", "if that is not newswire, \(failure.remedy)")
+        }
+        return .failed("listen", "\(failure)", "\(failure.remedy) in http.listen")
     }
 
     package static func topics(_ rules: TopicRules, _ states: [String: TopicState]) -> [CheckFinding] {

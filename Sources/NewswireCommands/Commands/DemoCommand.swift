@@ -45,6 +45,7 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         let output = Terminal.standardOutput
         logOption.start(Settings.Logging(level: .warning))
+        OpenFiles.raiseLimit()
         try output.line("newswire demo: a broker, a hub and a publisher in this process; nothing leaves this machine")
         do {
             let demo = try await Demo(port: port, log: Logger(label: "newswire"))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ByteText
 import Foundation
+import HTTPServing
 import HubServer
 import NewswireSettings
 import NotificationHub
@@ -83,6 +84,7 @@ struct HubCommand: AsyncParsableCommand {
 
     func run() async throws {
         LogLineHandler.install(Settings.Logging())
+        OpenFiles.raiseLimit()
         if devices > 0 { Terminal.standardError.line("registering \(counted(devices, "device"))") }
         do {
             let server = try HubServer(try settings())

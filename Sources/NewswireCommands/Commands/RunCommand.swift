@@ -49,6 +49,7 @@ struct RunCommand: AsyncParsableCommand {
         guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
         let threshold = logOption.start(settings.logging)
         let log = Logger(label: "newswire")
+        OpenFiles.raiseLimit()
         do {
             let exporter = try settings.spanExporter(log: log)
             let publisher = try Publisher(
@@ -121,7 +122,10 @@ extension Settings {
         } catch {
             log.error(
                 "status not served: no health, no metrics",
-                metadata: ["reason": "\(error)", "remedy": "give each process its own http.listen, or set it to off"])
+                metadata: [
+                    "reason": "\(error)",
+                    "remedy": "\(error.remedy): each process needs its own http.listen, or off",
+                ])
             return nil
         }
     }

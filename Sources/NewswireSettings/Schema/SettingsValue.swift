@@ -1,3 +1,5 @@
+import Foundation
+
 /// The notation of single values: durations, percentages, sizes, numbers and names of topics.
 package enum SettingsValue {
     /// `500ms`, `30s`, `15m`, `2h`, `7d`, or several in a row as in `1h30m`; never negative.
@@ -92,8 +94,20 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         } else if host.contains(":") {
             return nil
         }
-        guard !host.isEmpty, host.allSatisfy({ !$0.isWhitespace && $0 != "/" && $0 != "," }) else { return nil }
+        guard !host.isEmpty, host.allSatisfy({ !$0.isWhitespace && $0 != "/" && $0 != "," }), Self.isHost(host) else {
+            return nil
+        }
         self.init(host: String(host), port: port)
+    }
+
+    /// False for what looks like an address and is none. Whether a name exists is not known here.
+    private static func isHost(_ host: Substring) -> Bool {
+        var bytes = in6_addr()
+        // A link-local address names its interface after %.
+        if host.contains(":") { return inet_pton(AF_INET6, String(host.prefix { $0 != "%" }), &bytes) == 1 }
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.last?.allSatisfy({ $0.isASCII && $0.isNumber }) == true else { return true }
+        return inet_pton(AF_INET, String(host), &bytes) == 1
     }
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -23,8 +23,3 @@ package struct ServiceClock: Sendable {
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 }
-
-extension Moment {
-    /// The wall-clock time at `steady`, by the clock as it is set now.
-    func wall(at steady: Instant) -> Instant { wall + (steady - self.steady) }
-}

@@ -18,7 +18,7 @@ extension Telemetry {
         let waits = waits(reports, at: now)
         let tokens = reports.compactMap(\.tokens)
         return ServiceStatus(
-            at: now.wall, startedAt: now.wall(at: startedAt), lanes: lanes, categories: state.categories, tally: tally,
+            at: now.wall, startedAt: startedAt, lanes: lanes, categories: state.categories, tally: tally,
             halts: Self.halts(reports),
             limiters: reports.map(\.limiter),
             limitedFor: Limiter.allCases.enumerated().map { index, limiter in

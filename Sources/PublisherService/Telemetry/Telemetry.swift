@@ -12,6 +12,7 @@ import Synchronization
 public final class Telemetry: Sendable {
     let clock = ServiceClock()
     /// By the monotonic clock, as are all instants here.
+    /// By the wall clock as it was then.
     let startedAt: Instant
     let settings: EngineSettings
     let health: Health
@@ -63,7 +64,7 @@ public final class Telemetry: Sendable {
     init(settings: PublisherSettings) {
         self.settings = settings.engine
         health = Health(normalWait: max(.seconds(60), settings.limits.requestTimeout * 2))
-        startedAt = clock.now.steady
+        startedAt = clock.now.wall
         state = Mutex(
             State(
                 reports: Array(repeating: nil, count: settings.shards),

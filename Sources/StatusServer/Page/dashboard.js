@@ -306,17 +306,22 @@ function show(status) {
 }
 
 let shown = -1;
-const stream = new EventSource("api/stream");
-stream.onmessage = (message) => {
-  const status = JSON.parse(message.data);
-  show(status);
-  if (settled(status) !== shown) showResults();
-  shown = settled(status);
-};
-stream.onerror = () => {
-  get("state").textContent = "no connection to the publisher";
-  get("state").className = "state bad";
-};
+function follow() {
+  const stream = new EventSource("api/stream");
+  stream.onmessage = (message) => {
+    const status = JSON.parse(message.data);
+    show(status);
+    if (settled(status) !== shown) showResults();
+    shown = settled(status);
+  };
+  stream.onerror = () => {
+    get("state").textContent = "no connection to the publisher";
+    get("state").className = "state bad";
+    // A browser connects again by itself after a cut, but not after a refusal.
+    if (stream.readyState === EventSource.CLOSED) setTimeout(follow, 5000);
+  };
+}
+follow();
 get("search").addEventListener("submit", (event) => { event.preventDefault(); showResults(); });
 get("event").addEventListener("input", showResults);
 get("token-form").addEventListener("submit", (event) => {
