@@ -51,6 +51,8 @@ enum Program {
     /// A process whose output goes to files, so that it never waits for a reader.
     final class Running: @unchecked Sendable {
         private let process = Process()
+        /// Finished with the process. (`waitUntilExit` may fill a core while it waits.)
+        private let end = AsyncStream<Never>.makeStream()
         private let folder = FileManager.default.temporaryDirectory.appending(path: "newswire-\(UUID().uuidString)")
 
         init(
@@ -67,6 +69,7 @@ enum Program {
             process.standardError = try self.file("errors")
             try Data((input ?? "").utf8).write(to: folder.appending(path: "input"))
             process.standardInput = try FileHandle(forReadingFrom: folder.appending(path: "input"))
+            process.terminationHandler = { [end] _ in end.continuation.finish() }
             try process.run()
         }
 
@@ -115,12 +118,7 @@ enum Program {
         }
 
         func ended() async throws -> Ended {
-            await withCheckedContinuation { continuation in
-                Thread.detachNewThread {
-                    self.process.waitUntilExit()
-                    continuation.resume()
-                }
-            }
+            for await _ in end.stream {}
             defer { try? FileManager.default.removeItem(at: folder) }
             return Ended(
                 status: process.terminationStatus,

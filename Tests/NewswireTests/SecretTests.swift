@@ -127,9 +127,10 @@ struct SecretTests {
         try room.write(sasl, to: "newswire.yaml")
         findings.add(try await room.run("check"))
         let nobody = room.environment.merging(["BROKERS": "127.0.0.1:1"]) { $1 }
-        let refused = try await Program.run(["run", "--config", room.path("newswire.yaml")], environment: nobody)
-        #expect(refused.status == 1)
-        findings.add(refused)
+        let waiting = try Program.start(["run", "--config", room.path("newswire.yaml")], environment: nobody)
+        try await waiting.wrote("waiting to start")
+        waiting.terminate()
+        findings.add(try await waiting.ended())
         findings.check()
         await room.close()
     }
