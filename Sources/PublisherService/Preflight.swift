@@ -14,7 +14,8 @@ struct Preflight {
 
     init(_ settings: PublisherSettings, measuringEnds: Bool) throws(PublisherFailure) {
         do {
-            let admin = try KafkaAdmin(settings: settings.kafka)
+            // Who waits for brokers wants to say so soon; who measures gives a slow broker its time.
+            let admin = try KafkaAdmin(settings: settings.kafka, timeout: .seconds(measuringEnds ? 10 : 5))
             let rules = TopicRules(settings.engine, deadLetterTopic: settings.deadLetterTopic)
             let states = try admin.states(of: rules.topics.map(\.name))
             let findings = rules.findings(states)

@@ -1,7 +1,7 @@
 import ByteText
 import HubIO
 import KafkaIO
-import KafkaModel
+public import KafkaModel
 public import Logging
 import NIOCore
 import NIOPosix
@@ -36,7 +36,7 @@ public final class Publisher: Sendable {
         case drain
         case pause(LaneID)
         case resume(LaneID)
-        case release(LaneID, FloodRelease)
+        case release(LaneID, FloodRelease, upTo: [TopicPartition: Int64])
         case reload(Reload, categories: [String])
         case shard(ShardID, Shard.Event)
         case failed(PublisherFailure)
@@ -82,9 +82,30 @@ public final class Publisher: Sendable {
 
     /// Lets a lane go on that the flood guard has stopped; other processes' lanes stay stopped.
     ///
-    /// - Parameter waiting: the fate of the records written to the lane by now.
+    /// - Parameter waiting: the fate of the records that stand on our partitions of the lane now.
     /// - Returns: `false` when there is no such lane.
-    public func release(lane name: String, waiting: FloodRelease) -> Bool { tell(name) { .release($0, waiting) } }
+    /// - Throws: the brokers did not say where the partitions end; nothing is released.
+    public func release(lane name: String, waiting: FloodRelease) async throws(KafkaFailure) -> Bool {
+        guard let lane = settings.engine.lanes.firstIndex(where: { $0.name == name }).map(LaneID.init) else {
+            return false
+        }
+        let partitions = telemetry.positions(lane: lane).map(\.partition)
+        let ends: Result<[TopicPartition: Int64], KafkaFailure>
+        do {
+            ends = try await NIOThreadPool.singleton.runIfActive { [settings] in
+                Result { () throws(KafkaFailure) in
+                    let admin = try KafkaAdmin(settings: settings.kafka, timeout: .seconds(5))
+                    var ends: [TopicPartition: Int64] = [:]
+                    for partition in partitions { ends[partition] = try admin.watermarks(partition).upperBound }
+                    return ends
+                }
+            }
+        } catch {
+            throw KafkaFailure(code: "_STATE", detail: "The process is ending")
+        }
+        events.yield(.release(lane, waiting, upTo: try ends.get()))
+        return true
+    }
 
     private func tell(_ name: String, _ event: (LaneID) -> Event) -> Bool {
         guard let lane = settings.engine.lanes.firstIndex(where: { $0.name == name }) else { return false }
@@ -226,7 +247,7 @@ public final class Publisher: Sendable {
                 tell(.drain)
             case .pause(let lane): tell(.pause(lane))
             case .resume(let lane): tell(.resume(lane))
-            case .release(let lane, let waiting): tell(.release(lane, waiting))
+            case .release(let lane, let waiting, let ends): tell(.release(lane, waiting, upTo: ends))
             // Only before the start.
             case .look, .looked: break
             case .reload(let reload, let categories):

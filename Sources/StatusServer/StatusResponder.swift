@@ -1,6 +1,7 @@
 import HTTPServing
 import HTTPTypes
 import Hummingbird
+import KafkaModel
 import Logging
 import NIOCore
 import OTLPTracing
@@ -31,7 +32,7 @@ struct StatusResponder: HTTPResponder {
         }
         let path = request.uri.path
         let caller = context.caller(request)
-        if let action = LaneAction(path: path) { return act(action, request, caller, context) }
+        if let action = LaneAction(path: path) { return await act(action, request, caller, context) }
         guard gate.mayRead(caller, authorization: request.headers[.authorization]) else {
             return Self.problem(.forbidden, "Ask for localhost or a loopback address, or show the token of http.token.")
         }
@@ -137,7 +138,7 @@ struct StatusResponder: HTTPResponder {
 
     private func act(
         _ action: LaneAction, _ request: Request, _ caller: Caller, _ context: ConnectionContext
-    ) -> Response {
+    ) async -> Response {
         guard request.method == .post else { return Self.wrongMethod(allowed: "POST") }
         let facts: Logger.Metadata = [
             "action": "\(action.verb)", "lane": "\(action.lane.prefix(64))",
@@ -157,15 +158,19 @@ struct StatusResponder: HTTPResponder {
             guard let lane = publisher.telemetry.status.lanes.first(where: { $0.name == action.lane }) else {
                 return Self.problem(.notFound, "There is no such lane.")
             }
-            let answer = carryOut(action.verb, lane, request)
+            let answer = await carryOut(action.verb, lane, request)
             if answer.status == .ok {
-                log.notice("operator action", metadata: facts.merging(["as": "\(proof)"]) { $1 })
+                var facts = facts.merging(["as": "\(proof)"]) { $1 }
+                if action.verb == .release { facts["waiting"] = "\(request.uri.queryParameters["waiting"] ?? "send")" }
+                log.notice("operator action", metadata: facts)
             }
             return answer
         }
     }
 
-    private func carryOut(_ verb: LaneAction.Verb, _ lane: ServiceStatus.Lane, _ request: Request) -> Response {
+    private func carryOut(
+        _ verb: LaneAction.Verb, _ lane: ServiceStatus.Lane, _ request: Request
+    ) async -> Response {
         switch verb {
         case .pause:
             _ = publisher.pause(lane: lane.name)
@@ -188,7 +193,11 @@ struct StatusResponder: HTTPResponder {
             guard lane.isFlooded else {
                 return Self.problem(.conflict, "Lane \(lane.name) is not stopped by the flood guard.")
             }
-            _ = publisher.release(lane: lane.name, waiting: waiting)
+            do throws(KafkaFailure) {
+                _ = try await publisher.release(lane: lane.name, waiting: waiting)
+            } catch {
+                return Self.problem(.serviceUnavailable, "Nothing is released: \(error)")
+            }
             return Self.json(.ok, StatusJSON.released(lane.name, waiting))
         }
     }

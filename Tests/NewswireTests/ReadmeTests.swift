@@ -69,8 +69,10 @@ struct ReadmeTests {
                 "NEWSWIRE_KAFKA_BOOTSTRAP_SERVERS": room.broker.bootstrapServers.joined(separator: ","),
             ])
         #expect(pasted.status == 0, "\(pasted.output)\(pasted.errors)")
-        let results = pasted.output.split(separator: "\n").filter { $0.contains("accepted") && $0.contains("ferry-1") }
-        #expect(results.count >= 2, "\(pasted.output)")
+        for event in ["ferry-1", "final-1", "quake-1"] {
+            let results = pasted.output.split(separator: "\n").filter { $0.contains("accepted") && $0.contains(event) }
+            #expect(results.count == 1, "\(event): \(pasted.output)")
+        }
         #expect(pasted.output.contains(#"{"ready":true"#))
         await room.close()
     }

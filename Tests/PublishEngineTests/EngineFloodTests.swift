@@ -21,7 +21,7 @@ struct EngineFloodTests {
     @Test func `released to send, good events leave at once and failing ones end one by one`() throws {
         var shell = try flooded()
         #expect(shell.publish(news("good")).sends.isEmpty)
-        let released = shell.take(.release(TestShell.live, .send))
+        let released = shell.take(.release(TestShell.live, .send, upTo: shell.ends))
         #expect(released.outcomes == Array(repeating: .undecodable, count: 10))
         #expect(released.sends.map(\.text).joined().contains("headline of good"))
         #expect(!shell.isFlooded)
@@ -30,7 +30,7 @@ struct EngineFloodTests {
     @Test func `released to the dead letters, nothing that waits leaves, and what comes later does`() throws {
         var shell = try flooded()
         _ = shell.publish(news("good"))
-        let released = shell.take(.release(TestShell.live, .deadLetter))
+        let released = shell.take(.release(TestShell.live, .deadLetter, upTo: shell.ends))
         #expect(released.sends.isEmpty)
         #expect(released.endings.map(\.result.outcome).last == .exhausted)
         #expect(released.endings.last?.result.error?.code == "released")
@@ -42,7 +42,7 @@ struct EngineFloodTests {
     func `records written before the release and read after it are released too`(_ decision: FloodRelease) throws {
         var shell = try flooded()
         let waiting = shell.garbage(100) + [shell.record(news("good"))]
-        _ = shell.take(.release(TestShell.live, decision))
+        _ = shell.take(.release(TestShell.live, decision, upTo: shell.ends))
         shell.now = shell.now + .seconds(1)
         let actions = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, waiting))
         #expect(actions.outcomes.filter { $0 == .undecodable }.count == 100)
@@ -50,22 +50,20 @@ struct EngineFloodTests {
         #expect(actions.sends.count == (decision == .send ? 1 : 0))
     }
 
-    @Test func `what a release covers ends with a later record`() throws {
+    /// Even if by its own account it was written before: clocks of producers differ, and mirrors keep old times.
+    @Test func `what is written after the release is news`() throws {
         var shell = try flooded()
-        _ = shell.take(.release(TestShell.live, .deadLetter))
-        let old = shell.wall
-        shell.now = shell.now + .seconds(1)
-        #expect(shell.publish(news("later")).sends.count == 1)
-        // By its own account it is older, yet it stands behind.
-        let behind = shell.record(news("behind"), writtenAt: old)
-        #expect(shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [behind])).sends.count == 1)
+        let old = shell.wall - .seconds(3_600)
+        _ = shell.take(.release(TestShell.live, .deadLetter, upTo: shell.ends))
+        let later = shell.record(news("later"), writtenAt: old)
+        #expect(shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [later])).sends.count == 1)
     }
 
-    @Test func `what a release covers ends with the partition`() throws {
+    @Test func `nothing is given up on a partition whose end is not known`() throws {
         var shell = try flooded()
-        _ = shell.take(.release(TestShell.live, .deadLetter))
-        _ = shell.take(.endReached(TestShell.live, TestShell.first, TestShell.source, offset: 20))
-        #expect(shell.publish(news("same moment")).sends.count == 1)
+        _ = shell.publish(news("good"))
+        let actions = shell.take(.release(TestShell.live, .deadLetter, upTo: [:]))
+        #expect(!actions.outcomes.contains(.exhausted))
     }
 
     @Test func `a retry that waits ends too, as unknown if its attempt may have been accepted`() throws {
@@ -75,7 +73,7 @@ struct EngineFloodTests {
         _ = shell.reply(503, to: sent[0])
         _ = shell.take(.reply(.unanswered(detail: "reset"), to: sent[1].id))
         _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, shell.garbage(20)))
-        _ = shell.take(.release(TestShell.live, .deadLetter))
+        _ = shell.take(.release(TestShell.live, .deadLetter, upTo: shell.ends))
         let actions = shell.wait(.seconds(60))
         #expect(actions.sends.isEmpty)
         #expect(
@@ -89,13 +87,13 @@ struct EngineFloodTests {
         _ = shell.assign()
         _ = shell.take(.pause(TestShell.live))
         _ = shell.publish(news("a"))
-        _ = shell.take(.release(TestShell.live, .deadLetter))
+        _ = shell.take(.release(TestShell.live, .deadLetter, upTo: shell.ends))
         #expect(shell.take(.resume(TestShell.live)).sends.count == 1)
     }
 
     @Test func `another flood stops the lane again`() throws {
         var shell = try flooded()
-        _ = shell.take(.release(TestShell.live, .send))
+        _ = shell.take(.release(TestShell.live, .send, upTo: shell.ends))
         shell.now = shell.now + .seconds(1)
         _ = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, shell.garbage(20)))
         #expect(shell.isFlooded)
@@ -116,6 +114,9 @@ struct EngineFloodTests {
 
 extension TestShell {
     fileprivate var isFlooded: Bool { status.lanes[0].flood != nil }
+
+    /// The ends of its partitions now.
+    fileprivate var ends: [TopicPartition: Int64] { [TestShell.source: nextOffset] }
 
     fileprivate mutating func garbage(_ count: Int) -> [SourceRecord] { (0..<count).map { _ in record("no news") } }
 }

@@ -18,7 +18,7 @@ struct TestShell {
     var wall: Instant { now + wallOffset }
     /// Every commit succeeds at once; else the test answers.
     var answersCommits = true
-    private var nextOffset: Int64 = 0
+    private(set) var nextOffset: Int64 = 0
     private var nextResult: Int64 = 0
 
     init(change: (inout EngineSettings) -> Void = { _ in }, message: String = "{{headline}}") throws {

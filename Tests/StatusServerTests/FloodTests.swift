@@ -38,7 +38,10 @@ struct FloodTests {
         let status = try await room.status { $0.settled == 60 && $0.ready }
         #expect(status.lanes.first?.flooded == false)
         #expect(try await room.call("POST", "/api/lanes/live/release").status == 409)
-        #expect(room.log.all == ["operator action action=release as=loopback caller=127.0.0.1 lane=live"])
+        #expect(
+            room.log.all == [
+                "operator action action=release as=loopback caller=127.0.0.1 lane=live waiting=dead-letter"
+            ])
         try await room.close()
     }
 }

@@ -98,8 +98,10 @@ struct PublishCommand: ParsableCommand {
         var total = FilePublication.Summary()
         var progresses: PublishProgresses?
         var isSound = true
+        var hasBegun = false
         do {
             let publisher = try prepare(settings, topic, &progresses)
+            hasBegun = true
             isSound = try publishAll(publisher, topic, progresses, stop, &total)
         } catch {
             errors.plainLine("error: \(error)")
@@ -109,6 +111,7 @@ struct PublishCommand: ParsableCommand {
             isSound = false
             errors.line(Self.remedy(total.bad, maxBad, isResumable: progresses?.isEmpty == false))
         }
+        guard hasBegun else { throw ExitCode.failure }
         do {
             try Terminal.standardOutput.line(Self.summary(total, topic: topic, elapsed: start.duration(to: .now)))
         } catch {

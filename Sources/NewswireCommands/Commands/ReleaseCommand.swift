@@ -22,14 +22,15 @@ struct ReleaseCommand: AsyncParsableCommand {
             written later are news again, and guarded.
 
             The order goes to the status port of a running process (http.listen, with http.token if there is one). \
-            Each process guards its own partitions: name the others with --at.
+            Each process guards its own partitions: name the others with --at. A process that ends or gives partitions up \
+            before all is done forgets the order: the guard may stop the lane again, and another release continues.
 
             Examples:
               newswire release --config newswire.yaml --lane live
               newswire release --config newswire.yaml --lane backfill --dead-letter
               newswire release --config newswire.yaml --lane live --at 10.0.0.7:9464 --at 10.0.0.8:9464
 
-            Exit codes: 0 every process released it, 1 one did not, and why.
+            Exit codes: 0 released where it was stopped, 1 it was stopped nowhere, or a process could not be told.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
@@ -48,43 +49,55 @@ struct ReleaseCommand: AsyncParsableCommand {
         var addresses = at
         if addresses.isEmpty {
             guard let listen = settings.listen else {
-                throw ValidationError("http.listen is off: name the port of a process with --at host:port.")
+                throw ExitCode.wrongUsage(
+                    ValidationError("http.listen is off: name the port of a process with --at host:port."))
             }
             addresses = ["\(listen.reachable)"]
         }
-        var isDone = true
+        var (released, failed) = (0, 0)
         for address in addresses {
-            if let refusal = await release(lane, at: address, token: settings.token?.revealed) {
-                isDone = false
-                Terminal.standardError.line("\(address): \(refusal)")
-            } else {
+            let answer = await release(lane, at: address, token: settings.token?.revealed)
+            switch answer {
+            case .released:
+                released += 1
                 let fate = deadLetter ? "goes to the dead letters" : "is sent"
                 try Terminal.standardOutput.line("\(address): lane \(lane) released; what waits \(fate)")
+            case .notStopped(let reason): Terminal.standardError.plainLine("\(address): \(reason)")
+            case .failed(let reason):
+                failed += 1
+                Terminal.standardError.plainLine("\(address): \(reason)")
             }
         }
-        if !isDone { throw ExitCode.failure }
+        if failed > 0 || released == 0 { throw ExitCode.failure }
     }
 
-    /// - Returns: why the process did not release it.
-    private func release(_ lane: String, at address: String, token: String?) async -> String? {
+    private enum Answer {
+        case released
+        /// The lane goes on there anyway.
+        case notStopped(String)
+        case failed(String)
+    }
+
+    private func release(_ lane: String, at address: String, token: String?) async -> Answer {
         let waiting = deadLetter ? FloodRelease.deadLetter : .send
         var components = URLComponents(string: "http://\(address)")
         components?.path = "/api/lanes/\(lane)/release"
         components?.queryItems = [URLQueryItem(name: "waiting", value: waiting.rawValue)]
         guard let url = components?.url, components?.host?.isEmpty == false else {
-            return "is not an address: host:port"
+            return .failed("is not an address: host:port")
         }
         var request = URLRequest(url: url, timeoutInterval: 10)
         request.httpMethod = "POST"
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         do {
             let (body, response) = try await URLSession.shared.data(for: request)
-            guard let status = (response as? HTTPURLResponse)?.statusCode else { return "does not speak HTTP" }
-            if status == 200 { return nil }
+            guard let status = (response as? HTTPURLResponse)?.statusCode else { return .failed("does not speak HTTP") }
+            if status == 200 { return .released }
             let problem = try? JSONDecoder().decode(Problem.self, from: body.prefix(4096))
-            return problem?.error.plain ?? "answers with status \(status)"
+            let reason = problem?.error.plain ?? "answers with status \(status)"
+            return status == 409 ? .notStopped(reason) : .failed(reason)
         } catch {
-            return "does not answer: is newswire run there, and is this its http.listen?"
+            return .failed("does not answer: is newswire run there, and is this its http.listen?")
         }
     }
 

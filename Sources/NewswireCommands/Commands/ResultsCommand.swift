@@ -19,7 +19,7 @@ struct ResultsCommand: ParsableCommand {
               expired       too old, or past its own expiresAt
               undecodable   not a news event
               unroutable    no known category
-              duplicate     an event with this id and version was sent before
+              duplicate     this id and version was sent before, not long ago, on the same partition
               superseded    a newer version of the story was already waiting
               withheld      the event says that it is not to be published
               canceled      recalled before it was sent

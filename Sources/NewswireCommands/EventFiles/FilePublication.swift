@@ -155,7 +155,7 @@ private struct FileRun {
         guard number == earlier.last, sum == earlier.fingerprint else {
             throw EventFile.Failure(
                 description:
-                    "\(file.name): has changed in the part of which \(counted(earlier.published, "event was", plural: "events were")) published. Restore that part and run the same command again, or put only what is new into a file of its own; to forget what was published, remove \(ProgressFile.path(for: publication.path))"
+                    "\(file.name): has changed in the part of which \(counted(earlier.published, "event was", plural: "events were")) published. Restore that part (a bad line may be mended, not removed) and run the same command again, or put only what is new into a file of its own; to forget what was published, remove \(ProgressFile.path(for: publication.path))"
             )
         }
     }

@@ -48,11 +48,13 @@ extension Engine {
         }
     }
 
-    /// An operator decides about a lane that a flood has stopped: about the records that wait on its partitions, those not
-    /// read yet included. Any later record is news again.
-    mutating func release(_ lane: LaneID, _ release: FloodRelease, _ turn: Turn) {
+    /// An operator decides about a lane that a flood has stopped, and about what waits on its partitions below these ends,
+    /// read or not. Later records are news again.
+    mutating func release(_ lane: LaneID, _ release: FloodRelease, upTo ends: [TopicPartition: Int64]) {
         guard lanes[lane].flood != nil else { return }
         lanes[lane].endFlood()
-        for slot in lanes[lane].slots { partitions[slot].release(release, writtenBy: turn.wall) }
+        for slot in lanes[lane].slots {
+            if let end = ends[partitions[slot].id] { partitions[slot].release(release, upTo: end) }
+        }
     }
 }

@@ -88,7 +88,7 @@ public struct Engine {
         case .recalled(let story): recall(story, &turn)
         case .pause(let lane): lanes[lane].isPaused = true
         case .resume(let lane): lanes[lane].isPaused = false
-        case .release(let lane, let decision): release(lane, decision, turn)
+        case .release(let lane, let decision, let ends): release(lane, decision, upTo: ends)
         case .reload(let reload): self.reload(reload, turn)
         case .alarm: break
         case .drain: drain(turn)

@@ -1,5 +1,5 @@
 public import KafkaModel
-import NewsModel
+public import NewsModel
 public import NotificationHub
 
 /// An event in the world outside an engine. A list of inputs with their times replays an engine's whole life.
@@ -12,8 +12,9 @@ public enum Input: Sendable {
     /// An operator stops or continues a lane.
     case pause(LaneID)
     case resume(LaneID)
-    /// An operator ends a lane's flood; nothing if there is none.
-    case release(LaneID, FloodRelease)
+    /// An operator ends a lane's flood; nothing if there is none. The decision holds for what stood below these ends of the
+    /// lane's partitions when it was made.
+    case release(LaneID, FloodRelease, upTo: [TopicPartition: Int64])
     /// New settings that are safe to change while running.
     case reload(Reload)
     /// Time passed; extra alarms are harmless.

@@ -31,8 +31,8 @@ struct Partition: Sendable {
     var restored = RestoredResults()
     var commit = WatermarkCommit()
     var recent: RecentDeliveries
-    /// Holds for records written by then, until a later one or the partition's end is read.
-    private var release: (decision: FloodRelease, writtenBy: Instant)?
+    /// For the records below its end.
+    private var release: (decision: FloodRelease, end: Int64)?
 
     enum Phase: Sendable, Hashable {
         /// The slot awaits its next partition. Next: `restoring`.
@@ -166,12 +166,12 @@ struct Partition: Sendable {
         guard record.offset >= position ?? .min, record.offset < .max else { return nil }
         position = record.offset + 1
         let sequence = base &+ UInt32(truncatingIfNeeded: entries.count)
-        let writtenAt = record.timestamp.map { min($0, wall) } ?? wall
-        if let release, writtenAt > release.writtenBy { self.release = nil }
+        if let release, record.offset >= release.end { self.release = nil }
         entries.append(
             Entry(
-                offset: record.offset, content: nil, byteCount: record.byteCount, readAt: wall, writtenAt: writtenAt,
-                unsettled: UInt8(platformCount), open: UInt8(platformCount), release: release?.decision))
+                offset: record.offset, content: nil, byteCount: record.byteCount, readAt: wall,
+                writtenAt: record.timestamp.map { min($0, wall) } ?? wall, unsettled: UInt8(platformCount),
+                open: UInt8(platformCount), release: release?.decision))
         for _ in 0..<platformCount { deliveries.append(Delivery()) }
         return sequence
     }
@@ -179,13 +179,12 @@ struct Partition: Sendable {
     mutating func reachEnd(_ offset: Int64) {
         position = max(position ?? .min, offset)
         restored.reachEnd(offset)
-        release = nil
     }
 
-    /// For the records that were read and for those that were written by then.
-    mutating func release(_ decision: FloodRelease, writtenBy: Instant) {
-        release = (decision, writtenBy)
-        for index in entries.indices { entries[index].release = decision }
+    /// For the records below an offset, those not read yet included.
+    mutating func release(_ decision: FloodRelease, upTo end: Int64) {
+        release = (decision, end)
+        for index in entries.indices where entries[index].offset < end { entries[index].release = decision }
     }
 
     /// Reads from the beginning, whatever offset that is: the first record decides.

@@ -115,7 +115,8 @@ final class Shard {
         case .beganAnew(_, _, let partition): telemetry.restarted(partition)
         case .committed(_, _, let offsets, _): telemetry.committed(offsets)
         case .stored: produceWaiting()
-        case .restored, .records, .endReached, .restoreFailed, .partitionCounts: break
+        case .partitionCounts(let counts, _): telemetry.found(counts)
+        case .restored, .records, .endReached, .restoreFailed: break
         }
     }
 

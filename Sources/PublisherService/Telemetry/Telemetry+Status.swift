@@ -92,7 +92,10 @@ extension Telemetry {
         for (index, lane) in lanes.enumerated() where lane.partitions == nil {
             // A rebalance takes a moment.
             if let revokedAt = state.revokedAt[LaneID(index)], now.steady - revokedAt <= Self.normalWait { continue }
-            if waits.contains(where: { $0.lane == lane.name && $0.reason == .missingTopic }) { continue }
+            let isMissing = waits.contains {
+                $0.lane == lane.name && $0.reason == .missingTopic && $0.duration > Self.normalWait
+            }
+            if isMissing { continue }
             reasons.append(
                 .init(
                     code: "not-assigned", detail: "lane \(lane.name): no partitions assigned yet",
@@ -106,6 +109,15 @@ extension Telemetry {
                 .init(
                     code: halt.reason == .flood ? "flood" : "hub-\(halt.reason.rawValue)", detail: subject,
                     remedy: halt.remedy, lane: halt.lane))
+        }
+        if let since = state.deadLettersMissingSince, now.steady - since > Self.normalWait {
+            reasons.append(
+                .init(
+                    code: "missing-topic",
+                    detail:
+                        "the topic of dead letters does not exist, or this user may not see it: an event that fails "
+                        + "would hold back its partition",
+                    remedy: "create it: newswire topics --create --config FILE, or grant this user DESCRIBE on it"))
         }
         for reason in state.refused {
             reasons.append(

@@ -15,6 +15,7 @@ public final class Telemetry: Sendable {
     /// By the wall clock as it was then.
     let startedAt: Instant
     let settings: EngineSettings
+    private let deadLetterTopic: String
     let health: Health
     let state: Mutex<State>
 
@@ -34,6 +35,8 @@ public final class Telemetry: Sendable {
         var consumers: [LaneID: KafkaStatistics] = [:]
         var lastError: KafkaError?
         var errors: UInt64 = 0
+        /// By the last look at the cluster's topics.
+        var deadLettersMissingSince: Instant?
         /// Topics that do not take what we write.
         var refused: [RefusedRecords.Reason] = []
         /// Partitions whose offsets started again.
@@ -63,6 +66,7 @@ public final class Telemetry: Sendable {
 
     init(settings: PublisherSettings) {
         self.settings = settings.engine
+        deadLetterTopic = settings.deadLetterTopic
         health = Health(normalWait: max(.seconds(60), settings.limits.requestTimeout * 2))
         startedAt = clock.now.wall
         state = Mutex(
@@ -112,6 +116,15 @@ public final class Telemetry: Sendable {
         state.withLock { state in
             state.committed[partition] = nil
             state.restarts += 1
+        }
+    }
+
+    /// - Parameter counts: of the topics that exist.
+    func found(_ counts: [String: Int]) {
+        let now = clock.now.steady
+        state.withLock { state in
+            let isMissing = counts[deadLetterTopic] == nil
+            state.deadLettersMissingSince = isMissing ? state.deadLettersMissingSince ?? now : nil
         }
     }
 

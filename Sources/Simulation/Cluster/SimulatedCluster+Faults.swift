@@ -111,7 +111,8 @@ extension SimulatedCluster {
             let status = engine.laneStatus(at: processes[process].moment(at: now))
             guard status[lane].flood != nil else { continue }
             strike(fault, decision == .send ? .releasedToSend : .releasedToDeadLetters)
-            agenda.add(.input(address(process), .release(LaneID(lane), decision), items: []), at: now)
+            let ends = truth.sources.filter { setting.lane(of: $0.key.topic) == lane }.mapValues(\.end)
+            agenda.add(.input(address(process), .release(LaneID(lane), decision, upTo: ends), items: []), at: now)
         }
     }
 

@@ -7,22 +7,17 @@ import PublishEngine
 /// did not, `unknown` if an attempt stayed unanswered.
 struct TruthfulOutcomes: Checker {
     let promise = Promise.truthfulOutcomes
-    /// Processes whose operator gave up what waited on a lane.
-    private var released: Set<Release> = []
-
-    private struct Release: Hashable {
-        var address: Address
-        var lane: LaneID
-    }
+    /// By process: below which offsets its operator gave up what waited.
+    private var released: [Address: [TopicPartition: Int64]] = [:]
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
-        case .input(let address, .release(let lane, .deadLetter)):
-            released.insert(Release(address: address, lane: lane))
+        case .input(let address, .release(_, .deadLetter, let ends)):
+            released[address, default: [:]].merge(ends) { max($0, $1) }
             return nil
         case .deadLettered(let delivery, let ownership, let result, let address):
-            let release = Release(address: address, lane: LaneID(truth.news(of: delivery).lane))
-            if result.error?.code == "released", !released.contains(release) {
+            let end = released[address]?[result.source.partition] ?? 0
+            if result.error?.code == "released", result.source.offset >= end {
                 return "\(truth.name(delivery)) was given up, though nobody had said so"
             }
             return check(result, of: delivery, ownership, truth)
