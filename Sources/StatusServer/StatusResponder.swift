@@ -158,10 +158,11 @@ struct StatusResponder: HTTPResponder {
             guard let lane = publisher.telemetry.status.lanes.first(where: { $0.name == action.lane }) else {
                 return Self.problem(.notFound, "There is no such lane.")
             }
-            let answer = await carryOut(action.verb, lane, request)
+            let waiting = request.uri.queryParameters["waiting"].map(String.init) ?? FloodRelease.send.rawValue
+            let answer = await carryOut(action.verb, lane, waiting: waiting)
             if answer.status == .ok {
                 var facts = facts.merging(["as": "\(proof)"]) { $1 }
-                if action.verb == .release { facts["waiting"] = "\(request.uri.queryParameters["waiting"] ?? "send")" }
+                if action.verb == .release { facts["waiting"] = "\(waiting)" }
                 log.notice("operator action", metadata: facts)
             }
             return answer
@@ -169,7 +170,7 @@ struct StatusResponder: HTTPResponder {
     }
 
     private func carryOut(
-        _ verb: LaneAction.Verb, _ lane: ServiceStatus.Lane, _ request: Request
+        _ verb: LaneAction.Verb, _ lane: ServiceStatus.Lane, waiting: String
     ) async -> Response {
         switch verb {
         case .pause:
@@ -185,8 +186,7 @@ struct StatusResponder: HTTPResponder {
             _ = publisher.resume(lane: lane.name)
             return Self.json(.ok, StatusJSON.paused(lane.name, false))
         case .release:
-            let asked = request.uri.queryParameters["waiting"].map(String.init) ?? FloodRelease.send.rawValue
-            guard let waiting = FloodRelease(rawValue: asked) else {
+            guard let waiting = FloodRelease(rawValue: waiting) else {
                 let choices = FloodRelease.allCases.map(\.rawValue).joined(separator: " or ")
                 return Self.problem(.badRequest, "waiting must be \(choices).")
             }

@@ -67,7 +67,7 @@ struct LedgerLocator {
         guard let topic = topics[results.topic] else {
             return KafkaFailure(
                 code: "UNKNOWN_TOPIC_OR_PART", isRetriable: true,
-                detail: "Results topic \(results.topic) does not exist, or this user may not see it",
+                detail: "Results topic \(results.topic) \(TopicRules.isMissing)",
                 remedy: "Run `newswire topics --create --config FILE`, or grant this user DESCRIBE on it.")
         }
         guard results.partition < topic.count else {

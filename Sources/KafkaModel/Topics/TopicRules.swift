@@ -111,6 +111,9 @@ extension TopicRules {
     }
 
     static let create = "newswire topics --create --config FILE"
+    /// The end of a sentence that begins with a topic which no broker shows.
+    public static let isMissing = "does not exist, or this user may not see it"
+    public static let missingRemedy = "create it: \(create), or grant this user DESCRIBE on it"
 
     /// - Parameter states: the topics that exist; others may be among them.
     /// - Returns: in the order of `topics`.
@@ -132,8 +135,7 @@ extension TopicRules {
             }
         return Finding(
             topic: name, use: use, problem: .missing, severity: severity,
-            sentence: "does not exist, or this user may not see it",
-            remedy: "create it: \(Self.create), or grant this user DESCRIBE on it")
+            sentence: Self.isMissing, remedy: Self.missingRemedy)
     }
 
     private func partitions(

@@ -116,7 +116,7 @@ extension ValidationError {
 extension KafkaFailure {
     static func missing(topic: String) -> KafkaFailure {
         KafkaFailure(
-            code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) does not exist, or this user may not see it",
+            code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) \(TopicRules.isMissing)",
             remedy: "Create it: newswire topics --create --config FILE")
     }
 }

@@ -111,12 +111,13 @@ struct PublishCommand: ParsableCommand {
             isSound = false
             errors.line(Self.remedy(total.bad, maxBad, isResumable: progresses?.isEmpty == false))
         }
-        guard hasBegun else { throw ExitCode.failure }
-        do {
-            try Terminal.standardOutput.line(Self.summary(total, topic: topic, elapsed: start.duration(to: .now)))
-        } catch {
-            // Nobody reads: the events are on the topic all the same.
-            isSound = isSound && error == .success
+        if hasBegun {
+            do {
+                try Terminal.standardOutput.line(Self.summary(total, topic: topic, elapsed: start.duration(to: .now)))
+            } catch {
+                // Nobody reads: the events are on the topic all the same.
+                isSound = isSound && error == .success
+            }
         }
         guard isSound, !total.isInterrupted else {
             progresses?.removeUnused()

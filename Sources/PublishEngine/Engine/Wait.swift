@@ -127,8 +127,7 @@ extension Engine {
             let topics = lanes[lane].counts.missing.joined(separator: ", ")
             add(
                 .missingTopic, lanes[lane].counts.missingSince,
-                "the topic \(topics) does not exist, or this user may not see it",
-                "create it: newswire topics --create --config FILE, or grant this user DESCRIBE on it")
+                "the topic \(topics) \(TopicRules.isMissing)", TopicRules.missingRemedy)
         }
         if let since = lanes[lane].counts.unequalSince {
             add(

@@ -115,9 +115,9 @@ extension Telemetry {
                 .init(
                     code: "missing-topic",
                     detail:
-                        "the topic of dead letters does not exist, or this user may not see it: an event that fails "
-                        + "would hold back its partition",
-                    remedy: "create it: newswire topics --create --config FILE, or grant this user DESCRIBE on it"))
+                        "the topic of dead letters \(TopicRules.isMissing): an event that fails would hold back its "
+                        + "partition",
+                    remedy: TopicRules.missingRemedy))
         }
         for reason in state.refused {
             reasons.append(
