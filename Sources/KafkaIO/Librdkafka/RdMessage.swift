@@ -5,7 +5,9 @@ import NewsModel
 extension SourceRecord {
     init(_ message: UnsafePointer<rd_kafka_message_t>) {
         self.init(
-            offset: message.pointee.offset, timestamp: message.timestamp, key: message.key, value: message.value,
+            offset: message.pointee.offset, timestamp: message.timestamp,
+            copying: message.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len) },
+            message.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.len) },
             headers: message.headers)
     }
 }

@@ -26,7 +26,7 @@ public struct Fingerprint: Sendable, Hashable {
         bytes.withUnsafeBufferPointer { mix($0) }
     }
 
-    private mutating func mix(_ bytes: UnsafeBufferPointer<UInt8>) {
+    mutating func mix(_ bytes: UnsafeBufferPointer<UInt8>) {
         var index = 0
         while index + 8 <= bytes.count, let start = bytes.baseAddress {
             step(UnsafeRawPointer(start).loadUnaligned(fromByteOffset: index, as: UInt64.self))

@@ -11,8 +11,11 @@ public struct RecordIdentity: Sendable, Hashable {
     public init(of record: SourceRecord) {
         var fingerprint = Fingerprint()
         fingerprint.mix(UInt64(bitPattern: record.timestamp?.nanoseconds ?? .min))
-        fingerprint.mix(record.key)
-        fingerprint.mix(record.value)
+        // Absent bytes are not empty ones.
+        fingerprint.mix(UInt64(record.hasKey ? 1 : 0))
+        record.withKey { fingerprint.mix($0) }
+        fingerprint.mix(UInt64(record.hasValue ? 1 : 0))
+        record.withValue { fingerprint.mix($0) }
         hash = fingerprint.value
     }
 
@@ -40,13 +43,5 @@ public struct RecordIdentity: Sendable, Hashable {
             return nil
         }
         self.hash = hash
-    }
-}
-
-extension Fingerprint {
-    /// Absent bytes are not empty ones.
-    fileprivate mutating func mix(_ bytes: [UInt8]?) {
-        mix(UInt64(bytes == nil ? 0 : 1))
-        if let bytes { mix(bytes) }
     }
 }

@@ -22,11 +22,11 @@ public final class NewsDecoder {
     public func decode(_ record: SourceRecord) -> Result<NewsEvent, Undecodable> {
         var envelope = Envelope(record.headers)
         do throws(Undecodable) {
-            guard let value = record.value else {
+            let decoded = try record.withValue { value throws(Undecodable) in try event(in: value, &envelope) }
+            guard let decoded else {
                 throw Undecodable(.tombstone, "the record has no value (a tombstone), so there is no event in it")
             }
-            guard !value.isEmpty else { throw Undecodable(.empty, "the record's value is empty") }
-            return .success(try event(in: value, &envelope))
+            return .success(decoded)
         } catch {
             var undecodable = error
             undecodable.eventID = envelope.eventID
@@ -34,8 +34,11 @@ public final class NewsDecoder {
         }
     }
 
-    private func event(in value: [UInt8], _ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
-        try read(value)
+    private func event(
+        in value: UnsafeBufferPointer<UInt8>, _ envelope: inout Envelope
+    ) throws(Undecodable) -> NewsEvent {
+        guard !value.isEmpty else { throw Undecodable(.empty, "the record's value is empty") }
+        members.read(try parser.object(in: value))
         if envelope.isStructured || looksLikeCloudEvent {
             try open(&envelope)
         }

@@ -3,24 +3,75 @@ public struct SourceRecord: Sendable, Hashable {
     public var offset: Int64
     /// The broker's or producer's timestamp; `nil` when the record carries none.
     public var timestamp: Instant?
-    public var key: [UInt8]?
-    /// `nil` is a tombstone.
-    public var value: [UInt8]?
     public var headers: [RecordHeader]
+    /// The key, then the value: one piece of memory for both, since every record that is read needs it.
+    @usableFromInline
+    var bytes: [UInt8]
+    @usableFromInline
+    package private(set) var hasKey: Bool
+    @usableFromInline
+    package private(set) var hasValue: Bool
+    @usableFromInline
+    var keyCount: Int
 
     public init(
         offset: Int64, timestamp: Instant? = nil, key: [UInt8]? = nil, value: [UInt8]?, headers: [RecordHeader] = []
     ) {
         self.offset = offset
         self.timestamp = timestamp
-        self.key = key
-        self.value = value
         self.headers = headers
+        bytes = (key ?? []) + (value ?? [])
+        (hasKey, hasValue, keyCount) = (key != nil, value != nil, key?.count ?? 0)
+    }
+
+    /// Copies key and value out of foreign memory.
+    package init(
+        offset: Int64, timestamp: Instant?, copying key: UnsafeRawBufferPointer?, _ value: UnsafeRawBufferPointer?,
+        headers: [RecordHeader]
+    ) {
+        self.offset = offset
+        self.timestamp = timestamp
+        self.headers = headers
+        bytes = []
+        bytes.reserveCapacity((key?.count ?? 0) + (value?.count ?? 0))
+        if let key { bytes.append(contentsOf: key) }
+        if let value { bytes.append(contentsOf: value) }
+        (hasKey, hasValue, keyCount) = (key != nil, value != nil, key?.count ?? 0)
+    }
+
+    /// A copy; see `withKey`.
+    public var key: [UInt8]? {
+        get { withKey { Array($0) } }
+        set { self = SourceRecord(offset: offset, timestamp: timestamp, key: newValue, value: value, headers: headers) }
+    }
+
+    /// A copy; see `withValue`. `nil` is a tombstone.
+    public var value: [UInt8]? {
+        get { withValue { Array($0) } }
+        set { self = SourceRecord(offset: offset, timestamp: timestamp, key: key, value: newValue, headers: headers) }
+    }
+
+    /// - Returns: `nil` without a key.
+    @inlinable
+    package func withKey<R, E>(_ read: (UnsafeBufferPointer<UInt8>) throws(E) -> R) throws(E) -> R? {
+        guard hasKey else { return nil }
+        return try bytes.withUnsafeBufferPointer { bytes throws(E) in
+            try read(UnsafeBufferPointer(rebasing: bytes.prefix(keyCount)))
+        }
+    }
+
+    /// - Returns: `nil` without a value.
+    @inlinable
+    package func withValue<R, E>(_ read: (UnsafeBufferPointer<UInt8>) throws(E) -> R) throws(E) -> R? {
+        guard hasValue else { return nil }
+        return try bytes.withUnsafeBufferPointer { bytes throws(E) in
+            try read(UnsafeBufferPointer(rebasing: bytes.dropFirst(keyCount)))
+        }
     }
 
     /// The size of key, value and headers, in bytes.
     public var byteCount: Int {
-        (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(0) { $0 + $1.byteCount }
+        headers.isEmpty ? bytes.count : headers.reduce(bytes.count) { $0 + $1.byteCount }
     }
 }
 
