@@ -49,11 +49,7 @@ extension Duration {
     public var nanoseconds: Int64 {
         // Nearly all are below nine seconds; dividing 128 bits costs more than all the rest of the arithmetic.
         if let short = Int64(exactly: attoseconds) { return short / 1_000_000_000 }
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, overflowed) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return overflowed ? (seconds < 0 ? .min : .max) : sum
+        return Int64(clamping: attoseconds / 1_000_000_000)
     }
 }
 
