@@ -24,18 +24,16 @@ enum PayloadHeaders {
     /// Both expiries: the hub documents its own header, current APNs reads `apns-expiration`. Without any, APNs tries
     /// once, and a phone that is off never gets the alert.
     private static func apple(_ content: PayloadContent, expiry: Instant?) -> [HeaderField] {
-        var fields: [HeaderField] = []
-        fields.reserveCapacity(5)
-        fields.append(HeaderField("apns-push-type", "alert"))
-        fields.append(HeaderField("apns-priority", content.urgency == .breaking ? "10" : "5"))
-        fields.append(HeaderField("apns-collapse-id", content.collapseID))
-        if let expiry {
-            // 0 would mean to try once.
-            let seconds = max(expiry.nanoseconds / 1_000_000_000, 1)
-            let time = Instant(milliseconds: seconds * 1_000).description
-            fields.append(HeaderField("apns-expiration", String(seconds)))
-            fields.append(HeaderField("ServiceBusNotification-Apns-Expiry", time))
-        }
-        return fields
+        let type = HeaderField("apns-push-type", "alert")
+        let priority = HeaderField("apns-priority", content.urgency == .breaking ? "10" : "5")
+        let collapse = HeaderField("apns-collapse-id", content.collapseID)
+        guard let expiry else { return [type, priority, collapse] }
+        // 0 would mean to try once.
+        let seconds = max(expiry.nanoseconds / 1_000_000_000, 1)
+        let time = Instant(milliseconds: seconds * 1_000).description
+        return [
+            type, priority, collapse, HeaderField("apns-expiration", String(seconds)),
+            HeaderField("ServiceBusNotification-Apns-Expiry", time),
+        ]
     }
 }
