@@ -18,18 +18,19 @@ public struct ResultRecord: Sendable, Hashable {
     public var latency: Latency
     public var error: Failure?
     /// The hub accepted it although its story was recalled meanwhile: the request was already sent.
-    public var afterRecall = false
+    public var afterRecall: Bool
     /// The parts of the notification that were shortened or left out to fit, e.g. `["summary", "message"]`.
-    public var cut: [String] = []
+    public var cut: [String]
     /// Categories of the event that it was not sent to, as one expression has room for 20 tags only.
-    public var leftOut: [String] = []
+    public var leftOut: [String]
 
     @inlinable
     public init(
         eventID: String?, platform: Platform, outcome: Outcome, categories: [String] = [], tags: [String] = [],
         lane: String, attempts: Int = 0, httpStatus: Int? = nil, notificationID: String? = nil,
         trackingID: String? = nil, source: Source, publishedAt: Instant? = nil, settledAt: Instant,
-        latency: Latency = Latency(), error: Failure? = nil
+        latency: Latency = Latency(), error: Failure? = nil, afterRecall: Bool = false, cut: [String] = [],
+        leftOut: [String] = []
     ) {
         self.eventID = eventID
         self.platform = platform
@@ -46,6 +47,9 @@ public struct ResultRecord: Sendable, Hashable {
         self.settledAt = settledAt
         self.latency = latency
         self.error = error
+        self.afterRecall = afterRecall
+        self.cut = cut
+        self.leftOut = leftOut
     }
 
     /// The event's position on its topic.

@@ -46,7 +46,7 @@ public final class StoreRequest: Sendable {
     public let carried: [RecordHeader]
 
     package init(
-        delivery: DeliveryID, result: ResultRecord, version: String?, identity: RecordIdentity,
+        delivery: DeliveryID, result: consuming ResultRecord, version: String?, identity: RecordIdentity,
         carried: [RecordHeader]
     ) {
         self.delivery = delivery

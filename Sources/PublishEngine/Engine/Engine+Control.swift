@@ -17,7 +17,7 @@ extension Engine {
         for platform in settings.platforms.indices {
             for lane in lanes.ids {
                 for id in openDeliveries(of: StoryID(orderKey, platform: platform, lane: lane))
-                where partitions.event(of: id)?.orderKey == orderKey {
+                where partitions.event(of: id)?.event.orderKey == orderKey {
                     withdraw(id, for: .recalled, &turn)
                 }
             }

@@ -14,7 +14,7 @@ extension Engine {
             sendProbe(&turn)
             return
         }
-        for lane in lanes.ids where lanes[lane].flood != nil { sendFloodProbe(lane, &turn) }
+        for lane in lanes.ids where lanes[lane].isFlooded { sendFloodProbe(lane, &turn) }
         while inFlight.count < concurrency.limit, let lane = nextLane() {
             guard let (place, content) = nextReady(lane, &turn) else { continue }
             if let earliest = notBefore(turn, reserve: reserve(for: lane)) {
@@ -29,7 +29,7 @@ extension Engine {
     mutating func nextReady(_ lane: LaneID, _ turn: inout Turn) -> (Place, ExaminedRecord)? {
         guard let id = lanes[lane].ready.first else { return nil }
         guard let place = partitions.place(of: id), partitions[place.slot].isSending, partitions[place].phase == .ready,
-            let content = partitions[recordOf: place].content
+            let content = partitions.content(of: place)
         else {
             lanes[lane].ready.removeFirst()
             return nil
@@ -86,7 +86,7 @@ extension Engine {
         while let next = lanes[lane].retries.min, next.until <= turn.now {
             lanes[lane].retries.removeMin()
             guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
-            if next.notBefore > turn.now, let content = partitions[recordOf: place].content, !content.isStale(turn) {
+            if next.notBefore > turn.now, let content = partitions.content(of: place), !content.isStale(turn) {
                 // Its deadline seemed to have come, but the clock was set back meanwhile.
                 delay(place, notBefore: next.notBefore, turn)
             } else {
@@ -104,7 +104,7 @@ extension Engine {
     mutating func delay(_ place: Place, notBefore: Instant, _ turn: Turn) {
         partitions[place].delay()
         var until = notBefore
-        if let content = partitions[recordOf: place].content {
+        if let content = partitions.content(of: place) {
             until = min(until, content.staleAt, steady(of: content.deadline))
         }
         lanes[place.lane].retry(place.id, notBefore: notBefore, until: max(until, turn.now + .milliseconds(1)))

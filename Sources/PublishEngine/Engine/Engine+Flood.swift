@@ -10,7 +10,7 @@ extension Engine {
         guard outcome.isDeadLettered || outcome == .accepted, partitions[recordOf: place].release == nil else { return }
         let lane = place.lane
         lanes[lane].floodGuard.note(failed: outcome.isDeadLettered)
-        if lanes[lane].flood == nil, lanes[lane].floodGuard.trips {
+        if !lanes[lane].isFlooded, lanes[lane].floodGuard.trips {
             lanes[lane].flood = Halt(
                 reason: .flood, detail: "lane \(lanes[lane].settings.name): most recent events ended as dead letters",
                 lane: lanes[lane].settings.name, at: turn.now, probeAfter: settings.probeFirst)
@@ -40,7 +40,7 @@ extension Engine {
     }
 
     mutating func judgeFloodProbe(_ verdict: Verdict, _ id: RequestID, _ turn: Turn) {
-        guard let lane = lanes.ids.first(where: { lanes[$0].flood?.probe == id }) else { return }
+        guard let lane = lanes.ids.first(where: { lanes[$0].isFlooded && lanes[$0].flood?.probe == id }) else { return }
         if case .accepted = verdict {
             lanes[lane].endFlood()
         } else {
@@ -51,7 +51,7 @@ extension Engine {
     /// An operator decides about a lane that a flood has stopped, and about what waits on its partitions below these ends,
     /// read or not. Later records are news again.
     mutating func release(_ lane: LaneID, _ release: FloodRelease, upTo ends: [TopicPartition: Int64]) {
-        guard lanes[lane].flood != nil else { return }
+        guard lanes[lane].isFlooded else { return }
         lanes[lane].endFlood()
         for slot in lanes[lane].slots {
             if let end = ends[partitions[slot].id] { partitions[slot].release(release, upTo: end) }

@@ -36,12 +36,12 @@ extension Engine {
     mutating func examine(_ turn: inout Turn) {
         guard isRunning else { return }
         for lane in lanes.ids where !lanes[lane].isPaused {
-            while lanes[lane].flood == nil, let next = lanes[lane].unexamined.popFirst() { examine(next, &turn) }
+            while !lanes[lane].isFlooded, let next = lanes[lane].unexamined.popFirst() { examine(next, &turn) }
         }
     }
 
     /// Every delivery of the record is settled or joins its story.
-    mutating func examine(_ next: Lane.Unexamined, _ turn: inout Turn) {
+    mutating func examine(_ next: consuming Lane.Unexamined, _ turn: inout Turn) {
         guard let first = partitions.place(of: next.id), partitions[first.slot].isSending else { return }
         let record = next.record
         let identity = RecordIdentity(of: record)
@@ -65,8 +65,8 @@ extension Engine {
     }
 
     private mutating func admit(
-        _ event: NewsEvent, of record: SourceRecord, _ identity: RecordIdentity, _ first: Place, _ wanted: UInt16,
-        _ turn: inout Turn
+        _ event: consuming NewsEvent, of record: consuming SourceRecord, _ identity: RecordIdentity, _ first: Place,
+        _ wanted: UInt16, _ turn: inout Turn
     ) {
         let routing = rules.router.route(event)
         let routed = RoutedEvent(event, routing, by: rules)
@@ -74,10 +74,10 @@ extension Engine {
             record: record, identity: identity, routed: routed, maxAge: lanes[first.lane].settings.maxAge, turn)
         partitions[first.slot].examined(content, at: first.index)
 
-        switch event.status {
+        switch routed.event.status {
         case .withheld: return settleAll(wanted, of: first, as: .withheld, .withheld, &turn)
         case .canceled:
-            recallEverywhere(event.orderKey, &turn)
+            recallEverywhere(routed.event.orderKey, &turn)
             return settleAll(wanted, of: first, as: .canceled, .canceled, &turn)
         case .usable: break
         }
@@ -85,28 +85,29 @@ extension Engine {
             return settleAll(wanted, of: first, as: .unroutable, failure, &turn)
         }
         for platform in settings.platforms.indices where wanted & (1 << platform) != 0 {
-            admit(first.on(platform), content, event, &turn)
+            admit(first.on(platform), content, routed, &turn)
         }
         advanceStories(&turn)
     }
 
     private mutating func admit(
-        _ place: Place, _ content: ExaminedRecord, _ event: NewsEvent, _ turn: inout Turn
+        _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, _ turn: inout Turn
     ) {
-        if recalled.contains(event.orderKey) { return settle(place, as: .canceled, .recalled, &turn) }
+        let orderKey = routed.event.orderKey
+        if recalled.contains(orderKey) { return settle(place, as: .canceled, .recalled, &turn) }
         if content.isStale(turn) { return settle(place, as: .expired, content.expiry, &turn) }
         if partitions[recordOf: place].release == .deadLetter { return settle(place, as: .exhausted, .released, &turn) }
-        let delivery = RecentDeliveries.delivery(of: event, platform: place.platform)
+        let delivery = RecentDeliveries.delivery(of: routed, platform: place.platform)
         let isFirst = partitions[place.slot].recent.insert(delivery)
-        let fingerprint = RecentDeliveries.story(event.orderKey, platform: place.platform)
+        let fingerprint = RecentDeliveries.story(orderKey, platform: place.platform)
         let story = StoryID(fingerprint, lane: place.lane)
         // A redriven record is sent although its id is known.
         guard isFirst || content.record.isRedriven else { return joinTwin(story, place, &turn) }
-        if let version = event.version, partitions[place.slot].recent.isOutdated(version, ofStory: fingerprint) {
+        if let version = routed.event.version, partitions[place.slot].recent.isOutdated(version, ofStory: fingerprint) {
             if isFirst { partitions[place.slot].recent.remove(delivery) }
             return settle(place, as: .superseded, .outdated, &turn)
         }
-        join(story, place, event, isOwner: isFirst, &turn)
+        join(story, place, routed, isOwner: isFirst, &turn)
     }
 
     /// The platforms of a record that still need an outcome, as bits: the ledger knows the others as done, and a redriven

@@ -129,7 +129,7 @@ extension Engine {
     }
 
     private func attemptsMax(_ place: Place) -> Int {
-        let hasDeadline = partitions[recordOf: place].content?.hasDeadline ?? false
+        let hasDeadline = partitions.content(of: place)?.hasDeadline ?? false
         return settings.retry.attempts ?? (hasDeadline ? .max : RetrySchedule.attemptsWithoutDeadline)
     }
 

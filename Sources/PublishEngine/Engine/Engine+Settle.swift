@@ -30,13 +30,13 @@ extension Engine {
         _ place: Place, as outcome: Outcome, _ failure: ResultRecord.Failure?, reply: HubReply? = nil,
         _ turn: inout Turn
     ) {
-        guard let content = partitions[recordOf: place].content else { return }
+        guard let content = partitions.content(of: place) else { return }
         let delivery = partitions[place]
         // Its story waits until the result is on its way: a later one's result must not be stored before it.
         if delivery.story != .none, !outcome.isDeadLettered { stories.noteEnd(of: delivery.story) }
         partitions[place.slot].settle(place, isDeadLettered: outcome.isDeadLettered, at: turn.now)
-        if delivery.claim == .owner, outcome != .accepted, let event = content.routed?.event {
-            forgetID(of: event, place)
+        if delivery.claim == .owner, outcome != .accepted, let routed = content.routed {
+            forgetID(of: routed, place)
         }
         guardAgainstFlood(place, endingAs: outcome, turn)
 
@@ -54,13 +54,13 @@ extension Engine {
 
     private func result(
         of place: Place, _ content: ExaminedRecord, as outcome: Outcome, _ failure: ResultRecord.Failure?,
-        _ reply: HubReply?, _ turn: Turn
+        _ reply: HubReply?, _ turn: borrowing Turn
     ) -> ResultRecord {
         let delivery = partitions[place]
         let offset = partitions[recordOf: place].offset
         let writtenAt = partitions[recordOf: place].writtenAt
         let routing = content.routed?.routing
-        var result = ResultRecord(
+        return ResultRecord(
             eventID: content.eventID, platform: settings.platforms[place.platform], outcome: outcome,
             categories: routing?.categories ?? [], tags: routing?.tags ?? [], lane: lanes[place.lane].settings.name,
             attempts: Int(delivery.attempts), httpStatus: reply?.status, notificationID: reply?.notificationID,
@@ -69,11 +69,8 @@ extension Engine {
             latency: .init(
                 queue: delivery.firstSentAt.map { max(.zero, $0 - writtenAt) }, hub: delivery.hubTime,
                 total: max(.zero, turn.wall - writtenAt)),
-            error: failure)
-        result.cut = delivery.cuts.names
-        result.leftOut = routing?.leftOut ?? []
-        if outcome == .accepted, delivery.withdrawal == .recalled { result.afterRecall = true }
-        return result
+            error: failure, afterRecall: outcome == .accepted && delivery.withdrawal == .recalled,
+            cut: delivery.cuts.names, leftOut: routing?.leftOut ?? [])
     }
 }
 

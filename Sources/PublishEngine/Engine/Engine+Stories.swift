@@ -5,21 +5,21 @@ import NewsModel
 /// Deliveries of one story leave in order, and the newest version wins.
 extension Engine {
     /// - Parameter isOwner: it entered its event's id into the duplicate window.
-    mutating func join(_ story: StoryID, _ place: Place, _ event: NewsEvent, isOwner: Bool, _ turn: inout Turn) {
+    mutating func join(_ story: StoryID, _ place: Place, _ routed: RoutedEvent, isOwner: Bool, _ turn: inout Turn) {
         partitions[place].claim(isOwner: isOwner)
         if stories.begin(story, with: place.id) {
             partitions[place].lead(story)
-            lead(place, event, turn)
+            lead(place, routed, turn)
             return
         }
         partitions[place].wait(in: story)
         _ = stories.append(place.id, to: story)
-        if event.version != nil { supersede(in: story, by: event, place.id, &turn) }
+        if routed.event.version != nil { supersede(in: story, by: routed.event, place.id, &turn) }
     }
 
     /// The delivery is the head of its story: it may leave, or waits for its embargo.
-    private mutating func lead(_ place: Place, _ event: NewsEvent, _ turn: Turn) {
-        if let embargo = event.embargoUntil, embargo > turn.embargoClock {
+    private mutating func lead(_ place: Place, _ routed: RoutedEvent, _ turn: borrowing Turn) {
+        if let embargo = routed.event.embargoUntil, embargo > turn.embargoClock {
             partitions[place].delay()
             lanes[place.lane].embargo(place.id, until: embargo)
         } else {
@@ -33,7 +33,8 @@ extension Engine {
         in story: StoryID, by newer: NewsEvent, _ newest: DeliveryID, _ turn: inout Turn
     ) {
         for id in openDeliveries(of: story) where id != newest {
-            guard let event = partitions.event(of: id), event.orderKey == newer.orderKey, let version = event.version,
+            guard let event = partitions.event(of: id)?.event, event.orderKey == newer.orderKey,
+                let version = event.version,
                 let newerVersion = newer.version, version < newerVersion
             else { continue }
             withdraw(id, for: .superseded, &turn)
@@ -63,14 +64,14 @@ extension Engine {
     private mutating func advance(_ story: StoryID, _ turn: inout Turn) {
         while let next = stories.popWaiting(of: story) {
             guard let place = partitions.place(of: next), partitions[place].phase == .waiting,
-                let event = partitions[recordOf: place].content?.routed?.event
+                let routed = partitions.content(of: place)?.routed
             else { continue }
-            if partitions[place].claim == .awaitsTwin, !takePlaceOfTwin(place, event) {
+            if partitions[place].claim == .awaitsTwin, !takePlaceOfTwin(place, routed) {
                 settle(place, as: .duplicate, .duplicate, &turn)
                 continue
             }
             stories.setHead(next, of: story)
-            lead(place, event, turn)
+            lead(place, routed, turn)
             return
         }
     }
@@ -88,26 +89,26 @@ extension Engine {
     }
 
     /// - Returns: `false` if the twin was accepted.
-    private mutating func takePlaceOfTwin(_ place: Place, _ event: NewsEvent) -> Bool {
+    private mutating func takePlaceOfTwin(_ place: Place, _ routed: RoutedEvent) -> Bool {
         let isFirst = partitions[place.slot].recent.insert(
-            RecentDeliveries.delivery(of: event, platform: place.platform))
+            RecentDeliveries.delivery(of: routed, platform: place.platform))
         partitions[place].claim(isOwner: isFirst)
         return isFirst
     }
 
     /// Another try, by an editor for example, is no duplicate; unless a redriven copy is already under way.
-    mutating func forgetID(of event: NewsEvent, _ place: Place) {
+    mutating func forgetID(of routed: RoutedEvent, _ place: Place) {
         for other in openDeliveries(of: partitions[place].story)
         where other != place.id && other.slot == place.slot && other.platform == place.platform {
             guard let other = partitions.place(of: other),
-                let twin = partitions[recordOf: other].content?.routed?.event,
-                twin.id == event.id, twin.version?.text == event.version?.text,
+                let twin = partitions.content(of: other)?.routed?.event,
+                twin.id == routed.event.id, twin.version?.text == routed.event.version?.text,
                 // One that waits for this ending looks for itself.
                 partitions[other].claim != .awaitsTwin
             else { continue }
             partitions[other].claim(isOwner: true)
             return
         }
-        partitions[place.slot].recent.remove(RecentDeliveries.delivery(of: event, platform: place.platform))
+        partitions[place.slot].recent.remove(RecentDeliveries.delivery(of: routed, platform: place.platform))
     }
 }

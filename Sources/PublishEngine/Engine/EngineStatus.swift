@@ -104,7 +104,7 @@ public struct InFlightRequest: Sendable {
 extension Engine {
     public func inFlightRequest(_ id: RequestID) -> InFlightRequest? {
         guard let request = inFlight[id], let place = partitions.place(of: request.delivery),
-            let content = partitions[recordOf: place].content
+            let content = partitions.content(of: place)
         else { return nil }
         return InFlightRequest(
             delivery: place.id,

@@ -30,17 +30,19 @@ final class ExaminedRecord: Sendable {
 
     /// - Parameter maxAge: the lane's.
     init(
-        record: SourceRecord, identity: RecordIdentity, routed: RoutedEvent, maxAge: Duration?, _ turn: borrowing Turn
+        record: consuming SourceRecord, identity: RecordIdentity, routed: RoutedEvent, maxAge: Duration?,
+        _ turn: borrowing Turn
     ) {
+        let timestamp = record.timestamp
         self.record = record
         self.identity = identity
         self.routed = routed
         eventID = routed.event.id
         let (expiresAt, embargo) = (routed.event.expiresAt, routed.event.embargoUntil)
-        let tooOldAt = maxAge.map { max(record.timestamp ?? turn.wall, embargo ?? .distantPast) + $0 }
+        let tooOldAt = maxAge.map { max(timestamp ?? turn.wall, embargo ?? .distantPast) + $0 }
         staleAt = embargo == nil ? maxAge.map { turn.now + $0 } ?? .distantFuture : .distantFuture
         // Without a time of its own a record is as old as the time since it was read, by the clock that is never set.
-        let isDatedByUs = record.timestamp == nil && embargo == nil
+        let isDatedByUs = timestamp == nil && embargo == nil
         deadline = min(expiresAt ?? .distantFuture, isDatedByUs ? .distantFuture : tooOldAt ?? .distantFuture)
         let freshUntil = turn.wall + (staleAt - turn.now)
         self.expiresAt = expiresAt ?? tooOldAt.map { min($0, freshUntil) }

@@ -81,8 +81,10 @@ struct Lane: Sendable {
     /// behind it pile up without bound.
     var spanMax: Int { settings.window.records * 2 }
 
+    /// `flood` without a look at its texts.
+    var isFlooded: Bool { if case .some = flood { true } else { false } }
     /// Neither paused nor stopped by a flood.
-    var maySend: Bool { !isPaused && flood == nil }
+    var maySend: Bool { !isPaused && !isFlooded }
     /// It has earned a request although a more urgent lane has work.
     var hasFloorDue: Bool { floorCredit >= 100 }
 
@@ -153,7 +155,8 @@ extension [Lane] {
     var ids: LazyMapSequence<Range<Int>, LaneID> { indices.lazy.map { LaneID($0) } }
 
     subscript(lane: LaneID) -> Lane {
-        get { self[lane.index] }
+        // In place: a copy would count the references of all its queues.
+        _read { yield self[lane.index] }
         _modify { yield &self[lane.index] }
     }
 }

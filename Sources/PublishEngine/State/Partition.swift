@@ -17,6 +17,9 @@ struct Partition: Sendable {
     private(set) var phase: Phase
     /// Records that are not yet done, and done ones behind them, in the order they were read.
     private(set) var entries: Deque<Entry> = []
+    /// What the entries' records hold: `nil` before a record was examined, and again once every delivery has its outcome.
+    /// Apart from the entries, which are looked at all the time and then count no reference.
+    private var contents: Deque<ExaminedRecord?> = []
     private var deliveries: Deque<Delivery> = []
     /// The sequence of the first entry.
     private var base: UInt32 = 0
@@ -54,8 +57,6 @@ struct Partition: Sendable {
     /// One record.
     struct Entry: Sendable {
         let offset: Int64
-        /// `nil` before it was examined, and again once every delivery has its outcome.
-        fileprivate(set) var content: ExaminedRecord?
         let byteCount: Int
         /// By the clock on the wall.
         let readAt: Instant
@@ -169,9 +170,10 @@ struct Partition: Sendable {
         if let release, record.offset >= release.end { self.release = nil }
         entries.append(
             Entry(
-                offset: record.offset, content: nil, byteCount: record.byteCount, readAt: wall,
+                offset: record.offset, byteCount: record.byteCount, readAt: wall,
                 writtenAt: record.timestamp.map { min($0, wall) } ?? wall, unsettled: UInt8(platformCount),
                 open: UInt8(platformCount), release: release?.decision))
+        contents.append(nil)
         for _ in 0..<platformCount { deliveries.append(Delivery()) }
         return sequence
     }
@@ -201,7 +203,9 @@ struct Partition: Sendable {
         _modify { yield &deliveries[index * platformCount + platform] }
     }
 
-    mutating func examined(_ content: ExaminedRecord, at index: Int) { entries[index].content = content }
+    mutating func examined(_ content: ExaminedRecord, at index: Int) { contents[index] = content }
+
+    func content(at index: Int) -> ExaminedRecord? { contents[index] }
 
     /// W: every record below has all its results acknowledged. `nil` before anything was read.
     var lowWatermark: Int64? { entries.first?.offset ?? position }
@@ -226,7 +230,7 @@ struct Partition: Sendable {
         unstored += 1
         self[place.index, place.platform].settle(isDeadLettered: isDeadLettered)
         entries[place.index].unsettled -= 1
-        if entries[place.index].unsettled == 0 { entries[place.index].content = nil }
+        if entries[place.index].unsettled == 0 { contents[place.index] = nil }
     }
 
     mutating func deadLetterStored(_ place: Place, at now: Instant) {
@@ -255,10 +259,10 @@ struct Partition: Sendable {
         entries[place.index].open -= 1
         guard entries[place.index].open == 0 else { return nil }
         let bytes = entries[place.index].byteCount
-        // In place: a copy would count its content's reference.
         while !entries.isEmpty, entries[0].open == 0 {
             commit.note(firstResult: entries[0].firstResult)
             entries.removeFirst()
+            contents.removeFirst()
             deliveries.removeFirst(platformCount)
             base &+= 1
         }

@@ -5,8 +5,16 @@ import NewsModel
 /// The partitions that are ours, by slot. A slot is used again, under another occupancy.
 struct PartitionTable: Sendable {
     private var slots: [Partition] = []
-    /// One past the highest result offset known, by results partition; all lanes share them.
-    private var resultsEnds: [Int32: Int64] = [:]
+    /// All lanes share them.
+    private var resultsEnds: [ResultsEnd] = []
+    /// The results partition of each slot, by its index in `resultsEnds`: every acknowledgement asks for it.
+    private var resultsOfSlot: [Int] = []
+
+    private struct ResultsEnd: Sendable {
+        let partition: Int32
+        /// One past the highest result offset known.
+        var end: Int64 = 0
+    }
 
     /// In place: a copy would copy a whole window with the next change.
     subscript(slot: Int) -> Partition {
@@ -23,6 +31,9 @@ struct PartitionTable: Sendable {
         _read { yield slots[place.slot].entries[place.index] }
     }
 
+    /// What the delivery's record holds; see `Partition.content`.
+    func content(of place: Place) -> ExaminedRecord? { slots[place.slot].content(at: place.index) }
+
     /// The delivery's place, unless its partition went or its record is done.
     func place(of id: DeliveryID) -> Place? {
         let slot = id.slot
@@ -33,8 +44,8 @@ struct PartitionTable: Sendable {
     }
 
     /// The event behind a delivery that has no outcome yet.
-    func event(of id: DeliveryID) -> NewsEvent? {
-        place(of: id).flatMap { self[recordOf: $0].content?.routed?.event }
+    func event(of id: DeliveryID) -> RoutedEvent? {
+        place(of: id).flatMap { content(of: $0)?.routed }
     }
 
     /// Keeps its place in its story.
@@ -55,12 +66,20 @@ struct PartitionTable: Sendable {
             guard slots.count < DeliveryID.slotsMax else { return nil }
             slot = slots.count
             slots.append(.free(after: 0))
+            resultsOfSlot.append(0)
         }
+        resultsOfSlot[slot] = results(id.partition)
         slots[slot] = Partition(
             id: id, lane: lane, generation: generation, occupancy: nextOccupancy(of: slot),
             platformCount: settings.platforms.count, recent: RecentDeliveries(capacity: settings.duplicateWindow),
             at: now)
         return slot
+    }
+
+    private mutating func results(_ partition: Int32) -> Int {
+        if let known = resultsEnds.firstIndex(where: { $0.partition == partition }) { return known }
+        resultsEnds.append(ResultsEnd(partition: partition))
+        return resultsEnds.count - 1
     }
 
     /// Another incarnation of the partition follows in its slot, read from its beginning.
@@ -87,20 +106,20 @@ struct PartitionTable: Sendable {
 
     /// A result of the delivery's record stands at this offset.
     mutating func noteResult(at offset: Int64, of place: Place) {
-        let partition = slots[place.slot].id.partition
-        if offset + 1 < resultsEnds[partition] ?? 0 {
+        let results = resultsOfSlot[place.slot]
+        if offset + 1 < resultsEnds[results].end {
             // Acknowledgements come in the order of offsets: the results topic was made anew.
-            for slot in slots.indices where slots[slot].id.partition == partition { slots[slot].forgetResultOffsets() }
+            for slot in slots.indices where resultsOfSlot[slot] == results { slots[slot].forgetResultOffsets() }
         }
         slots[place.slot].noteResult(at: offset, of: place.index)
-        resultsEnds[partition] = offset + 1
+        resultsEnds[results].end = offset + 1
     }
 
     /// L for a partition; `nil` while its ledger is not read.
     mutating func ledgerStart(of slot: Int) -> Int64? {
         guard slots[slot].restored.end != nil else { return nil }
         slots[slot].restored.prune(below: slots[slot].lowWatermark)
-        return slots[slot].ledgerStart(acknowledgedEnd: resultsEnds[slots[slot].id.partition] ?? 0)
+        return slots[slot].ledgerStart(acknowledgedEnd: resultsEnds[resultsOfSlot[slot]].end)
     }
 
     // MARK: Counts

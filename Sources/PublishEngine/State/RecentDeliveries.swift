@@ -17,8 +17,8 @@ struct RecentDeliveries: Sendable {
         self.capacity = max(capacity, 0)
     }
 
-    static func delivery(of event: NewsEvent, platform: Int) -> Fingerprint {
-        delivery(id: event.id, version: event.version?.text, platform: platform)
+    static func delivery(of routed: RoutedEvent, platform: Int) -> Fingerprint {
+        delivery(id: routed.event.id, version: routed.event.version?.text, platform: platform)
     }
 
     static func delivery(id: String, version: String?, platform: Int) -> Fingerprint {

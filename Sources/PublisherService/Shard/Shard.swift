@@ -136,12 +136,13 @@ final class Shard {
         inputs.append(input)
         guard inputs.startDraining() else { return }
         while let next = inputs.next() {
-            actions.removeAll(keepingCapacity: true)
             let now = clock.now
             if next.isProgress { meter.progressAt = now.steady }
             if let traces, case .replies(let arrivals) = next { traces.arrived(arrivals, at: now.wall) }
             engine.handle(next, at: now, into: &actions)
-            for action in actions { carryOut(action) }
+            // First to last, but taken out of the array: a copy of each would count all its references.
+            actions.reverse()
+            while let action = actions.popLast() { carryOut(action) }
         }
         armAlarm()
     }
@@ -176,7 +177,7 @@ final class Shard {
 
     // MARK: Actions
 
-    private func carryOut(_ action: Action) {
+    private func carryOut(_ action: consuming Action) {
         switch action {
         case .send(let id, let request):
             authorize()
