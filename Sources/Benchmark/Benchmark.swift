@@ -3,7 +3,7 @@ import Foundation
 
 /// Measures the cost of the publisher's work.
 @main
-struct Benchmark: AsyncParsableCommand {
+struct Benchmark: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "benchmark", abstract: "Measures what the publisher's work costs. Build it with -c release.",
         subcommands: [StagesCommand.self, PathCommand.self], defaultSubcommand: StagesCommand.self)
@@ -39,7 +39,7 @@ struct StagesCommand: ParsableCommand {
     }
 }
 
-struct PathCommand: AsyncParsableCommand {
+struct PathCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path",
         abstract: "The real program from topic to hub, between a broker and a hub in this process.",
@@ -59,12 +59,12 @@ struct PathCommand: AsyncParsableCommand {
     @Flag(help: "One JSON object per scenario.")
     var json = false
 
-    func run() async throws {
+    func run() throws {
         if !json { print("scenario".padding(44), " per s  cpu us   MiB   p50 ms   p99 ms  longest") }
         for var scenario in Scenario.all where only.isEmpty || scenario.name.contains(only) {
             scenario.events = events ?? scenario.events
             scenario.partitions = partitions ?? scenario.partitions
-            let figures = try await PathRun(program: program, scenario: scenario).figures()
+            let figures = try PathRun(program: program, scenario: scenario).figures()
             try report(figures, json: json) { line(figures) }
         }
     }
