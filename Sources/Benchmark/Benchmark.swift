@@ -3,7 +3,7 @@ import Foundation
 
 /// Measures the cost of the publisher's work.
 @main
-struct Benchmark: AsyncParsableCommand {
+struct Benchmark: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "benchmark", abstract: "Measures what the publisher's work costs. Build it with -c release.",
         subcommands: [StagesCommand.self, PathCommand.self], defaultSubcommand: StagesCommand.self)
@@ -21,25 +21,37 @@ struct StagesCommand: ParsableCommand {
     var rounds = 5
     @Flag(help: "One JSON object per stage.")
     var json = false
-    @Flag(help: "Fails when a stage asks for memory more often than it used to, by more than a twentieth.")
+    @Flag(help: "Counts instructions too, with valgrind.")
+    var instructions = false
+    @Flag(help: "Fails when a stage allocates more often than it used to or, with --instructions, needs more of them.")
     var check = false
+    @Flag(help: "Only counts instructions, and prints them as the lines of InstructionsMax.swift.")
+    var record = false
 
     func run() throws {
-        if !json { print("stage".padding(34), "     ns allocations") }
-        var worse: [String] = []
-        for stage in try Stages().all where only.isEmpty || stage.name.contains(only) {
-            let cost = stage.cost(runs: runs, rounds: rounds)
+        let stages = try Stages().all.filter { only.isEmpty || $0.name.contains(only) }
+        let counts = instructions || record ? try Stage.instructions(of: stages, only: only) : []
+        if record {
+            for (stage, count) in zip(stages, counts) { print("        \"\(stage.name)\": \(count),") }
+            return
+        }
+        if !json { print("stage".padding(34), "     ns allocations instructions") }
+        var regressions: [String] = []
+        for (index, stage) in stages.enumerated() {
+            var cost = stage.cost(runs: runs, rounds: rounds)
+            if instructions { cost.instructions = counts[index] }
             try report(cost, json: json) {
                 cost.stage.padding(34) + String(format: "%8.0f %11.2f", cost.nanoseconds, cost.allocations)
+                    + (cost.instructions.map { String(format: " %12d", $0) } ?? "")
             }
-            if cost.allocations > cost.allocationsMax * 1.05 + 0.05 { worse.append(cost.stage) }
+            if let regression = cost.regression { regressions.append(regression) }
         }
-        guard check, !worse.isEmpty else { return }
-        throw BenchmarkFailure("more allocations than before: \(worse.joined(separator: "; "))")
+        guard check, !regressions.isEmpty else { return }
+        throw BenchmarkFailure("costs more than before: \(regressions.joined(separator: "; "))")
     }
 }
 
-struct PathCommand: AsyncParsableCommand {
+struct PathCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path",
         abstract: "The real program from topic to hub, between a broker and a hub in this process.",
@@ -59,12 +71,12 @@ struct PathCommand: AsyncParsableCommand {
     @Flag(help: "One JSON object per scenario.")
     var json = false
 
-    func run() async throws {
+    func run() throws {
         if !json { print("scenario".padding(44), " per s  cpu us   MiB   p50 ms   p99 ms  longest") }
         for var scenario in Scenario.all where only.isEmpty || scenario.name.contains(only) {
             scenario.events = events ?? scenario.events
             scenario.partitions = partitions ?? scenario.partitions
-            let figures = try await PathRun(program: program, scenario: scenario).figures()
+            let figures = try PathRun(program: program, scenario: scenario).figures()
             try report(figures, json: json) { line(figures) }
         }
     }

@@ -15,7 +15,7 @@ final class CountingHub: Sendable {
         var byEvent: [Int: NIODeadline] = [:]
     }
 
-    init(certificate: (chain: String, key: String)? = nil, delay: TimeAmount = .zero) async throws {
+    init(certificate: (chain: String, key: String)? = nil, delay: TimeAmount = .zero) throws {
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let tls = try certificate.map { certificate in
             try NIOSSLContext(
@@ -26,7 +26,7 @@ final class CountingHub: Sendable {
                     privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(certificate.key.utf8), format: .pem))))
         }
         let note = Note()
-        let channel = try await ServerBootstrap(group: group)
+        let channel = try ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4_096)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
@@ -35,7 +35,7 @@ final class CountingHub: Sendable {
                     try channel.pipeline.syncOperations.addHandler(Answering(delay: delay, note: note.call))
                 }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
+            .bind(host: "127.0.0.1", port: 0).wait()
         port = channel.localAddress?.port ?? 0
         note.hub = self
     }
@@ -45,7 +45,7 @@ final class CountingHub: Sendable {
 
     func firstArrivals() -> [Int: NIODeadline] { arrivals.withLock { $0.byEvent } }
 
-    func close() async throws { try await group.shutdownGracefully() }
+    func close() throws { try group.syncShutdownGracefully() }
 
     fileprivate func arrived(_ event: Int?, at now: NIODeadline) {
         arrivals.withLock { arrivals in

@@ -12,7 +12,7 @@ struct PathRun {
     let program: String
     let scenario: Scenario
 
-    func figures() async throws -> Figures {
+    func figures() throws -> Figures {
         let broker = try EmbeddedBroker(
             topics: ["news.events", "news.backfill", "news.results", "news.dead-letters"].map {
                 ($0, scenario.partitions)
@@ -21,7 +21,7 @@ struct PathRun {
             scenario.isSecure
             ? try SelfSignedCertificate(
                 host: "127.0.0.1", now: HubTime(seconds: Int64(Date().timeIntervalSince1970))) : nil
-        let hub = try await CountingHub(
+        let hub = try CountingHub(
             certificate: certificate.map { ($0.pem, $0.keyPEM) }, delay: .milliseconds(Int64(scenario.delay)))
         let kafka = broker.settings(group: "benchmark")
         let writer = try RecordPublisher(settings: kafka.with(linger: scenario.writtenPerSecond == nil ? 50 : 0))
@@ -48,13 +48,13 @@ struct PathRun {
         let process = try start(file)
         // The program must not outlive this, whatever goes wrong.
         defer { if process.isRunning { process.terminate() } }
-        let (due, memory) = try await Task.detached { try follow(process, hub, writer) }.value
+        let (due, memory) = try follow(process, hub, writer)
         let times = hub.times()
         let figures = Figures(
             scenario: scenario.name, requestsPerSecond: Figures.rate(of: times),
             cpuPerRequest: (Self.childrenTime() - before) / Double(max(times.count, 1)) * 1e6, memory: memory,
             latency: latency(due, hub), pace: scenario.rate.map { Figures.Pace(times: times, rate: $0) })
-        try await hub.close()
+        try hub.close()
         return figures
     }
 

@@ -1,4 +1,5 @@
 import CAllocations
+import Foundation
 
 /// One step in the life of an event, run in a tight loop.
 struct Stage {
@@ -16,6 +17,22 @@ struct Stage {
         /// Allocations; the same on every machine.
         var allocations: Double
         var allocationsMax: Double
+        /// Instructions, if they were counted.
+        var instructions: Int?
+        var instructionsMax: Int?
+
+        /// How it has become worse by more than a twentieth; `nil` if it has not. A twentieth, because the C library and
+        /// simdjson have code for several kinds of processor: another machine counts a few per cent more or less.
+        var regression: String? {
+            if allocations > allocationsMax * 1.05 + 0.05 {
+                return "\(stage): \(allocations) allocations, were \(allocationsMax)"
+            }
+            // A new stage has no number yet, and is to get one.
+            if let instructions, Double(instructions) > Double(instructionsMax ?? 0) * 1.05 {
+                return "\(stage): \(instructions) instructions, were \(instructionsMax ?? 0)"
+            }
+            return nil
+        }
     }
 
     func cost(runs: Int, rounds: Int) -> Cost {
@@ -30,6 +47,21 @@ struct Stage {
         }
         return Cost(
             stage: name, nanoseconds: quickest / Double(runs), allocations: Double(allocations) / Double(runs),
-            allocationsMax: allocationsMax)
+            allocationsMax: allocationsMax, instructionsMax: Self.instructionsMax[name])
+    }
+
+    /// The instructions of one run of each stage, in order.
+    static func instructions(of stages: [Stage], only: String) throws -> [Int] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "newswire-benchmark-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let callgrind = try Callgrind(program: Bundle.main.executablePath ?? CommandLine.arguments[0], folder: folder)
+        let runs = 2_000
+        // `cost` asks for the allocations right before a round and right after it, so this is what to count between.
+        let counts = try callgrind.instructions(
+            of: ["stages", "--only", only, "--runs", "\(runs)", "--rounds", "1"],
+            betweenCallsOf: "allocations_so_far")
+        guard counts.count == stages.count * 2 - 1 else { throw BenchmarkFailure("callgrind missed a stage") }
+        return stages.indices.map { counts[$0 * 2] / runs }
     }
 }
