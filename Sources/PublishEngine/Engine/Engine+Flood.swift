@@ -29,7 +29,7 @@ extension Engine {
                 lanes[lane].flood?.postponeProbe(to: turn.now + .seconds(1))
                 return
             }
-            examine(next, &turn)
+            examine(next, of: lane, &turn)
         }
         if let (place, content) = firstReady(lane, &turn) {
             let probe = send(place, content, &turn)

@@ -36,44 +36,59 @@ extension Engine {
     mutating func examine(_ turn: inout Turn) {
         guard isRunning else { return }
         for lane in lanes.ids where !lanes[lane].isPaused {
-            while !lanes[lane].isFlooded, let next = lanes[lane].unexamined.popFirst() { examine(next, &turn) }
+            while !lanes[lane].isFlooded, !lanes[lane].unexamined.isEmpty { examineGroup(of: lane, &turn) }
+        }
+    }
+
+    /// Reads a group of records, then admits them. Each of the two steps is about as large as a processor's instruction cache,
+    /// so that taking turns between them would fetch both anew for every record.
+    private mutating func examineGroup(of lane: LaneID, _ turn: inout Turn) {
+        var group: [(id: DeliveryID, content: ExaminedRecord)] = []
+        group.reserveCapacity(Self.groupMax)
+        while group.count < Self.groupMax, let next = lanes[lane].unexamined.popFirst() {
+            guard partitions.place(of: next.id) != nil else { continue }
+            group.append((next.id, content(of: next.record, lane, turn)))
+        }
+        for (index, next) in group.enumerated() {
+            if lanes[lane].isFlooded {
+                let rest = group[index...].map { Lane.Unexamined(id: $0.id, record: $0.content.record) }
+                lanes[lane].unexamined.prepend(contentsOf: rest)
+                return
+            }
+            admit(next.content, next.id, &turn)
+        }
+    }
+
+    private static let groupMax = 64
+
+    mutating func examine(_ next: Lane.Unexamined, of lane: LaneID, _ turn: inout Turn) {
+        admit(content(of: next.record, lane, turn), next.id, &turn)
+    }
+
+    /// Reads what a record holds, and decides nothing.
+    private func content(of record: SourceRecord, _ lane: LaneID, _ turn: borrowing Turn) -> ExaminedRecord {
+        let identity = RecordIdentity(of: record)
+        switch decoder.decode(record) {
+        case .success(let event):
+            return ExaminedRecord(record, identity, event, by: rules, maxAge: lanes[lane].settings.maxAge, turn)
+        case .failure(let undecodable):
+            return ExaminedRecord(record, identity, undecodable)
         }
     }
 
     /// Every delivery of the record is settled or joins its story.
-    mutating func examine(_ next: consuming Lane.Unexamined, _ turn: inout Turn) {
-        guard let first = partitions.place(of: next.id), partitions[first.slot].isSending else { return }
-        let record = next.record
-        let identity = RecordIdentity(of: record)
-        switch decoder.decode(record) {
-        case .success(let event):
-            let wanted = openPlatforms(of: record, identity, eventID: event.id, first)
-            guard wanted != 0 else {
-                // It was reported in a former life; the story that it recalled must not leave in this one either.
-                if event.status == .canceled { recallEverywhere(event.orderKey, &turn) }
-                return
-            }
-            admit(event, of: record, identity, first, wanted, &turn)
-        case .failure(let undecodable):
-            let wanted = openPlatforms(of: record, identity, eventID: undecodable.eventID, first)
-            guard wanted != 0 else { return }
-            let content = ExaminedRecord(record: record, identity: identity, eventID: undecodable.eventID)
-            partitions[first.slot].examined(content, at: first.index)
-            let failure = ResultRecord.Failure(code: undecodable.reason.rawValue, detail: undecodable.detail)
-            settleAll(wanted, of: first, as: .undecodable, failure, &turn)
+    private mutating func admit(_ content: ExaminedRecord, _ id: DeliveryID, _ turn: inout Turn) {
+        guard let first = partitions.place(of: id), partitions[first.slot].isSending else { return }
+        let wanted = openPlatforms(of: content, first)
+        guard wanted != 0 else {
+            // It was reported in a former life; the story that it recalled must not leave in this one either.
+            if let event = content.routed?.event, event.status == .canceled { recallEverywhere(event.orderKey, &turn) }
+            return
         }
-    }
-
-    private mutating func admit(
-        _ event: consuming NewsEvent, of record: consuming SourceRecord, _ identity: RecordIdentity, _ first: Place,
-        _ wanted: UInt16, _ turn: inout Turn
-    ) {
-        let routing = rules.router.route(event)
-        let routed = RoutedEvent(event, routing, by: rules)
-        let content = ExaminedRecord(
-            record: record, identity: identity, routed: routed, maxAge: lanes[first.lane].settings.maxAge, turn)
         partitions[first.slot].examined(content, at: first.index)
-
+        guard let routed = content.routed else {
+            return settleAll(wanted, of: first, as: .undecodable, content.failure, &turn)
+        }
         switch routed.event.status {
         case .withheld: return settleAll(wanted, of: first, as: .withheld, .withheld, &turn)
         case .canceled:
@@ -81,8 +96,8 @@ extension Engine {
             return settleAll(wanted, of: first, as: .canceled, .canceled, &turn)
         case .usable: break
         }
-        if case .unroutable(let failure) = routing {
-            return settleAll(wanted, of: first, as: .unroutable, failure, &turn)
+        guard routed.routing != nil else {
+            return settleAll(wanted, of: first, as: .unroutable, content.failure, &turn)
         }
         for platform in settings.platforms.indices where wanted & (1 << platform) != 0 {
             admit(first.on(platform), content, routed, &turn)
@@ -112,17 +127,18 @@ extension Engine {
 
     /// The platforms of a record that still need an outcome, as bits: the ledger knows the others as done, and a redriven
     /// record names the one it is for.
-    private mutating func openPlatforms(
-        of record: SourceRecord, _ identity: RecordIdentity, eventID: String?, _ first: Place
-    ) -> UInt16 {
+    private mutating func openPlatforms(of content: ExaminedRecord, _ first: Place) -> UInt16 {
         var wanted: UInt16 = (1 << settings.platforms.count) - 1
-        if !record.headers.isEmpty, let header = record.headers.last(where: { $0.name == RedriveHeader.platform }),
+        let headers = content.record.headers
+        if !headers.isEmpty, let header = headers.last(where: { $0.name == RedriveHeader.platform }),
             let platform = header.text.flatMap(Platform.init(rawValue:)),
             let position = settings.platforms.firstIndex(of: platform)
         {
             wanted = 1 << position
         }
-        if let known = partitions[first.slot].restored.take(record.offset, identity, eventID: eventID) {
+        let known = partitions[first.slot].restored.take(
+            content.record.offset, content.identity, eventID: content.eventID)
+        if let known {
             wanted &= ~known.platforms
             partitions[first.slot].noteResult(at: known.firstResult, of: first.index)
         }

@@ -6,7 +6,7 @@ import NotificationHub
 extension Engine {
     /// - Parameter platforms: as bits.
     mutating func settleAll(
-        _ platforms: UInt16, of first: Place, as outcome: Outcome, _ failure: ResultRecord.Failure,
+        _ platforms: UInt16, of first: Place, as outcome: Outcome, _ failure: ResultRecord.Failure?,
         _ turn: inout Turn
     ) {
         for platform in settings.platforms.indices where platforms & (1 << platform) != 0 {

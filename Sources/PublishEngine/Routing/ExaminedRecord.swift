@@ -9,6 +9,8 @@ final class ExaminedRecord: Sendable {
     let eventID: String?
     /// `nil` when the record holds no event.
     let routed: RoutedEvent?
+    /// Why it cannot be sent: it holds no event, or one that belongs to no category.
+    let failure: ResultRecord.Failure?
     /// Past this, by the clock on the wall, it is not sent.
     let deadline: Instant
     /// Past this, by the monotonic clock, it is not sent either: it cannot be younger than the time since it was read,
@@ -18,11 +20,12 @@ final class ExaminedRecord: Sendable {
     let expiresAt: Instant?
 
     /// A record without an event.
-    init(record: SourceRecord, identity: RecordIdentity, eventID: String?) {
+    init(_ record: SourceRecord, _ identity: RecordIdentity, _ undecodable: Undecodable) {
         self.record = record
         self.identity = identity
-        self.eventID = eventID
+        eventID = undecodable.eventID
         routed = nil
+        failure = ResultRecord.Failure(code: undecodable.reason.rawValue, detail: undecodable.detail)
         deadline = .distantFuture
         staleAt = .distantFuture
         expiresAt = nil
@@ -30,19 +33,20 @@ final class ExaminedRecord: Sendable {
 
     /// - Parameter maxAge: the lane's.
     init(
-        record: consuming SourceRecord, identity: RecordIdentity, routed: RoutedEvent, maxAge: Duration?,
-        _ turn: borrowing Turn
+        _ record: SourceRecord, _ identity: RecordIdentity, _ event: consuming NewsEvent, by rules: ContentRules,
+        maxAge: Duration?, _ turn: borrowing Turn
     ) {
-        let timestamp = record.timestamp
         self.record = record
         self.identity = identity
-        self.routed = routed
-        eventID = routed.event.id
-        let (expiresAt, embargo) = (routed.event.expiresAt, routed.event.embargoUntil)
-        let tooOldAt = maxAge.map { max(timestamp ?? turn.wall, embargo ?? .distantPast) + $0 }
+        eventID = event.id
+        let (expiresAt, embargo) = (event.expiresAt, event.embargoUntil)
+        let routing = rules.router.route(event)
+        failure = if case .unroutable(let failure) = routing { failure } else { nil }
+        routed = RoutedEvent(event, routing, by: rules)
+        let tooOldAt = maxAge.map { max(record.timestamp ?? turn.wall, embargo ?? .distantPast) + $0 }
         staleAt = embargo == nil ? maxAge.map { turn.now + $0 } ?? .distantFuture : .distantFuture
         // Without a time of its own a record is as old as the time since it was read, by the clock that is never set.
-        let isDatedByUs = timestamp == nil && embargo == nil
+        let isDatedByUs = record.timestamp == nil && embargo == nil
         deadline = min(expiresAt ?? .distantFuture, isDatedByUs ? .distantFuture : tooOldAt ?? .distantFuture)
         let freshUntil = turn.wall + (staleAt - turn.now)
         self.expiresAt = expiresAt ?? tooOldAt.map { min($0, freshUntil) }

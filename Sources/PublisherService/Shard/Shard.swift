@@ -35,6 +35,9 @@ final class Shard {
     /// Empty; the next replies use its memory.
     private var arrivals: [Arrival] = []
     private var resultBuffer: [UInt8] = []
+    /// Results in a row among the actions being carried out, and their records; empty in between.
+    private var toStore: [StoreRequest] = []
+    private var toProduce: [Unproduced] = []
     /// Records the producer had no room for; bounded by the window, whose records they belong to.
     private var unproduced: Deque<Unproduced> = []
     private var alarm: (at: Instant, task: Scheduled<Void>)?
@@ -140,9 +143,7 @@ final class Shard {
             if next.isProgress { meter.progressAt = now.steady }
             if let traces, case .replies(let arrivals) = next { traces.arrived(arrivals, at: now.wall) }
             engine.handle(next, at: now, into: &actions)
-            // First to last, but taken out of the array: a copy of each would count all its references.
-            actions.reverse()
-            while let action = actions.popLast() { carryOut(action) }
+            carryOutActions()
         }
         armAlarm()
     }
@@ -177,6 +178,22 @@ final class Shard {
 
     // MARK: Actions
 
+    /// In order. Results in a row go step by step together: all steps for one after the other would not fit into the
+    /// processor's instruction cache, and be fetched anew for each.
+    private func carryOutActions() {
+        // Taken out of the array from its end: a copy of each action would count all its references.
+        actions.reverse()
+        while let action = actions.popLast() {
+            if case .store(let request) = action {
+                toStore.append(request)
+            } else {
+                storeTogether()
+                carryOut(action)
+            }
+        }
+        storeTogether()
+    }
+
     private func carryOut(_ action: consuming Action) {
         switch action {
         case .send(let id, let request):
@@ -187,7 +204,7 @@ final class Shard {
         case .renewToken:
             accessToken.discard()
             tokenCheckedAt = .distantPast
-        case .store(let request): store(request)
+        case .store(let request): toStore.append(request)
         case .storeDeadLetter(let request, let record):
             note(request)
             traces?.keep(request)
@@ -214,13 +231,20 @@ final class Shard {
         if pool?.authorization != value { pool?.authorization = value }
     }
 
-    private func store(_ request: StoreRequest) {
+    private func storeTogether() {
+        guard !toStore.isEmpty else { return }
         // Endings that have a dead letter were noted when that was written.
-        if !request.result.outcome.isDeadLettered { note(request) }
-        let record = request.resultRecord(
-            topic: settings.engine.resultsTopic, group: group, carrying: traces?.carried(request) ?? request.carried,
-            buffer: &resultBuffer)
-        produce(Unproduced(record: record, delivery: request.delivery, kind: .result))
+        for request in toStore where !request.result.outcome.isDeadLettered { note(request) }
+        let topic = settings.engine.resultsTopic
+        for request in toStore {
+            let record = request.resultRecord(
+                topic: topic, group: group, carrying: traces?.carried(request) ?? request.carried,
+                buffer: &resultBuffer)
+            toProduce.append(Unproduced(record: record, delivery: request.delivery, kind: .result))
+        }
+        toStore.removeAll(keepingCapacity: true)
+        toProduce.reverse()
+        while let next = toProduce.popLast() { produce(next) }
     }
 
     private func note(_ request: StoreRequest) {
