@@ -59,9 +59,9 @@ public final class PayloadBuilder: Sendable {
 
     /// Whole seconds, from 1 to `timeToLiveMax`.
     private static func timeToLive(since: Instant?, expiresAt: Instant?) -> Int {
-        guard let since, let expiresAt else { return Int(standardTimeToLive.components.seconds) }
-        let seconds = (expiresAt - since).nanoseconds / 1_000_000_000
-        return Int(min(max(seconds, 1), timeToLiveMax.components.seconds))
+        var duration = standardTimeToLive
+        if let since, let expiresAt { duration = min(max(expiresAt - since, .seconds(1)), timeToLiveMax) }
+        return Int(duration.nanoseconds / 1_000_000_000)
     }
 
     private static func allowed(

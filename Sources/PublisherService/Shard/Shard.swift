@@ -35,9 +35,6 @@ final class Shard {
     /// Empty; the next replies use its memory.
     private var arrivals: [Arrival] = []
     private var resultBuffer: [UInt8] = []
-    /// Results in a row among the actions being carried out, and their records; empty in between.
-    private var toStore: [StoreRequest] = []
-    private var toProduce: [Unproduced] = []
     /// Records the producer had no room for; bounded by the window, whose records they belong to.
     private var unproduced: Deque<Unproduced> = []
     private var alarm: (at: Instant, task: Scheduled<Void>)?
@@ -181,17 +178,21 @@ final class Shard {
     /// In order. Results in a row go step by step together: all steps for one after the other would not fit into the
     /// processor's instruction cache, and be fetched anew for each.
     private func carryOutActions() {
+        var actions = exchange(&self.actions, with: [])
+        var results: [StoreRequest] = []
         // Taken out of the array from its end: a copy of each action would count all its references.
         actions.reverse()
         while let action = actions.popLast() {
             if case .store(let request) = action {
-                toStore.append(request)
+                results.append(request)
             } else {
-                storeTogether()
+                store(results)
+                results.removeAll(keepingCapacity: true)
                 carryOut(action)
             }
         }
-        storeTogether()
+        store(results)
+        self.actions = actions
     }
 
     private func carryOut(_ action: consuming Action) {
@@ -204,7 +205,7 @@ final class Shard {
         case .renewToken:
             accessToken.discard()
             tokenCheckedAt = .distantPast
-        case .store(let request): toStore.append(request)
+        case .store(let request): store([request])
         case .storeDeadLetter(let request, let record):
             note(request)
             traces?.keep(request)
@@ -231,20 +232,19 @@ final class Shard {
         if pool?.authorization != value { pool?.authorization = value }
     }
 
-    private func storeTogether() {
-        guard !toStore.isEmpty else { return }
+    private func store(_ requests: [StoreRequest]) {
+        guard !requests.isEmpty else { return }
         // Endings that have a dead letter were noted when that was written.
-        for request in toStore where !request.result.outcome.isDeadLettered { note(request) }
+        for request in requests where !request.result.outcome.isDeadLettered { note(request) }
         let topic = settings.engine.resultsTopic
-        for request in toStore {
+        var records = requests.map { request in
             let record = request.resultRecord(
                 topic: topic, group: group, carrying: traces?.carried(request) ?? request.carried,
                 buffer: &resultBuffer)
-            toProduce.append(Unproduced(record: record, delivery: request.delivery, kind: .result))
+            return Unproduced(record: record, delivery: request.delivery, kind: .result)
         }
-        toStore.removeAll(keepingCapacity: true)
-        toProduce.reverse()
-        while let next = toProduce.popLast() { produce(next) }
+        records.reverse()
+        while let next = records.popLast() { produce(next) }
     }
 
     private func note(_ request: StoreRequest) {
@@ -253,7 +253,7 @@ final class Shard {
         log.settled(request.result)
     }
 
-    private func produce(_ next: Unproduced) {
+    private func produce(_ next: consuming Unproduced) {
         guard unproduced.isEmpty, hand(next) else {
             unproduced.append(next)
             return
