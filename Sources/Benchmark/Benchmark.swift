@@ -70,14 +70,31 @@ struct PathCommand: ParsableCommand {
     var partitions: Int?
     @Flag(help: "One JSON object per scenario.")
     var json = false
+    @Flag(help: "Counts instructions per event instead, with valgrind; only in scenarios without a pace.")
+    var instructions = false
 
     func run() throws {
-        if !json { print("scenario".padding(44), " per s  cpu us   MiB   p50 ms   p99 ms  longest") }
+        if !json {
+            print(
+                "scenario".padding(44),
+                instructions
+                    ? "event loop  other threads" : " per s  cpu us   MiB   p50 ms   p99 ms  longest")
+        }
         for var scenario in Scenario.all where only.isEmpty || scenario.name.contains(only) {
-            scenario.events = events ?? scenario.events
             scenario.partitions = partitions ?? scenario.partitions
-            let figures = try PathRun(program: program, scenario: scenario).figures()
-            try report(figures, json: json) { line(figures) }
+            if instructions {
+                // A program that is slowed down fifty times keeps no pace.
+                guard scenario.writtenPerSecond == nil, scenario.rate == nil else { continue }
+                scenario.events = events ?? 20_000
+                let count = try PathInstructions(of: scenario, program: program)
+                try report(count, json: json) {
+                    count.scenario.padding(44) + String(format: "%11d %14d", count.eventLoop, count.otherThreads)
+                }
+            } else {
+                scenario.events = events ?? scenario.events
+                let figures = try PathRun(command: [program], scenario: scenario).figures()
+                try report(figures, json: json) { line(figures) }
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 
-/// Runs a program under callgrind, a tool of valgrind, which counts instructions. Unlike nanoseconds, they are
-/// almost the same in every run, however busy the machine is.
+/// Runs a program under callgrind, a tool of valgrind, which counts instructions. Unlike nanoseconds, they are almost the
+/// same in every run, however busy the machine is. What happens by the clock happens too often: the program runs fifty
+/// times slower.
 struct Callgrind {
     private let folder: URL
 
@@ -11,45 +12,77 @@ struct Callgrind {
     ///   - folder: an empty folder for that copy and the profiles.
     init(program: String, folder: URL) throws {
         self.folder = folder
-        try run("objcopy", ["--strip-debug", program, copy])
+        try run(["valgrind", "--version"])
+        try run(["objcopy", "--strip-debug", program, copy])
     }
 
     private var copy: String { folder.appending(path: "program").path }
 
     private var profile: String { folder.appending(path: "profile").path }
 
+    /// The program under callgrind, as arguments of `env`. Without the variable, the hash tables of every process have an
+    /// order, and collisions, of their own.
+    private func command(_ option: String) -> [String] {
+        [
+            "SWIFT_DETERMINISTIC_HASHING=1", "valgrind", "--tool=callgrind", "--quiet",
+            "--callgrind-out-file=\(profile)", option, copy,
+        ]
+    }
+
     /// Runs the program and returns the instructions between each call of the C function `mark` and the next one.
     func instructions(of arguments: [String], betweenCallsOf mark: String) throws -> [Int] {
-        try run(
-            "valgrind",
-            ["--tool=callgrind", "--quiet", "--callgrind-out-file=\(profile)", "--dump-before=\(mark)", copy]
-                + arguments)
+        try run(command("--dump-before=\(mark)") + arguments)
         var counts: [Int] = []
-        while let part = try? String(contentsOfFile: "\(profile).\(counts.count + 1)", encoding: .utf8) {
-            guard let total = part.split(separator: "\n").last(where: { $0.hasPrefix("totals: ") }),
-                let count = Int(total.dropFirst("totals: ".count))
-            else { throw BenchmarkFailure("a profile of callgrind has no totals") }
-            counts.append(count)
-        }
+        while let part = try? text("profile.\(counts.count + 1)") { counts.append(try total(of: part)) }
         // The first part is what came before the first call.
         return Array(counts.dropFirst())
     }
 
-    /// Runs a program from `PATH`. What it prints is dropped, except its errors.
-    private func run(_ tool: String, _ arguments: [String]) throws {
+    /// Has `body` run the program, which it gets as arguments of `env`. Returns the instructions of each thread, and its
+    /// profile, which has the symbols of all functions that it ran. Threads that lived one after the other may count as one.
+    func threads(_ body: (_ command: [String]) throws -> Void) throws -> [(instructions: Int, profile: String)] {
+        try body(command("--separate-threads=yes"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("profile-") }
+        return try names.map { name in
+            let thread = try text(name)
+            // The next run may have fewer threads.
+            try FileManager.default.removeItem(at: folder.appending(path: name))
+            return (try total(of: thread), thread)
+        }
+    }
+
+    private func text(_ name: String) throws -> String {
+        // Names of C++ functions are cut anywhere.
+        String(decoding: try Data(contentsOf: folder.appending(path: name)), as: UTF8.self)
+    }
+
+    private func total(of profile: String) throws -> Int {
+        guard let line = profile.split(separator: "\n").last(where: { $0.hasPrefix("totals: ") }),
+            let count = Int(line.dropFirst("totals: ".count))
+        else { throw BenchmarkFailure("a profile of callgrind has no totals") }
+        return count
+    }
+
+    /// Runs a program with `env`. What it prints is dropped, except its errors.
+    private func run(_ command: [String]) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [tool] + arguments
-        // Otherwise the hash tables of every process have an order, and collisions, of their own.
-        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_DETERMINISTIC_HASHING": "1"]) { $1 }
+        process.arguments = command
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()
         switch process.terminationStatus {
         case 0: break
-        case 127:
-            throw BenchmarkFailure("counting instructions needs \(tool); install it (Debian: valgrind and binutils)")
-        default: throw BenchmarkFailure("\(tool) ended with \(process.terminationStatus)")
+        case 127: throw BenchmarkFailure("to count instructions, install valgrind and objcopy (Debian: binutils)")
+        default: throw BenchmarkFailure("\(command[0]) ended with \(process.terminationStatus)")
         }
     }
+}
+
+/// Gives `body` an empty folder, which is removed afterwards.
+func withTemporaryFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "newswire-benchmark-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder)
 }

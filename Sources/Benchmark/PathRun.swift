@@ -9,10 +9,13 @@ import NewsModel
 
 /// Runs the real program between a broker and a hub of this process.
 struct PathRun {
-    let program: String
+    /// The program, as arguments of `env`.
+    let command: [String]
     let scenario: Scenario
 
-    func figures() throws -> Figures {
+    func figures() throws -> Figures { try withTemporaryFolder { try figures(in: $0) } }
+
+    private func figures(in folder: URL) throws -> Figures {
         let broker = try EmbeddedBroker(
             topics: ["news.events", "news.backfill", "news.results", "news.dead-letters"].map {
                 ($0, scenario.partitions)
@@ -31,9 +34,6 @@ struct PathRun {
         }
         try writer.flush()
 
-        let folder = FileManager.default.temporaryDirectory.appending(path: "newswire-benchmark-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
         let pem = folder.appending(path: "hub.pem")
         if let certificate { try Data(certificate.pem.utf8).write(to: pem) }
         let file = folder.appending(path: "newswire.yaml")
@@ -67,9 +67,10 @@ struct PathRun {
 
     private func start(_ configuration: URL) throws -> Process {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
-            ["run", "--config", configuration.path] + (scenario.writtenPerSecond == nil ? ["--until-caught-up"] : [])
+            command + ["run", "--config", configuration.path]
+            + (scenario.writtenPerSecond == nil ? ["--until-caught-up"] : [])
         process.standardError = FileHandle.nullDevice
         try process.run()
         return process

@@ -52,15 +52,14 @@ struct Stage {
 
     /// The instructions of one run of each stage, in order.
     static func instructions(of stages: [Stage], only: String) throws -> [Int] {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "newswire-benchmark-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let callgrind = try Callgrind(program: Bundle.main.executablePath ?? CommandLine.arguments[0], folder: folder)
+        let program = Bundle.main.executablePath ?? CommandLine.arguments[0]
         let runs = 2_000
         // `cost` asks for the allocations right before a round and right after it, so this is what to count between.
-        let counts = try callgrind.instructions(
-            of: ["stages", "--only", only, "--runs", "\(runs)", "--rounds", "1"],
-            betweenCallsOf: "allocations_so_far")
+        let counts = try withTemporaryFolder { folder in
+            try Callgrind(program: program, folder: folder).instructions(
+                of: ["stages", "--only", only, "--runs", "\(runs)", "--rounds", "1"],
+                betweenCallsOf: "allocations_so_far")
+        }
         guard counts.count == stages.count * 2 - 1 else { throw BenchmarkFailure("callgrind missed a stage") }
         return stages.indices.map { counts[$0 * 2] / runs }
     }

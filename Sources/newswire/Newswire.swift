@@ -4,10 +4,16 @@ import NewswireCommands
 
 @main
 enum Newswire {
-    static func main() async {
+    /// Not `async`: the first thread would then wait in `sigsuspend`, in which valgrind 3.19 crashes, and
+    /// `benchmark path --instructions` could not run this program.
+    static func main() {
         // For `run` it means: read the settings again. Before they were read there is nothing to do.
         if CommandLine.arguments.dropFirst().first == "run" { signal(SIGHUP, SIG_IGN) }
         Terminal.prepare()
-        await NewswireCommand.main()
+        Task.detached {
+            await NewswireCommand.main()
+            exit(EXIT_SUCCESS)
+        }
+        while true { pause() }
     }
 }
