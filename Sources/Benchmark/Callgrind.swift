@@ -52,7 +52,6 @@ struct Callgrind {
     }
 
     private func text(_ name: String) throws -> String {
-        // Names of C++ functions are cut anywhere.
         String(decoding: try Data(contentsOf: folder.appending(path: name)), as: UTF8.self)
     }
 
@@ -74,7 +73,8 @@ struct Callgrind {
         switch process.terminationStatus {
         case 0: break
         case 127: throw BenchmarkFailure("to count instructions, install valgrind and objcopy (Debian: binutils)")
-        default: throw BenchmarkFailure("\(command[0]) ended with \(process.terminationStatus)")
+        default:
+            throw BenchmarkFailure("\(command.joined(separator: " ")) ended with \(process.terminationStatus)")
         }
     }
 }
