@@ -32,11 +32,14 @@ public struct SourceRecord: Sendable, Hashable {
         self.offset = offset
         self.timestamp = timestamp
         self.headers = headers
-        bytes = []
-        bytes.reserveCapacity((key?.count ?? 0) + (value?.count ?? 0))
-        if let key { bytes.append(contentsOf: key) }
-        if let value { bytes.append(contentsOf: value) }
-        (hasKey, hasValue, keyCount) = (key != nil, value != nil, key?.count ?? 0)
+        let (keyCount, valueCount) = (key?.count ?? 0, value?.count ?? 0)
+        bytes = [UInt8](unsafeUninitializedCapacity: keyCount + valueCount) { memory, count in
+            let memory = UnsafeMutableRawBufferPointer(memory)
+            if let key { memory.copyMemory(from: key) }
+            if let value { UnsafeMutableRawBufferPointer(rebasing: memory[keyCount...]).copyMemory(from: value) }
+            count = keyCount + valueCount
+        }
+        (hasKey, hasValue, self.keyCount) = (key != nil, value != nil, keyCount)
     }
 
     /// A copy; see `withKey`.
