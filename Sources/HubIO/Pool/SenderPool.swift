@@ -112,8 +112,8 @@ public final class SenderPool {
         guard let connection = connections[id.index] else { return }
         if checked, connection.isEnded {
             update { $0.endedBeforeWriting(request, on: id, at: $1) }
-        } else if writer.write(request) {
-            connection.write(writer.buffer)
+        } else if let bytes = writer.write(request) {
+            connection.write(bytes)
         } else {
             update { $0.unwritable(id, at: $1) }
         }
