@@ -1,11 +1,26 @@
+import NotificationHub
 import Testing
 
 @testable import HubIO
 
+enum Reading: Equatable {
+    case needsMore
+    case reply(WireReply)
+    case malformed(Malformation)
+
+    init(_ step: ReplyReader.Step, by reader: ReplyReader) {
+        switch step {
+        case .needsMore: self = .needsMore
+        case .complete: self = .reply(reader.reply)
+        case .malformed(let malformation): self = .malformed(malformation)
+        }
+    }
+}
+
 /// Reads a text as one reply, cut into pieces of the given sizes; the rest is the last piece.
 func read(
     _ bytes: [UInt8], pieces: [Int] = [], thenEnds: Bool = false, headMax: Int = 2048, bodyMax: Int = 2048
-) -> ReplyReader.Step {
+) -> Reading {
     var reader = ReplyReader(headBytesMax: headMax, bodyBytesMax: bodyMax)
     var rest = bytes[...]
     var step = ReplyReader.Step.needsMore
@@ -16,11 +31,23 @@ func read(
         step = reader.read(piece.span)
         if step != .needsMore { break }
     }
-    return step == .needsMore && thenEnds ? reader.end() : step
+    if step == .needsMore, thenEnds { step = reader.end() }
+    return Reading(step, by: reader)
 }
 
-func read(_ text: String, pieces: [Int] = [], thenEnds: Bool = false) -> ReplyReader.Step {
+func read(_ text: String, pieces: [Int] = [], thenEnds: Bool = false) -> Reading {
     read(Array(text.utf8), pieces: pieces, thenEnds: thenEnds)
+}
+
+extension WireReply {
+    init(
+        status: Int, notificationID: String? = nil, retryAfter: String? = nil, trackingID: String? = nil,
+        body: [UInt8] = [], keepsAlive: Bool = true
+    ) {
+        self.init(
+            known: HubReply(status: status, notificationID: notificationID, trackingID: trackingID),
+            retryAfter: retryAfter, body: body, keepsAlive: keepsAlive)
+    }
 }
 
 @Suite struct ReplyReaderTests {
@@ -132,11 +159,25 @@ func read(_ text: String, pieces: [Int] = [], thenEnds: Bool = false) -> ReplyRe
     @Test func `bytes that come later than the reply are refused too`() {
         var reader = ReplyReader(headBytesMax: 100, bodyBytesMax: 100)
         let reply = Array("HTTP/1.1 204 N\r\n\r\n".utf8)
-        #expect(reader.read(reply.span) == .reply(WireReply(status: 204)))
+        #expect(reader.read(reply.span) == .complete)
+        #expect(reader.reply == WireReply(status: 204))
         #expect(reader.read(reply.span) == .malformed(.bytesAfterReply))
         reader.reset()
         #expect(!reader.hasBegun)
-        #expect(reader.read(reply.span) == .reply(WireReply(status: 204)))
+        #expect(reader.read(reply.span) == .complete)
+        #expect(reader.reply == WireReply(status: 204))
+    }
+
+    @Test func `a reply reads the same behind any other, whole or broken`() {
+        for before in Self.replies.map(\.text) + Self.malformed.map(\.text) {
+            for (text, expected) in Self.replies {
+                var reader = ReplyReader(headBytesMax: 2048, bodyBytesMax: 2048)
+                _ = reader.read(Array(before.utf8).span)
+                reader.reset()
+                let step = reader.read(Array(text.utf8).span)
+                #expect(Reading(step, by: reader) == .reply(expected), "\(text) behind \(before)")
+            }
+        }
     }
 
     @Test(arguments: [

@@ -12,11 +12,8 @@ extension UInt8 {
     /// A letter, a digit or a mark that RFC 9110 §5.6.2 allows in a token.
     var isTokenCharacter: Bool {
         // One bit for each of the first 128 characters.
-        switch self {
-        case 0..<64: 0x03FF_6CFA_0000_0000 >> UInt64(self) & 1 == 1
-        case 64..<128: 0x57FF_FFFF_C7FF_FFFE >> UInt64(self - 64) & 1 == 1
-        default: false
-        }
+        let half: UInt64 = self < 64 ? 0x03FF_6CFA_0000_0000 : 0x57FF_FFFF_C7FF_FFFE
+        return self < 128 && half &>> UInt64(self) & 1 == 1
     }
 
     /// A character that needs no decoding.
@@ -35,18 +32,45 @@ extension UInt8 {
 extension Span<UInt8> {
     /// Contains only bytes that a header value may have: tabs, spaces, visible characters, bytes above ASCII. RFC 9110 §5.5.
     var isFieldContent: Bool {
-        withUnsafeBufferPointer { bytes in
-            // Without a branch per byte, so that the compiler can take many bytes at once.
-            var others: UInt8 = 0
-            for byte in bytes { others |= byte < 0x20 && byte != 0x09 || byte == 0x7F ? 1 : 0 }
-            return others == 0
-        }
+        allSatisfy(
+            { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 },
+            orAtOnce: { $0.bytes(below: 0x20) | $0.bytes(equalTo: 0x7F) == 0 })
     }
 
-    /// The position of the first LF; `count` without one.
-    var lineLength: Int {
+    var isToken: Bool {
+        for index in indices where !self[index].isTokenCharacter { return false }
+        return !isEmpty
+    }
+
+    /// Contains only printable ASCII, spaces and tabs.
+    var isPrintableASCII: Bool {
+        allSatisfy(
+            { (0x20...0x7E).contains($0) || $0 == 0x09 },
+            orAtOnce: { $0.bytes(below: 0x20) | $0.bytes(equalTo: 0x7F) | $0.bytesAboveASCII == 0 })
+    }
+
+    /// - Parameter eightSatisfy: a test of eight bytes in one word, to be quick. A word that fails is tested byte by byte.
+    @inline(__always)
+    private func allSatisfy(_ satisfies: (UInt8) -> Bool, orAtOnce eightSatisfy: (UInt64) -> Bool) -> Bool {
+        var tested = 0
+        while count - tested >= 8, eightSatisfy(word(at: tested)) { tested += 8 }
+        // The last word may overlap the one before it.
+        if count >= 8, count - tested < 8, eightSatisfy(word(at: count - 8)) { return true }
+        while tested < count, satisfies(self[tested]) { tested += 1 }
+        return tested == count
+    }
+
+    /// Eight bytes as one number.
+    private func word(at index: Int) -> UInt64 {
+        bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+    }
+
+    /// The position of the first such byte; `count` without one.
+    func length(before byte: UInt8) -> Int {
         withUnsafeBytes { bytes in
-            guard let start = bytes.baseAddress, let end = memchr(start, 0x0A, bytes.count) else { return bytes.count }
+            guard let start = bytes.baseAddress, let end = memchr(start, Int32(byte), bytes.count) else {
+                return bytes.count
+            }
             return UnsafeRawPointer(end) - start
         }
     }
@@ -61,8 +85,7 @@ extension Span<UInt8> {
 
     /// The id in a `Location`; see `NotificationID`.
     var notificationID: String? {
-        var end = 0
-        while end < count, self[end] != UInt8(ascii: "?"), self[end] != UInt8(ascii: "#") { end += 1 }
+        let end = min(length(before: UInt8(ascii: "?")), length(before: UInt8(ascii: "#")))
         var start = end
         while start > 0, self[start - 1].isPlainInID { start -= 1 }
         let segment = extracting(start..<end)
@@ -84,8 +107,31 @@ extension Span<UInt8> {
     func equals(_ word: StaticString) -> Bool {
         guard count == word.utf8CodeUnitCount else { return false }
         return word.withUTF8Buffer { expected in
-            for index in indices where self[index] | 0x20 != expected[index] { return false }
-            return true
+            let expected = expected.span
+            var same = 0
+            while count - same >= 8, self.word(at: same) | UInt64(eachByte: 0x20) == expected.word(at: same) {
+                same += 8
+            }
+            while same < count, self[same] | 0x20 == expected[same] { same += 1 }
+            return same == count
         }
     }
+}
+
+/// Eight bytes in one word. A result has the highest bit of some bytes set if there is one that is asked for, else none.
+extension UInt64 {
+    fileprivate init(eachByte byte: UInt8) { self = 0x0101_0101_0101_0101 &* UInt64(byte) }
+
+    /// - Parameter limit: 1…128.
+    fileprivate func bytes(below limit: UInt8) -> UInt64 {
+        // The highest bit of an ASCII byte shows that the subtraction had to borrow. The first that borrows is below the
+        // limit; those after it may not be.
+        (self &- UInt64(eachByte: limit)) & ~self & UInt64(eachByte: 0x80)
+    }
+
+    fileprivate func bytes(equalTo byte: UInt8) -> UInt64 {
+        (self ^ UInt64(eachByte: byte)).bytes(below: 1)
+    }
+
+    fileprivate var bytesAboveASCII: UInt64 { self & UInt64(eachByte: 0x80) }
 }

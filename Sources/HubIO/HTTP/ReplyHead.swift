@@ -12,7 +12,8 @@ struct ReplyHead {
         case untilClose
     }
 
-    private(set) var reply = WireReply()
+    /// Its body is added by the reader.
+    var reply = WireReply()
     private var isHTTP10 = false
     private var contentLength: Int?
     private var isChunked = false
@@ -20,82 +21,112 @@ struct ReplyHead {
     private var saysKeepAlive = false
     private var correlationID: String?
 
-    /// The framing of the body. Ends the head.
-    var framing: Result<Framing, Malformation> {
-        mutating get {
-            if isChunked, contentLength != nil { return .failure(.lengthAndTransferEncoding) }
-            // Chunks came with HTTP/1.1; a 1.0 server that names them has been tampered with on the way.
-            if isChunked, isHTTP10 { return .failure(.badTransferEncoding) }
-            reply.trackingID = reply.trackingID ?? correlationID
-            reply.keepsAlive = !saysClose && (!isHTTP10 || saysKeepAlive)
-            switch reply.status {
-            case 101: return .failure(.protocolSwitch)
-            case 100..<200: return .success(.informational)
-            case 204, 304: return .success(.none)
-            default: break
-            }
-            if isChunked { return .success(.chunked) }
-            if let contentLength { return .success(.length(contentLength)) }
-            reply.keepsAlive = false
-            return .success(.untilClose)
+    /// Forgets everything. In place, as is `WireReply.reset`: to make an empty one and to release the old one costs as much as
+    /// to read three fields.
+    mutating func reset() {
+        reply.reset()
+        isHTTP10 = false
+        contentLength = nil
+        isChunked = false
+        saysClose = false
+        saysKeepAlive = false
+        correlationID = nil
+    }
+
+    /// Ends the head.
+    mutating func end() throws(Malformation) -> Framing {
+        if isChunked, contentLength != nil { throw .lengthAndTransferEncoding }
+        // Chunks came with HTTP/1.1; a 1.0 server that names them has been tampered with on the way.
+        if isChunked, isHTTP10 { throw .badTransferEncoding }
+        if reply.known.trackingID == nil { reply.known.trackingID = correlationID }
+        reply.keepsAlive = !saysClose && (!isHTTP10 || saysKeepAlive)
+        switch reply.known.status {
+        case 101: throw .protocolSwitch
+        case 100..<200: return .informational
+        case 204, 304: return .none
+        default: break
         }
+        if isChunked { return .chunked }
+        if let contentLength { return .length(contentLength) }
+        reply.keepsAlive = false
+        return .untilClose
     }
 
     /// `HTTP/1.1 SP 3DIGIT [SP reason]`.
-    mutating func readStatusLine(_ line: Span<UInt8>) -> Malformation? {
+    mutating func readStatusLine(_ line: Span<UInt8>) throws(Malformation) {
         guard line.count >= 12, line.extracting(0..<7).equals("http/1."), line[8] == 0x20,
             let hundreds = line[9].digitValue, let tens = line[10].digitValue, let ones = line[11].digitValue
-        else { return .badStatusLine }
+        else { throw .badStatusLine }
         // `HTTP` is case-sensitive.
         guard line[0] == UInt8(ascii: "H"), line[1] == UInt8(ascii: "T"), line[2] == UInt8(ascii: "T"),
             line[3] == UInt8(ascii: "P")
-        else { return .badStatusLine }
+        else { throw .badStatusLine }
         switch line[7] {
         case UInt8(ascii: "1"): isHTTP10 = false
         case UInt8(ascii: "0"): isHTTP10 = true
-        default: return .badStatusLine
+        default: throw .badStatusLine
         }
         let status = hundreds * 100 + tens * 10 + ones
         guard (100...599).contains(status), line.count == 12 || line[12] == 0x20, line.isFieldContent else {
-            return .badStatusLine
+            throw .badStatusLine
         }
-        reply.status = status
-        return nil
+        reply.known.status = status
     }
 
     /// `name ":" OWS value OWS`.
-    mutating func readField(_ line: Span<UInt8>) -> Malformation? {
-        if let malformation = Self.checkField(line) { return malformation }
-        var colon = 0
-        while line[colon] != 0x3A { colon += 1 }
+    mutating func readField(_ line: Span<UInt8>) throws(Malformation) {
+        let colon = try Self.colon(in: line)
         let name = line.extracting(0..<colon)
-        let value = line.extracting(line.trimmed((colon + 1)..<line.count))
-        switch colon {
-        case 8 where name.equals("location"): reply.notificationID = reply.notificationID ?? value.notificationID
-        case 10 where name.equals("trackingid"): reply.trackingID = reply.trackingID ?? Self.trackingID(value)
-        case 10 where name.equals("connection"): readConnection(value)
-        case 11 where name.equals("retry-after"): reply.retryAfter = reply.retryAfter ?? value.text
-        case 14 where name.equals("content-length"): return readContentLength(value)
-        case 17 where name.equals("transfer-encoding"):
-            // We ask for no second coding, nor for chunked twice.
-            guard !isChunked, value.equals("chunked") else { return .badTransferEncoding }
-            isChunked = true
-        case 27 where name.equals("x-ms-correlation-request-id"):
-            correlationID = correlationID ?? Self.trackingID(value)
-        default: break
+        guard let field = Field(name: name) else {
+            // A known name needs no test.
+            guard name.isToken else { throw .badField }
+            return
         }
-        return nil
+        let value = line.extracting(line.trimmed((colon + 1)..<line.count))
+        switch field {
+        case .location: if reply.known.notificationID == nil { reply.known.notificationID = value.notificationID }
+        case .trackingID: if reply.known.trackingID == nil { reply.known.trackingID = Self.trackingID(value) }
+        case .correlationID: if correlationID == nil { correlationID = Self.trackingID(value) }
+        case .retryAfter: if reply.retryAfter == nil { reply.retryAfter = value.text }
+        case .connection: readConnection(value)
+        case .contentLength: try readContentLength(value)
+        case .transferEncoding:
+            // We ask for no second coding, nor for chunked twice.
+            guard !isChunked, value.equals("chunked") else { throw .badTransferEncoding }
+            isChunked = true
+        }
     }
 
-    /// - Returns: `nil` if the line is a well-formed header field.
-    static func checkField(_ line: Span<UInt8>) -> Malformation? {
-        if line[0] == 0x20 || line[0] == 0x09 { return .foldedField }
-        var colon = 0
-        while colon < line.count, line[colon].isTokenCharacter { colon += 1 }
-        guard colon > 0, colon < line.count, line[colon] == 0x3A,
-            line.extracting((colon + 1)..<line.count).isFieldContent
-        else { return .badField }
-        return nil
+    /// The fields that matter to a send.
+    private enum Field {
+        case location, trackingID, correlationID, retryAfter, connection, contentLength, transferEncoding
+
+        init?(name: Span<UInt8>) {
+            switch name.count {
+            case 8 where name.equals("location"): self = .location
+            case 10 where name.equals("trackingid"): self = .trackingID
+            case 10 where name.equals("connection"): self = .connection
+            case 11 where name.equals("retry-after"): self = .retryAfter
+            case 14 where name.equals("content-length"): self = .contentLength
+            case 17 where name.equals("transfer-encoding"): self = .transferEncoding
+            case 27 where name.equals("x-ms-correlation-request-id"): self = .correlationID
+            default: return nil
+            }
+        }
+    }
+
+    /// - Throws: unless the line is a well-formed header field.
+    static func checkField(_ line: Span<UInt8>) throws(Malformation) {
+        guard line.extracting(0..<(try colon(in: line))).isToken else { throw .badField }
+    }
+
+    /// Checks the line but for its name.
+    private static func colon(in line: Span<UInt8>) throws(Malformation) -> Int {
+        if line[0] == 0x20 || line[0] == 0x09 { throw .foldedField }
+        let colon = line.length(before: 0x3A)
+        // With the name, as no token has a byte that a value has not.
+        guard colon < line.count, line.isFieldContent else { throw .badField }
+        return colon
     }
 
     /// `nil` unless it is visible ASCII of a sane length.
@@ -105,18 +136,17 @@ struct ReplyHead {
         return value.text
     }
 
-    private mutating func readContentLength(_ value: Span<UInt8>) -> Malformation? {
-        guard contentLength == nil, value.count > 0 else { return .badLength }
+    private mutating func readContentLength(_ value: Span<UInt8>) throws(Malformation) {
+        guard contentLength == nil, value.count > 0 else { throw .badLength }
         var length = 0
         for index in value.indices {
-            guard let digit = value[index].digitValue else { return .badLength }
+            guard let digit = value[index].digitValue else { throw .badLength }
             let (tenfold, overflow) = length.multipliedReportingOverflow(by: 10)
             let (sum, overflowed) = tenfold.addingReportingOverflow(digit)
-            guard !overflow, !overflowed else { return .badLength }
+            guard !overflow, !overflowed else { throw .badLength }
             length = sum
         }
         contentLength = length
-        return nil
     }
 
     /// A list of words with commas between them.

@@ -1,4 +1,5 @@
 import ByteText
+internal import NotificationHub
 
 /// Reads HTTP/1.1 and 1.0 replies to POST requests from bytes in pieces of any size: one reply, then `reset()`, then the
 /// next. Strict: refuses everything that RFC 9112 calls invalid or lets a recipient repair, because a misread reply could
@@ -9,7 +10,8 @@ import ByteText
 package struct ReplyReader {
     package enum Step: Hashable, Sendable {
         case needsMore
-        case reply(WireReply)
+        /// The reply stands in `reply`.
+        case complete
         case malformed(Malformation)
     }
 
@@ -30,7 +32,6 @@ package struct ReplyReader {
     private let bodyBytesMax: Int
     private var state = State.statusLine
     private var head = ReplyHead()
-    private var body: [UInt8] = []
     /// The start of a line whose end has not come yet.
     private var line: [UInt8] = []
     /// Bytes of the lines read so far: of all heads of this reply, of one chunk's size, or of the trailers.
@@ -49,13 +50,22 @@ package struct ReplyReader {
     /// Prepares for the next reply.
     package mutating func reset() {
         state = .statusLine
-        head = ReplyHead()
-        body = []
+        head.reset()
         line.removeAll(keepingCapacity: line.capacity <= 1024)
         lineBytes = 0
     }
 
-    /// Takes the next piece. After `.reply` and `.malformed`, call `reset()` before the next reply's bytes: more bytes
+    /// The reply, when it is complete.
+    package var reply: WireReply { head.reply }
+
+    /// The complete reply, taken out: the reader is prepared for the next one.
+    mutating func takeReply() -> HubReply {
+        let taken = head.reply.hubReply
+        reset()
+        return taken
+    }
+
+    /// Takes the next piece. After `.complete` and `.malformed`, call `reset()` before the next reply's bytes: more bytes
     /// without it are malformed.
     package mutating func read(_ bytes: Span<UInt8>) -> Step {
         var position = 0
@@ -74,7 +84,7 @@ package struct ReplyReader {
             }
         }
         switch state {
-        case .complete: return .reply(wireReply())
+        case .complete: return .complete
         case .failed(let malformation): return .malformed(malformation)
         default: return .needsMore
         }
@@ -86,25 +96,20 @@ package struct ReplyReader {
         switch state {
         case .bodyUntilClose:
             state = .complete
-            return .reply(wireReply())
+            return .complete
         case .failed(let malformation): return .malformed(malformation)
         default: return .needsMore
         }
-    }
-
-    private mutating func wireReply() -> WireReply {
-        var reply = head.reply
-        reply.body = body
-        return reply
     }
 
     // MARK: Lines
 
     /// Reads up to the next line's end.
     /// - Returns: how many bytes were read, at least one.
+    @inline(__always)
     private mutating func readLine(_ bytes: Span<UInt8>) -> Int {
         let allowed = headBytesMax - lineBytes - line.count
-        let length = bytes.lineLength
+        let length = bytes.length(before: 0x0A)
         guard length < allowed else {
             state = .failed(.headTooLong)
             return bytes.count
@@ -127,49 +132,51 @@ package struct ReplyReader {
     }
 
     /// - Parameter bytes: a line without its LF.
+    @inline(__always)
     private mutating func endLine(_ bytes: Span<UInt8>) {
         guard bytes.count > 0, bytes[bytes.count - 1] == 0x0D else {
             state = .failed(.bareLineFeed)
             return
         }
-        let content = bytes.extracting(0..<(bytes.count - 1))
+        do {
+            try read(line: bytes.extracting(0..<(bytes.count - 1)))
+        } catch {
+            state = .failed(error)
+        }
+    }
+
+    @inline(__always)
+    private mutating func read(line: Span<UInt8>) throws(Malformation) {
         switch state {
-        case .statusLine: state = head.readStatusLine(content).map(State.failed) ?? .fields
-        case .fields:
-            if content.isEmpty {
-                endHead()
-            } else if let malformation = head.readField(content) {
-                state = .failed(malformation)
-            }
-        case .chunkSize: readChunkSize(content)
+        case .statusLine:
+            try head.readStatusLine(line)
+            state = .fields
+        case .fields: if line.isEmpty { try endHead() } else { try head.readField(line) }
+        case .chunkSize: try readChunkSize(line)
         case .chunkEnd:
+            guard line.isEmpty else { throw .badChunk }
             lineBytes = 0
-            state = content.isEmpty ? .chunkSize : .failed(.badChunk)
-        case .trailers:
-            if content.isEmpty {
-                state = .complete
-            } else if let malformation = ReplyHead.checkField(content) {
-                state = .failed(malformation)
-            }
+            state = .chunkSize
+        case .trailers: if line.isEmpty { state = .complete } else { try ReplyHead.checkField(line) }
         default: break
         }
     }
 
-    private mutating func endHead() {
-        switch head.framing {
-        case .failure(let malformation): state = .failed(malformation)
-        case .success(.informational):
+    private mutating func endHead() throws(Malformation) {
+        switch try head.end() {
+        case .informational:
             // The reply follows 100 Continue and its kind. Their bytes count towards the same limit, which ends an
             // endless row of them.
-            head = ReplyHead()
+            head.reset()
             state = .statusLine
-        case .success(.none), .success(.length(0)): state = .complete
-        case .success(.length(let length)):
-            state = length <= bodyBytesMax ? .body(remaining: length) : .failed(.bodyTooLong)
-        case .success(.chunked):
+        case .none, .length(0): state = .complete
+        case .length(let length):
+            guard length <= bodyBytesMax else { throw .bodyTooLong }
+            state = .body(remaining: length)
+        case .chunked:
             lineBytes = 0
             state = .chunkSize
-        case .success(.untilClose):
+        case .untilClose:
             state = .bodyUntilClose
         }
     }
@@ -181,37 +188,28 @@ package struct ReplyReader {
     /// - Returns: how many bytes were read.
     private mutating func take(_ wanted: Int, of bytes: Span<UInt8>, next: (Int) -> State) -> Int {
         let count = min(wanted, bytes.count)
-        guard count <= bodyBytesMax - body.count else {
+        guard count <= bodyBytesMax - head.reply.body.count else {
             state = .failed(.bodyTooLong)
             return bytes.count
         }
-        body.append(copying: bytes.extracting(0..<count))
+        head.reply.body.append(copying: bytes.extracting(0..<count))
         state = next(wanted - count)
         return count
     }
 
     /// `chunk-size [chunk-ext]`, RFC 9112 §7.1; extensions are skipped.
-    private mutating func readChunkSize(_ content: Span<UInt8>) {
+    private mutating func readChunkSize(_ content: Span<UInt8>) throws(Malformation) {
         var size = 0
         var digits = 0
         while digits < content.count, let value = content[digits].hexDigitValue {
             // Larger than any limit long before it could overflow.
-            guard size <= bodyBytesMax else {
-                state = .failed(.bodyTooLong)
-                return
-            }
+            guard size <= bodyBytesMax else { throw .bodyTooLong }
             (size, digits) = (size << 4 | Int(value), digits + 1)
         }
         guard digits > 0, digits == content.count || content[digits] == UInt8(ascii: ";"),
             content.isFieldContent
-        else {
-            state = .failed(.badChunk)
-            return
-        }
-        guard size <= bodyBytesMax - body.count else {
-            state = .failed(.bodyTooLong)
-            return
-        }
+        else { throw .badChunk }
+        guard size <= bodyBytesMax - head.reply.body.count else { throw .bodyTooLong }
         lineBytes = 0
         state = size == 0 ? .trailers : .chunk(remaining: size)
     }

@@ -2,95 +2,130 @@ import ByteText
 package import NIOCore
 package import NotificationHub
 
-/// Writes requests into one buffer that is used again and again. Everything up to the `Authorization` line is the same
-/// for every request and written as one piece.
+/// Writes requests into one buffer that is used again and again. What requests have in common is kept in bytes: the lines
+/// before the tags, which depend on the format alone, and the names of the fields.
 package struct RequestWriter {
     private let target: SendTarget
     private let userAgent: String
-    private var prefix: [UInt8] = []
     private var isPrefixSendable = false
-    /// Names that passed the check; requests repeat the same few.
-    private var goodNames: [String] = []
-    package private(set) var buffer: ByteBuffer
+    /// Everything before the tags, for the formats used so far.
+    private var openings: [(format: NotificationFormat, bytes: [UInt8])] = []
+    private var names = FieldNames()
+    private var buffer: ByteBuffer
 
     /// The value of `Authorization` for the next requests.
     package var authorization = "" {
-        didSet { if authorization != oldValue { writePrefix() } }
+        didSet { if authorization != oldValue { changePrefix() } }
     }
 
     package init(target: SendTarget, userAgent: String, allocator: ByteBufferAllocator = ByteBufferAllocator()) {
         self.target = target
         self.userAgent = userAgent
         buffer = allocator.buffer(capacity: 2048)
-        writePrefix()
+        changePrefix()
     }
 
-    /// Puts the whole request into `buffer`.
-    /// - Returns: false when a value cannot be written: it would end its line and start a header of its own, or be mangled on
-    ///   the way. `buffer` must not be sent then.
-    package mutating func write(_ request: SendRequest) -> Bool {
+    /// - Returns: the whole request; `nil` when a value cannot be written: it would end its line and start a header of its own,
+    ///   or be mangled on the way.
+    package mutating func write(_ request: SendRequest) -> ByteBuffer? {
         // An absent or empty tag expression is not "no tags": without the header the hub sends to everyone.
-        guard isPrefixSendable, request.tags.isFieldValue, !request.tags.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 })
-        else { return false }
-        // The lines below add less than 256 bytes to these texts, and 4 for each field.
-        var room = prefix.count + request.tags.utf8.count + request.body.count + 256
+        guard isPrefixSendable, !request.tags.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { return nil }
+        let opening = opening(of: request.format)
+        // The lines below add less than 64 bytes to these texts, and 4 for each field.
+        var room = opening.count + request.tags.utf8.count + request.body.count + 64
         // By index in a span: copying an element would retain two references.
         let fields = request.fields.span
-        for index in fields.indices {
-            guard isGood(name: fields[index].name), fields[index].value.isFieldValue else { return false }
-            room += fields[index].name.utf8.count + fields[index].value.utf8.count + 4
-        }
+        for index in fields.indices { room += fields[index].name.utf8.count + fields[index].value.utf8.count + 4 }
+        var isSendable = true
         buffer.clear()
         // Written through one pointer, since the buffer would guard every one of these short pieces.
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { memory in
             var rest = memory
-            rest.write(prefix)
-            rest.write("Content-Type: ")
-            rest.write(request.format.contentType)
-            rest.write("\r\nServiceBusNotification-Format: ")
-            rest.write(request.format.rawValue)
-            rest.write("\r\nServiceBusNotification-Tags: ")
-            rest.write(request.tags)
+            rest.write(opening)
+            isSendable = rest.write(value: request.tags)
             for index in fields.indices {
-                rest.write("\r\n")
-                rest.write(fields[index].name)
-                rest.write(": ")
-                rest.write(fields[index].value)
+                guard names.write(fields[index].name, to: &rest), rest.write(value: fields[index].value) else {
+                    isSendable = false
+                    break
+                }
             }
             rest.write("\r\nContent-Length: ")
-            rest.write(String(request.body.count))
+            rest.write(decimal: request.body.count)
             rest.write("\r\n\r\n")
             rest.write(request.body)
             return memory.count - rest.count
         }
-        return true
+        return isSendable ? buffer : nil
     }
 
-    private mutating func isGood(name: String) -> Bool {
-        if goodNames.contains(name) { return true }
-        guard name.isFieldName, !name.isOwnFieldName else { return false }
-        if goodNames.count < 16 { goodNames.append(name) }
-        return true
+    private mutating func opening(of format: NotificationFormat) -> [UInt8] {
+        if let known = openings.first(where: { $0.format == format }) { return known.bytes }
+        var lines =
+            "POST \(target.path.target) HTTP/1.1\r\nHost: \(target.endpoint.authority)\r\nUser-Agent: \(userAgent)\r\n"
+        if !authorization.isEmpty { lines += "Authorization: \(authorization)\r\n" }
+        lines += "Content-Type: \(format.contentType)\r\nServiceBusNotification-Format: \(format.rawValue)\r\n"
+        lines += "ServiceBusNotification-Tags: "
+        let bytes = Array(lines.utf8)
+        openings.append((format, bytes))
+        return bytes
     }
 
-    private mutating func writePrefix() {
-        let host = target.endpoint.authority
-        let path = target.path.target
+    private mutating func changePrefix() {
         isPrefixSendable =
-            host.isFieldValue && path.isRequestTarget && userAgent.isFieldValue && authorization.isFieldValue
-        prefix = Array("POST \(path) HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: \(userAgent)\r\n".utf8)
-        if !authorization.isEmpty { prefix += Array("Authorization: \(authorization)\r\n".utf8) }
+            target.endpoint.authority.isFieldValue && target.path.target.isRequestTarget && userAgent.isFieldValue
+            && authorization.isFieldValue
+        openings.removeAll()
+    }
+}
+
+/// The names of the fields of requests, which repeat the same few.
+private struct FieldNames {
+    /// Those that passed the check, each with the start of its line.
+    private var known: [(name: String, line: [UInt8])] = []
+    private static let knownMax = 16
+
+    /// Begins the field's line.
+    /// - Returns: false when the name cannot be that of a field. Nothing is written then.
+    mutating func write(_ name: String, to memory: inout UnsafeMutableRawBufferPointer) -> Bool {
+        // Lengths first: the names in use have different ones, and to compare numbers is quicker.
+        let length = name.utf8.count
+        for index in known.indices where known[index].line.count == length + 4 && known[index].name == name {
+            memory.write(known[index].line)
+            return true
+        }
+        guard name.isFieldName, !name.isOwnFieldName else { return false }
+        let line = Array("\r\n\(name): ".utf8)
+        if known.count == Self.knownMax { known.removeFirst() }
+        known.append((name, line))
+        memory.write(line)
+        return true
     }
 }
 
 extension UnsafeMutableRawBufferPointer {
     /// Copies the text to the front and steps behind it.
-    fileprivate mutating func write(_ text: String) {
-        text.withBytes { write(UnsafeRawBufferPointer($0)) }
+    fileprivate mutating func write(_ text: StaticString) {
+        text.withUTF8Buffer { write(UnsafeRawBufferPointer($0)) }
     }
 
     fileprivate mutating func write(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { write($0) }
+    }
+
+    /// - Returns: false when the text cannot be a field's value.
+    fileprivate mutating func write(value text: String) -> Bool {
+        text.withBytes { bytes in
+            write(UnsafeRawBufferPointer(bytes))
+            return bytes.span.isPrintableASCII
+        }
+    }
+
+    /// - Parameter number: zero or more.
+    fileprivate mutating func write(decimal number: Int) {
+        let (tens, ones) = number.quotientAndRemainder(dividingBy: 10)
+        if tens > 0 { write(decimal: tens) }
+        self[0] = UInt8(ascii: "0") + UInt8(ones)
+        self = UnsafeMutableRawBufferPointer(rebasing: self[1...])
     }
 
     private mutating func write(_ bytes: UnsafeRawBufferPointer) {
@@ -101,15 +136,7 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension String {
-    /// Printable ASCII, spaces and tabs.
-    fileprivate var isFieldValue: Bool {
-        withBytes { bytes in
-            // Without a branch per byte, so that the compiler can take many bytes at once.
-            var others: UInt8 = 0
-            for byte in bytes { others |= (0x20...0x7E).contains(byte) || byte == 0x09 ? 0 : 1 }
-            return others == 0
-        }
-    }
+    fileprivate var isFieldValue: Bool { withBytes { $0.span.isPrintableASCII } }
 
     fileprivate var isFieldName: Bool {
         !isEmpty && utf8.allSatisfy(\.isTokenCharacter)

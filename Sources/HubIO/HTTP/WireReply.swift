@@ -10,30 +10,34 @@ internal import Darwin
 
 /// The parts of an HTTP reply that a send needs.
 package struct WireReply: Hashable, Sendable {
-    /// 200…599.
-    var status = 0
-    /// The last segment of `Location`.
-    var notificationID: String?
+    /// As far as the head says it in its final form. The status is 200…599.
+    var known = HubReply(status: 0)
     /// The field's text: seconds or an HTTP date.
     var retryAfter: String?
-    /// `TrackingId`, else `x-ms-correlation-request-id`.
-    var trackingID: String?
     var body: [UInt8] = []
     /// The connection may carry another request.
     var keepsAlive = true
-}
 
-extension HubReply {
-    /// The same rules as `init(status:fields:body:now:)`, for a head that the reader has already sorted.
-    init(_ wire: WireReply) {
-        self.init(status: wire.status)
-        trackingID = wire.trackingID
-        notificationID = wire.notificationID
+    mutating func reset() {
+        known.status = 0
+        known.notificationID = nil
+        known.trackingID = nil
+        retryAfter = nil
+        body = []
+        keepsAlive = true
+    }
+
+    /// The same rules as `HubReply.init(status:fields:body:now:)`, for a head that the reader has already sorted.
+    var hubReply: HubReply {
+        // Nearly every reply to a send is this one. Nothing else is in it for us.
+        if retryAfter == nil, known.status < 300 { return known }
+        var reply = known
         // Only one that is a date needs the clock, in Unix seconds.
-        retryAfter = wire.retryAfter.flatMap { RetryAfter.duration(of: $0, now: Int64(time(nil))) }
-        guard status >= 300, !wire.body.isEmpty else { return }
-        let error = ErrorBody(scanning: wire.body)
-        detail = error.detail
-        trackingID = trackingID ?? error.trackingID
+        reply.retryAfter = retryAfter.flatMap { RetryAfter.duration(of: $0, now: Int64(time(nil))) }
+        guard reply.status >= 300, !body.isEmpty else { return reply }
+        let error = ErrorBody(scanning: body)
+        reply.detail = error.detail
+        reply.trackingID = reply.trackingID ?? error.trackingID
+        return reply
     }
 }

@@ -121,10 +121,9 @@ final class HubConnection: ChannelInboundHandler {
         switch step {
         case .needsMore: break
         case .malformed(let malformation): fail(SendFailure(.malformedReply, malformation.rawValue))
-        case .reply(let wire):
-            reader.reset()
-            let (reply, keepsAlive) = (HubReply(wire), wire.keepsAlive)
-            pool.update { $0.replied(id, reply, keepsAlive: keepsAlive, at: $1) }
+        case .complete:
+            let keepsAlive = reader.reply.keepsAlive
+            pool.update { $0.replied(id, reader.takeReply(), keepsAlive: keepsAlive, at: $1) }
         }
     }
 

@@ -14,8 +14,8 @@ struct PoolResults {
     var areHandedOver: Bool { if case .none = handOver { true } else { false } }
 
     /// - Returns: `true` when a hand-over has to be scheduled.
-    mutating func add(_ settled: SettledRequest) -> Bool {
-        found.append(settled)
+    mutating func add(_ settled: consuming SettledRequest) -> Bool {
+        found.append(consume settled)
         guard areHandedOver else { return false }
         handOver = .due
         return true

@@ -91,9 +91,11 @@ package struct PoolState {
     private static let trustedIdleTime: Int64 = 10_000_000
 
     /// A whole reply has come.
-    package mutating func replied(_ connection: ConnectionID, _ reply: HubReply, keepsAlive: Bool, at now: Instant) {
+    package mutating func replied(
+        _ connection: ConnectionID, _ reply: consuming HubReply, keepsAlive: Bool, at now: Instant
+    ) {
         guard case .inFlight(let request, _) = connections[connection] else { return }
-        settle(request, .replied(reply))
+        settle(request, .replied(consume reply))
         if keepsAlive, isOpen {
             becomeIdle(connection, at: now)
         } else {
@@ -126,8 +128,8 @@ package struct PoolState {
 
     // MARK: Results
 
-    private mutating func settle(_ id: UInt64, _ result: SendResult) {
-        if results.add(SettledRequest(id: id, result: result)) { actions.append(.handOver) }
+    private mutating func settle(_ id: UInt64, _ result: consuming SendResult) {
+        if results.add(SettledRequest(id: id, result: consume result)) { actions.append(.handOver) }
     }
 
     /// Exchanges the results for `emptied`, whose memory is used again.

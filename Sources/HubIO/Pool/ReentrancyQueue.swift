@@ -5,7 +5,8 @@ internal import DequeModule
 ///
 /// ```swift
 /// queue.append(step)
-/// guard queue.startDraining() else { return }
+/// guard let first = queue.first() else { return }
+/// carryOut(first)
 /// while let step = queue.next() { carryOut(step) }
 /// ```
 package struct ReentrancyQueue<Step> {
@@ -22,6 +23,10 @@ package struct ReentrancyQueue<Step> {
         isDraining = true
         return true
     }
+
+    /// The first step; `nil` when none waits, or when the caller was called from within a step. `startDraining` and `next` in
+    /// one call.
+    package mutating func first() -> Step? { startDraining() ? next() : nil }
 
     /// The next step; `nil` when none is left, which ends the draining.
     package mutating func next() -> Step? {

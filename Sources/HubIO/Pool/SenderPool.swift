@@ -84,9 +84,19 @@ public final class SenderPool {
     /// return, as a socket that closes under a write does.
     @inline(__always)
     func update(_ event: (inout PoolState, Instant) -> Void) {
-        event(&state, NIODeadline.now().instant)
-        guard state.actions.startDraining() else { return }
+        guard let first = Self.firstAction(of: &state, after: event) else { return }
+        carryOut(first)
         while let action = state.actions.next() { carryOut(action) }
+    }
+
+    /// In one access to the state: Swift checks at run time that accesses to an object's property do not overlap, and each
+    /// check costs as much as the event.
+    @inline(__always)
+    private static func firstAction(
+        of state: inout PoolState, after event: (inout PoolState, Instant) -> Void
+    ) -> PoolState.Action? {
+        event(&state, NIODeadline.now().instant)
+        return state.actions.first()
     }
 
     private func carryOut(_ action: PoolState.Action) {
@@ -112,8 +122,8 @@ public final class SenderPool {
         guard let connection = connections[id.index] else { return }
         if checked, connection.isEnded {
             update { $0.endedBeforeWriting(request, on: id, at: $1) }
-        } else if writer.write(request) {
-            connection.write(writer.buffer)
+        } else if let bytes = writer.write(request) {
+            connection.write(bytes)
         } else {
             update { $0.unwritable(id, at: $1) }
         }

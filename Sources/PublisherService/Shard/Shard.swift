@@ -123,9 +123,8 @@ final class Shard {
     /// All replies that came at once are one input: the engine looks at its queues once for all of them, and requests that
     /// leave in a row find a hub that is awake.
     private func take(_ results: [SettledRequest]) {
-        for settled in results {
-            arrivals.append(Arrival(request: RequestID(rawValue: settled.id), reply: Reply(settled.result)))
-        }
+        arrivals.append(
+            contentsOf: results.lazy.map { Arrival(request: RequestID(rawValue: $0.id), reply: Reply($0.result)) })
         take(.replies(arrivals))
         arrivals.removeAll(keepingCapacity: true)
     }
