@@ -57,6 +57,7 @@ let package = Package(
         // simdjson, because decoding is on the hot path: Foundation's decoder alone costs more than a whole event may.
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
         // Bytes and text: base64, percent-encoding, XML and JSON escapes, dates, ASCII case; and the seeded generator.
+        // Its declarations are public: the compiler inlines package ones into other modules only where they are generic.
         .target(name: "ByteText", swiftSettings: strict),
         .target(name: "NewsModel", dependencies: ["ByteText", "CSimdjson"], swiftSettings: strict),
         .target(name: "KafkaModel", dependencies: ["ByteText", "NewsModel"], swiftSettings: strict),

@@ -1,17 +1,17 @@
 extension UInt8 {
     @inlinable
-    package var isASCIILetter: Bool { (0x61...0x7A).contains(self | 0x20) }
+    public var isASCIILetter: Bool { (0x61...0x7A).contains(self | 0x20) }
 
     @inlinable
-    package var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
+    public var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
 
     /// The byte with A…Z made a…z and everything else left alone.
     @inlinable
-    package var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+    public var asciiLowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 
     /// The value of a hexadecimal digit in either case.
     @inlinable
-    package var hexDigitValue: UInt8? {
+    public var hexDigitValue: UInt8? {
         switch self {
         case 0x30...0x39: self - 0x30
         case 0x41...0x46: self - 0x41 + 10
@@ -22,7 +22,7 @@ extension UInt8 {
 
     /// The lower-case hexadecimal digit for the four low bits of a number.
     @inlinable
-    package init(hexDigitOf number: some BinaryInteger) {
+    public init(hexDigitOf number: some BinaryInteger) {
         let nibble = UInt8(truncatingIfNeeded: number) & 0xF
         self = nibble < 10 ? 0x30 + nibble : 0x61 - 10 + nibble
     }
@@ -30,7 +30,7 @@ extension UInt8 {
 
 extension UInt64 {
     /// 16 lower-case hexadecimal digits.
-    package var hexDigits: String {
+    public var hexDigits: String {
         String(unsafeUninitializedCapacity: 16) { digits in
             for place in 0..<16 { digits[place] = UInt8(hexDigitOf: self >> UInt64(60 - 4 * place)) }
             return 16
@@ -41,23 +41,23 @@ extension UInt64 {
 extension StringProtocol {
     /// Protocol words compare by ASCII letters only; Unicode folding would make the Kelvin sign a `k`.
     @inlinable
-    package func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
+    public func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
         utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
 
     @inlinable
-    package func hasPrefixIgnoringASCIICase(_ prefix: some StringProtocol) -> Bool {
+    public func hasPrefixIgnoringASCIICase(_ prefix: some StringProtocol) -> Bool {
         utf8.starts(with: prefix.utf8) { $0.asciiLowercased == $1.asciiLowercased }
     }
 
     @inlinable
-    package var asciiLowercased: String {
+    public var asciiLowercased: String {
         String(decoding: utf8.map { $0.asciiLowercased }, as: UTF8.self)
     }
 
     /// The text without white space at either end.
     @inlinable
-    package var trimmed: SubSequence {
+    public var trimmed: SubSequence {
         let isVisible = { (scalar: Unicode.Scalar) in
             scalar.isASCII ? scalar != " " && !("\t"..."\r").contains(scalar) : !scalar.properties.isWhitespace
         }

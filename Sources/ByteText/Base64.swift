@@ -1,11 +1,11 @@
 /// Base64 with the standard alphabet and padding. RFC 4648 §4.
-package enum Base64 {
+public enum Base64 {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
     @inlinable
-    package static func encode(_ bytes: some Sequence<UInt8>) -> String { encode(Array(bytes)) }
+    public static func encode(_ bytes: some Sequence<UInt8>) -> String { encode(Array(bytes)) }
 
-    package static func encode(_ bytes: [UInt8]) -> String {
+    public static func encode(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { text in
             var length = 0
             var rest = bytes.makeIterator()
@@ -23,11 +23,11 @@ package enum Base64 {
     }
 
     /// - Returns: `nil` unless every character belongs to the alphabet and the padding is right.
-    package static func decode(_ text: String) -> [UInt8]? {
+    public static func decode(_ text: String) -> [UInt8]? {
         text.withBytes(decode)
     }
 
-    package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    public static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 4) else { return nil }
         var padding = 0
         while padding < 2, padding < text.count, text[text.count - 1 - padding] == UInt8(ascii: "=") { padding += 1 }

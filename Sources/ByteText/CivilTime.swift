@@ -1,16 +1,16 @@
 /// A day of the proleptic Gregorian calendar, without a clock or a time zone.
 ///
 /// Both ways by Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms": eras of 400 years that start on 1 March.
-package struct CivilDate: Hashable, Sendable {
-    package let year: Int
+public struct CivilDate: Hashable, Sendable {
+    public let year: Int
     /// 1…12.
-    package let month: Int
+    public let month: Int
     /// 1…31.
-    package let day: Int
+    public let day: Int
 
     /// - Returns: `nil` for a day that the calendar does not have.
     @inlinable
-    package init?(year: Int, month: Int, day: Int) {
+    public init?(year: Int, month: Int, day: Int) {
         guard (-9999...9999).contains(year), (1...12).contains(month),
             (1...Self.days(inMonth: month, of: year)).contains(day)
         else { return nil }
@@ -20,7 +20,7 @@ package struct CivilDate: Hashable, Sendable {
     }
 
     @inlinable
-    package init(daysSince1970 days: Int) {
+    public init(daysSince1970 days: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
@@ -33,7 +33,7 @@ package struct CivilDate: Hashable, Sendable {
     }
 
     @inlinable
-    package var daysSince1970: Int {
+    public var daysSince1970: Int {
         let yearFromMarch = month <= 2 ? year - 1 : year
         let era = (yearFromMarch >= 0 ? yearFromMarch : yearFromMarch - 399) / 400
         let yearOfEra = yearFromMarch - era * 400
@@ -42,7 +42,7 @@ package struct CivilDate: Hashable, Sendable {
     }
 
     @inlinable
-    package static func days(inMonth month: Int, of year: Int) -> Int {
+    public static func days(inMonth month: Int, of year: Int) -> Int {
         switch month {
         case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30
@@ -52,16 +52,16 @@ package struct CivilDate: Hashable, Sendable {
 }
 
 /// A second of UTC, taken apart.
-package struct CivilTime: Hashable, Sendable {
-    package let date: CivilDate
-    package let hour: Int
-    package let minute: Int
+public struct CivilTime: Hashable, Sendable {
+    public let date: CivilDate
+    public let hour: Int
+    public let minute: Int
     /// 0…59; 60 in a leap second, which counts as the second after it.
-    package let second: Int
+    public let second: Int
 
     /// - Returns: `nil` for a time that no clock shows.
     @inlinable
-    package init?(_ date: CivilDate, hour: Int, minute: Int, second: Int) {
+    public init?(_ date: CivilDate, hour: Int, minute: Int, second: Int) {
         guard (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second) else { return nil }
         self.date = date
         self.hour = hour
@@ -70,7 +70,7 @@ package struct CivilTime: Hashable, Sendable {
     }
 
     @inlinable
-    package init(secondsSince1970 seconds: Int64) {
+    public init(secondsSince1970 seconds: Int64) {
         let (days, secondOfDay) = seconds.flooredQuotientAndRemainder(dividingBy: 86_400)
         date = CivilDate(daysSince1970: Int(days))
         hour = Int(secondOfDay / 3_600)
@@ -79,7 +79,7 @@ package struct CivilTime: Hashable, Sendable {
     }
 
     @inlinable
-    package var secondsSince1970: Int64 {
+    public var secondsSince1970: Int64 {
         ((Int64(date.daysSince1970) * 24 + Int64(hour)) * 60 + Int64(minute)) * 60 + Int64(second)
     }
 }
@@ -88,7 +88,7 @@ extension Int64 {
     /// The quotient rounded down, so that the remainder is never negative.
     /// - Parameter divisor: positive.
     @inlinable
-    package func flooredQuotientAndRemainder(dividingBy divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+    public func flooredQuotientAndRemainder(dividingBy divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }

@@ -1,18 +1,18 @@
 /// Reads the fixed-width numbers of a date and time from bytes that need not be there.
-package struct DigitReader {
+public struct DigitReader {
     @usableFromInline
     let bytes: UnsafeBufferPointer<UInt8>
     @usableFromInline
     var position = 0
 
     @inlinable
-    package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    public init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     @inlinable
-    package var isAtEnd: Bool { position == bytes.count }
+    public var isAtEnd: Bool { position == bytes.count }
 
     @inlinable
-    package mutating func digit() -> Int? {
+    public mutating func digit() -> Int? {
         guard position < bytes.count, case let value = bytes[position] &- UInt8(ascii: "0"), value <= 9 else {
             return nil
         }
@@ -22,7 +22,7 @@ package struct DigitReader {
 
     /// - Parameter digits: at most 18.
     @inlinable
-    package mutating func number(digits: Int) -> Int? {
+    public mutating func number(digits: Int) -> Int? {
         var number = 0
         for _ in 0..<digits {
             guard let digit = digit() else { return nil }
@@ -32,7 +32,7 @@ package struct DigitReader {
     }
 
     @inlinable
-    package mutating func skip(_ character: Unicode.Scalar) -> Bool {
+    public mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
         position += 1
         return true
@@ -41,7 +41,7 @@ package struct DigitReader {
     /// A second's fraction in nanoseconds, digits after the ninth dropped: 0 without a point, `nil` for a point without
     /// digits.
     @inlinable
-    package mutating func fraction() -> Int? {
+    public mutating func fraction() -> Int? {
         guard skip(".") else { return 0 }
         var unit = 100_000_000
         guard let first = digit() else { return nil }
@@ -56,7 +56,7 @@ package struct DigitReader {
     /// Hours and minutes east of UTC, in minutes; `Z` is 0.
     /// - Parameter needsColon: between hours and minutes.
     @inlinable
-    package mutating func offset(needsColon: Bool = true) -> Int? {
+    public mutating func offset(needsColon: Bool = true) -> Int? {
         if skip("Z") || skip("z") { return 0 }
         let isEast = skip("+")
         guard isEast || skip("-"), let hours = number(digits: 2), hours <= 23, skip(":") || !needsColon,

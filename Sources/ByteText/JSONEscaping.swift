@@ -1,14 +1,19 @@
 /// The inside of a JSON string. RFC 8259 §7.
-package enum JSONEscaping {
-    /// Hands the escaped text to `write`, piece by piece: what needs no escape in runs as long as possible.
+public enum JSONEscaping {
+    /// True when a character of the text must be escaped.
     ///
-    /// Swift strings are valid UTF-8, so only ASCII is looked at. Always inlined, or `write` is a call through a pointer.
+    /// Swift strings are valid UTF-8, so only ASCII is looked at.
     @inlinable @inline(__always)
-    package static func escape(_ text: UnsafeBufferPointer<UInt8>, _ write: (UnsafeBufferPointer<UInt8>) -> Void) {
-        // Without a branch per byte, so that the compiler can take many bytes at once.
-        var escapes: UInt8 = 0
-        for byte in text { escapes |= isEscaped(byte) ? 1 : 0 }
-        guard escapes != 0 else { return write(text) }
+    public static func isNeeded(in text: UnsafeBufferPointer<UInt8>) -> Bool {
+        ByteWords.any(in: text) {
+            $0.hasByte(below: 0x20) | $0.hasByte(UInt8(ascii: "\"")) | $0.hasByte(UInt8(ascii: "\\"))
+        }
+    }
+
+    /// Hands the escaped text to `write`, piece by piece: what needs no escape in runs as long as possible.
+    @inlinable
+    public static func escape(_ text: UnsafeBufferPointer<UInt8>, _ write: (UnsafeBufferPointer<UInt8>) -> Void) {
+        guard isNeeded(in: text) else { return write(text) }
         var clean = 0
         for (index, byte) in text.enumerated() where isEscaped(byte) {
             write(UnsafeBufferPointer(rebasing: text[clean..<index]))
@@ -19,14 +24,14 @@ package enum JSONEscaping {
     }
 
     /// Appends the text in quotes.
-    package static func append(_ text: String, to bytes: inout [UInt8]) {
+    public static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         text.withBytes { escape($0) { bytes.append(contentsOf: $0) } }
         bytes.append(UInt8(ascii: "\""))
     }
 
     /// The bytes that `escape` writes for one scalar.
-    package static func cost(_ scalar: Unicode.Scalar) -> Int {
+    public static func cost(_ scalar: Unicode.Scalar) -> Int {
         switch scalar {
         case "\"", "\\", "\n", "\r", "\t", "\u{8}", "\u{C}": 2
         case "\u{0}"..<" ": 6

@@ -3,7 +3,7 @@
 extension StringProtocol {
     /// The text with every byte but letters, digits and `-._~` as `%XX` with upper-case digits. RFC 3986 §2.3.
     @inlinable
-    package var percentEncoded: String {
+    public var percentEncoded: String {
         let digits: StaticString = "0123456789ABCDEF"
         var encoded: [UInt8] = []
         encoded.reserveCapacity(utf8.count * 3 / 2)
@@ -22,7 +22,7 @@ extension StringProtocol {
     /// - Parameter plusIsSpace: true for the query of a form; elsewhere `+` is a character of its own, as in base64.
     /// - Returns: `nil` for an escape without two digits, and for bytes that are not UTF-8.
     @inlinable
-    package func percentDecoded(plusIsSpace: Bool = false) -> String? {
+    public func percentDecoded(plusIsSpace: Bool = false) -> String? {
         guard utf8.contains(where: { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }) else {
             return String(self)
         }

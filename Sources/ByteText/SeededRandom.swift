@@ -1,15 +1,15 @@
 /// SplitMix64: small, fast and the same everywhere, for chance that can be replayed from a seed. Not for secrets.
-package struct SeededRandom: RandomNumberGenerator, Sendable, Hashable {
+public struct SeededRandom: RandomNumberGenerator, Sendable, Hashable {
     @usableFromInline
     var state: UInt64
 
     @inlinable
-    package init(seed: UInt64) {
+    public init(seed: UInt64) {
         state = seed
     }
 
     @inlinable
-    package mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,6 +1,6 @@
 /// Text as it may stand in an XML 1.0 document.
-package enum XMLText {
-    package enum Place {
+public enum XMLText {
+    public enum Place {
         /// Between two tags; quotes, line feeds and tabs stay as they are.
         case content
         /// Anywhere, so also inside a quoted attribute, where a parser would turn line breaks and tabs into spaces.
@@ -9,25 +9,25 @@ package enum XMLText {
 
     /// The fate of characters that XML 1.0 cannot hold at all, not even escaped: control characters, U+FFFE, U+FFFF. A
     /// parser refuses the whole document for one of them.
-    package enum Unwritable {
+    public enum Unwritable {
         case leftOut
         /// By U+FFFD, the replacement character.
         case replaced
     }
 
     /// Appends what we wrote ourselves, as it is.
-    package static func append(markup: StaticString, to bytes: inout [UInt8]) {
+    public static func append(markup: StaticString, to bytes: inout [UInt8]) {
         markup.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
     /// Appends the text escaped.
-    package static func append(
+    public static func append(
         _ text: String, in place: Place = .attribute, unwritable: Unwritable = .replaced, to bytes: inout [UInt8]
     ) {
         text.withBytes { append($0, in: place, unwritable: unwritable, to: &bytes) }
     }
 
-    package static func escaped(
+    public static func escaped(
         _ text: String, in place: Place = .attribute, unwritable: Unwritable = .replaced
     ) -> String {
         guard text.utf8.contains(where: mayNeedEscape) else { return text }
@@ -38,7 +38,7 @@ package enum XMLText {
     }
 
     /// The bytes that `append` writes for one scalar in an attribute, when it leaves out what is unwritable.
-    package static func cost(_ scalar: Unicode.Scalar) -> Int {
+    public static func cost(_ scalar: Unicode.Scalar) -> Int {
         switch scalar {
         case "&", "\n", "\r", "'": 5
         case "<", ">", "\t": 4
@@ -95,7 +95,7 @@ package enum XMLText {
 extension XMLText {
     /// The text with its references replaced: the five entities of XML 1.0 §4.6 and character references. Anything else
     /// stays as it is.
-    package static func replacingReferences(_ text: String) -> String {
+    public static func replacingReferences(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
         var replaced = ""
         var rest = text[...]
@@ -115,7 +115,7 @@ extension XMLText {
 
     /// - Parameter name: the text between `&` and `;`.
     /// - Returns: `nil` for any entity but the five, and for a number that names no character.
-    package static func scalar(named name: some StringProtocol) -> Unicode.Scalar? {
+    public static func scalar(named name: some StringProtocol) -> Unicode.Scalar? {
         switch name {
         case "amp": return "&"
         case "lt": return "<"

@@ -109,3 +109,20 @@ func `whole milliseconds are rounded down, at the ends of time too`(nanoseconds:
     #expect(Instant.distantPast - .distantFuture == .nanoseconds(Int64.min))
     #expect(Instant.distantPast - .nanoseconds(Int64.min) == Instant(nanoseconds: 0))
 }
+
+@Test func `a duration in nanoseconds is cut towards zero and saturates`() {
+    let seconds: [Int64] = [0, 1, 9, 10, 4_722, 4_723, 9_444, 9_445, 86_400, 9_223_372_036, 9_223_372_037, .max / 4]
+    for second in seconds {
+        for attosecond: Int64 in [0, 1, 511, 999_999_999, 1_000_000_000, 1_000_000_001, 999_999_999_999_999_999] {
+            let duration = Duration(secondsComponent: second, attosecondsComponent: attosecond)
+            let exact = Int128(second) * 1_000_000_000 + Int128(attosecond / 1_000_000_000)
+            #expect(duration.nanoseconds == Int64(clamping: exact))
+            #expect((.zero - duration).nanoseconds == Int64(clamping: -exact))
+        }
+    }
+}
+
+@Test(arguments: [0, 1, -1, 999, 1_000_000_000, -999_999_999, 86_400_000_000_000, .max, .min])
+func `the time between two instants is exact`(nanoseconds: Int64) {
+    #expect(Instant(nanoseconds: nanoseconds) - Instant(nanoseconds: 0) == .nanoseconds(nanoseconds))
+}

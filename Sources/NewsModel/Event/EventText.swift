@@ -1,3 +1,5 @@
+import ByteText
+
 /// Texts of an event, taken from JSON with their bounds checked.
 enum EventText {
     /// A text that names something; `nil` when blank. A control character is refused, because it would reach record
@@ -56,10 +58,7 @@ enum EventText {
     }
 
     private static func hasControl(_ text: JSONText) -> Bool {
-        // Without a branch per byte, so that the compiler can take many bytes at once.
-        var controls: UInt8 = 0
-        for byte in text { controls |= byte < 0x20 || byte == 0x7F ? 1 : 0 }
-        return controls != 0
+        ByteWords.any(in: text) { $0.hasByte(below: 0x20) | $0.hasByte(0x7F) }
     }
 
     private static func isLineEndOrTab(_ byte: UInt8) -> Bool { byte == 0x09 || byte == 0x0A || byte == 0x0D }

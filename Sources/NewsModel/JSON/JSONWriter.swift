@@ -1,4 +1,4 @@
-import ByteText
+package import ByteText
 
 /// Writes one JSON value into bytes that the caller owns.
 ///
@@ -18,20 +18,27 @@ public struct JSONWriter: ~Copyable {
     private var bytes: GrowingBytes
     private var needsComma = false
 
-    private init(capacity: Int) {
-        bytes = GrowingBytes(capacity: capacity)
+    private init(_ bytes: consuming GrowingBytes) {
+        self.bytes = bytes
     }
 
     /// Appends what `body` writes to `bytes`.
     public static func write(into bytes: inout [UInt8], _ body: (inout JSONWriter) -> Void) {
-        var writer = JSONWriter(capacity: 512)
+        var writer = JSONWriter(GrowingBytes(capacity: 512))
         body(&writer)
         bytes.append(contentsOf: writer.bytes.bytes)
     }
 
+    /// Appends what `body` writes to `bytes`, whose memory the writer takes over meanwhile: nothing is copied.
+    package static func write(into bytes: inout GrowingBytes, _ body: (inout JSONWriter) -> Void) {
+        var writer = JSONWriter(bytes)
+        body(&writer)
+        bytes = writer.bytes
+    }
+
     /// The bytes of one object.
     public static func object(reserving capacity: Int = 256, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
-        var writer = JSONWriter(capacity: capacity)
+        var writer = JSONWriter(GrowingBytes(capacity: capacity))
         writer.object(body)
         return Array(writer.bytes.bytes)
     }
@@ -50,15 +57,13 @@ extension JSONWriter {
 
     public mutating func value(_ text: String) {
         separate()
-        bytes.append(UInt8(ascii: "\""))
-        text.withBytes { JSONEscaping.escape($0) { bytes.append($0) } }
-        bytes.append(UInt8(ascii: "\""))
+        text.withBytes { quote($0) }
     }
 
     public mutating func value(_ number: Int64) {
         separate()
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        digits(number.magnitude)
+        bytes.append(decimal: number.magnitude)
     }
 
     public mutating func value(_ number: Int) {
@@ -74,7 +79,7 @@ extension JSONWriter {
     public mutating func value(_ number: Double) {
         guard number.isFinite else { return null() }
         separate()
-        text(number.description)
+        bytes.append(number.description)
     }
 
     /// An instant as RFC 3339 text.
@@ -90,14 +95,13 @@ extension JSONWriter {
         separate()
         let microseconds = duration.nanoseconds / 1_000
         if microseconds < 0 { bytes.append(UInt8(ascii: "-")) }
-        digits(microseconds.magnitude / 1_000)
-        let fraction = microseconds.magnitude % 1_000
-        guard fraction > 0 else { return }
+        bytes.append(decimal: microseconds.magnitude / 1_000)
+        var rest = microseconds.magnitude % 1_000
+        guard rest > 0 else { return }
         bytes.append(UInt8(ascii: "."))
-        var rest = fraction
-        for unit: UInt64 in [100, 10, 1] where rest > 0 {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / unit))
-            rest %= unit
+        while rest > 0 {
+            bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest / 100))
+            rest = rest % 100 * 10
         }
     }
 
@@ -191,11 +195,19 @@ extension JSONWriter {
 
     /// Writes a member's name; exactly one value must follow. Names in the code need no escapes.
     public mutating func name(_ name: StaticString) {
-        separate()
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(name)
-        bytes.append("\":")
+        let count = name.utf8CodeUnitCount
+        let comma = needsComma ? 1 : 0
         needsComma = false
+        bytes.append(room: count + 4) { place in
+            // Without a branch: where there is none to write, the quote takes the comma's place.
+            place[0] = UInt8(ascii: ",")
+            let quoted = place + comma
+            quoted[0] = UInt8(ascii: "\"")
+            (quoted + 1).update(from: name.utf8Start, count: count)
+            quoted[count + 1] = UInt8(ascii: "\"")
+            quoted[count + 2] = UInt8(ascii: ":")
+            return comma + count + 3
+        }
     }
 
     /// Writes a name from outside.
@@ -224,12 +236,20 @@ extension JSONWriter {
         needsComma = true
     }
 
-    private mutating func digits(_ number: UInt64) {
-        if number >= 10 { digits(number / 10) }
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    private mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
+        guard !JSONEscaping.isNeeded(in: text), let first = text.baseAddress else { return quote(escaping: text) }
+        bytes.append(room: text.count + 2) { place in
+            place[0] = UInt8(ascii: "\"")
+            (place + 1).update(from: first, count: text.count)
+            place[text.count + 1] = UInt8(ascii: "\"")
+            return text.count + 2
+        }
     }
 
-    private mutating func text(_ text: String) {
-        text.withBytes { bytes.append($0) }
+    @inline(never)
+    private mutating func quote(escaping text: UnsafeBufferPointer<UInt8>) {
+        bytes.append(UInt8(ascii: "\""))
+        JSONEscaping.escape(text) { bytes.append($0) }
+        bytes.append(UInt8(ascii: "\""))
     }
 }

@@ -53,29 +53,38 @@ extension Instant: CustomStringConvertible {
     func write(to bytes: UnsafeMutablePointer<UInt8>) -> Int {
         let (seconds, fraction) = nanoseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000_000)
         let time = CivilTime(secondsSince1970: seconds)
-        var length = 0
-        func put(_ number: Int, digits: Int, _ end: StaticString = "") {
-            var rest = number
-            for place in stride(from: digits - 1, through: 0, by: -1) {
-                bytes[length + place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
-            }
-            length += digits
-            guard end.utf8CodeUnitCount == 1 else { return }
-            bytes[length] = end.utf8Start[0]
-            length += 1
-        }
-        put(time.date.year, digits: 4, "-")
-        put(time.date.month, digits: 2, "-")
-        put(time.date.day, digits: 2, "T")
-        put(time.hour, digits: 2, ":")
-        put(time.minute, digits: 2, ":")
-        put(time.second, digits: 2, ".")
-        if fraction % 1_000_000 == 0 {
-            put(Int(fraction / 1_000_000), digits: 3, "Z")
-        } else {
-            put(Int(fraction), digits: 9, "Z")
-        }
-        return length
+        // 64 bits of nanoseconds reach from the year 1677 to 2262.
+        Self.put(pair: time.date.year / 100, to: bytes)
+        Self.put(pair: time.date.year % 100, "-", to: bytes + 2)
+        Self.put(pair: time.date.month, "-", to: bytes + 5)
+        Self.put(pair: time.date.day, "T", to: bytes + 8)
+        Self.put(pair: time.hour, ":", to: bytes + 11)
+        Self.put(pair: time.minute, ":", to: bytes + 14)
+        Self.put(pair: time.second, ".", to: bytes + 17)
+        let (milliseconds, finer) = fraction.quotientAndRemainder(dividingBy: 1_000_000)
+        Self.put(triple: Int(milliseconds), "Z", to: bytes + 20)
+        guard finer > 0 else { return 24 }
+        Self.put(triple: Int(finer / 1_000), "Z", to: bytes + 23)
+        Self.put(triple: Int(finer % 1_000), "Z", to: bytes + 26)
+        return 30
+    }
+
+    /// Writes three digits and the character behind them.
+    /// - Parameter number: 0…999.
+    @inline(__always)
+    private static func put(triple number: Int, _ end: Unicode.Scalar, to bytes: UnsafeMutablePointer<UInt8>) {
+        bytes[0] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / 100)
+        put(pair: number % 100, end, to: bytes + 1)
+    }
+
+    /// Writes two digits and the character behind them.
+    /// - Parameter number: 0…99.
+    @inline(__always)
+    private static func put(
+        pair number: Int, _ end: Unicode.Scalar? = nil, to bytes: UnsafeMutablePointer<UInt8>
+    ) {
+        bytes[0] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / 10)
+        bytes[1] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10)
+        if let end { bytes[2] = UInt8(ascii: end) }
     }
 }

@@ -68,11 +68,11 @@ extension Engine {
     /// Reads what a record holds, and decides nothing.
     private func content(of record: SourceRecord, _ lane: LaneID, _ turn: borrowing Turn) -> ExaminedRecord {
         let identity = RecordIdentity(of: record)
-        switch decoder.decode(record) {
-        case .success(let event):
+        do throws(Undecodable) {
+            let event = try decoder.decode(record)
             return ExaminedRecord(record, identity, event, by: rules, maxAge: lanes[lane].settings.maxAge, turn)
-        case .failure(let undecodable):
-            return ExaminedRecord(record, identity, undecodable)
+        } catch {
+            return ExaminedRecord(record, identity, error)
         }
     }
 

@@ -69,8 +69,8 @@ extension Engine {
             latency: .init(
                 queue: delivery.firstSentAt.map { max(.zero, $0 - writtenAt) }, hub: delivery.hubTime,
                 total: max(.zero, turn.wall - writtenAt)),
-            error: failure, afterRecall: outcome == .accepted && delivery.withdrawal == .recalled,
-            cut: delivery.cuts.names, leftOut: routing?.leftOut ?? [])
+            afterRecall: outcome == .accepted && delivery.withdrawal == .recalled, cut: delivery.cuts.names,
+            leftOut: routing?.leftOut ?? [], error: failure)
     }
 }
 

@@ -1,0 +1,45 @@
+/// Looks at the bytes of a text eight at a time: most texts are short and hold nothing special, and a loop over single bytes
+/// costs more than all that is done with such a text afterwards.
+public enum ByteWords {
+    /// True when `test` finds something in one of the words that the text consists of. Bytes may be looked at twice; a text
+    /// of less than eight is filled up with spaces.
+    @inlinable @inline(__always)
+    public static func any(in text: UnsafeBufferPointer<UInt8>, _ test: (UInt64) -> UInt64) -> Bool {
+        let bytes = UnsafeRawBufferPointer(text)
+        guard bytes.count >= 8 else {
+            var word: UInt64 = 0x2020_2020_2020_2020
+            for byte in bytes { word = word << 8 | UInt64(byte) }
+            return test(word) != 0
+        }
+        // The last word ends with the text.
+        let last = bytes.count - 8
+        var found = test(bytes.loadUnaligned(fromByteOffset: last, as: UInt64.self))
+        var offset = 0
+        // Without a branch on what was found, so that the compiler can take several words at once.
+        while offset < last {
+            found |= test(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        return found != 0
+    }
+}
+
+/// A word as eight bytes. These tests say whether any byte passes, not which one does.
+/// Sean Eron Anderson, "Bit Twiddling Hacks".
+extension UInt64 {
+    /// Not zero when a byte is below `bound`.
+    /// - Parameter bound: at most 0x80.
+    @inlinable @inline(__always)
+    public func hasByte(below bound: UInt8) -> UInt64 {
+        (self &- Self.inEachByte(bound)) & ~self & Self.inEachByte(0x80)
+    }
+
+    /// Not zero when a byte equals `byte`.
+    @inlinable @inline(__always)
+    public func hasByte(_ byte: UInt8) -> UInt64 {
+        (self ^ Self.inEachByte(byte)).hasByte(below: 1)
+    }
+
+    @inlinable @inline(__always)
+    static func inEachByte(_ byte: UInt8) -> UInt64 { 0x0101_0101_0101_0101 &* UInt64(byte) }
+}
