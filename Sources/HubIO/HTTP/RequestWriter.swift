@@ -128,6 +128,7 @@ extension UnsafeMutableRawBufferPointer {
         self = UnsafeMutableRawBufferPointer(rebasing: self[1...])
     }
 
+    @inline(__always)
     private mutating func write(_ bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count <= count, "the request has room for all its parts")
         copyMemory(from: bytes)

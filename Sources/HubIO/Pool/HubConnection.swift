@@ -19,6 +19,8 @@ final class HubConnection: ChannelInboundHandler {
     private let pool: SenderPool
     private var reader: ReplyReader
     private var context: ChannelHandlerContext?
+    /// The channel's socket. Valid while the channel is active, so only `isEnded` uses it.
+    private var descriptor: NIOBSDSocket.Handle?
     /// It was to close before there was a channel.
     private var isUnwanted = false
 
@@ -39,6 +41,7 @@ final class HubConnection: ChannelInboundHandler {
             tls = try pool.makeTLSHandler()
             if let tls { try pipeline.addHandler(tls) }
             try pipeline.addHandler(self)
+            descriptor = try? pipeline.withUnsafeTransportIfAvailable { $0 }
         } catch {
             channel.close(mode: .all, promise: nil)
             return pool.update { $0.closed(id, SendFailure(connecting: error), at: $1) }
@@ -60,15 +63,17 @@ final class HubConnection: ChannelInboundHandler {
 
     /// The server has ended the connection, although the event loop has not seen it yet.
     var isEnded: Bool {
-        guard let context else { return true }
+        // The channel closes its socket and becomes inactive in one step, on this event loop: the descriptor of an active one
+        // is its own.
+        guard let context, context.channel.isActive else { return true }
         #if os(Linux)
-        guard let provider = context.channel as? any SocketOptionProvider else { return false }
-        var isEnded = false
-        // On its own event loop the answer is there at once.
-        provider.getTCPInfo().assumeIsolated().whenComplete { result in
-            isEnded = (try? result.get().tcpi_state != Self.tcpEstablished) ?? true
-        }
-        return isEnded
+        guard let descriptor else { return false }
+        // Asked by the system call itself, as the channel's own way makes a promise and two futures of it. The state is the
+        // first byte of `tcp_info`, and the kernel writes no more than there is room for.
+        var state: UInt8 = 0
+        var length = socklen_t(MemoryLayout.size(ofValue: state))
+        let answer = getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, &state, &length)
+        return answer != 0 || state != Self.tcpEstablished
         #else
         return false
         #endif
