@@ -41,7 +41,10 @@ struct Stages {
             } + [
                 Stage(name: "request bytes", allocationsMax: 0) {
                     var writer = RequestWriter(target: target, userAgent: "newswire")
-                    for _ in 0..<$0 { keep(writer.write(request)) }
+                    for _ in 0..<$0 {
+                        keep(writer.write(request))
+                        writer.reset()
+                    }
                 },
                 Stage(name: "read reply", allocationsMax: 0) {
                     var reader = ReplyReader(headBytesMax: 16_384, bodyBytesMax: 65_536)

@@ -61,7 +61,8 @@ final class Journal: Sendable {
     }
 
     func send(_ ids: ClosedRange<UInt64>) async throws {
-        try await loop.submit { for id in ids { self.owner.value?.pool?.send(.sample(), id: id) } }.get()
+        try await loop.submit { self.owner.value?.pool?.send(ids.map { PoolRequest(id: $0, request: .sample()) }) }
+            .get()
     }
 
     func close(within timeout: Duration, keepsPool: Bool = false) async {

@@ -38,16 +38,42 @@ import Testing
 
     @Test func `one buffer serves many requests, also one that is still being sent`() throws {
         var writer = try Self.makeWriter(host: "::1", port: 8443)
-        let first = writer.write(.sample("first"))
-        _ = writer.write(.sample("the second and longer one"))
+        let first = try #require(writer.write(.sample("first")))
+        let second = try #require(writer.write(.sample("the second and longer one")))
+        let sent = writer.buffer
+        writer.reset()
         writer.authorization = "SharedAccessSignature sr=y"
         let third = writer.text(of: .sample("third")) ?? ""
-        let text = try String(buffer: #require(first))
-        #expect(text.hasSuffix(#"{"messageParam":"first"}"#))
-        #expect(text.contains("sr=x"))
+        let texts = try [first, second].map {
+            try String(buffer: #require(sent.getSlice(at: $0.lowerBound, length: $0.count)))
+        }
+        #expect(texts[0].hasPrefix("POST "))
+        #expect(texts[0].hasSuffix(#"{"messageParam":"first"}"#))
+        #expect(texts[1].hasPrefix("POST "))
+        #expect(texts[1].hasSuffix(#"{"messageParam":"the second and longer one"}"#))
+        #expect(texts[0].contains("sr=x"))
         #expect(third.hasSuffix(#"{"messageParam":"third"}"#))
         #expect(third.contains("Host: [::1]:8443\r\n"))
         #expect(third.contains("sr=y"))
+    }
+
+    @Test func `a refused request leaves nothing behind, and the next one is whole`() throws {
+        var writer = try Self.makeWriter(host: "::1", port: 8443)
+        let first = try #require(writer.write(.sample("first")))
+        for request in Self.unsendable { #expect(writer.write(request) == nil) }
+        let second = try #require(writer.write(.sample("second")))
+        #expect(second.lowerBound == first.upperBound)
+        #expect(writer.buffer.readableBytes == second.upperBound)
+    }
+
+    @Test func `memory of a large group is given back`() throws {
+        var writer = try Self.makeWriter(host: "::1", port: 8443)
+        let large = SendRequest(format: .apple, tags: "World", body: Array(repeating: 65, count: 64_000))
+        for _ in 0..<20 { _ = writer.write(large) }
+        #expect(writer.buffer.capacity > 1 << 20)
+        writer.reset()
+        #expect(writer.buffer.capacity < 1 << 18)
+        #expect(writer.buffer.readableBytes == 0)
     }
 
     static let unsendable: [SendRequest] = [
@@ -91,6 +117,8 @@ import Testing
 
 extension RequestWriter {
     fileprivate mutating func text(of request: SendRequest) -> String? {
-        write(request).map { String(buffer: $0) }
+        defer { reset() }
+        guard let range = write(request) else { return nil }
+        return buffer.getString(at: range.lowerBound, length: range.count)
     }
 }

@@ -69,7 +69,7 @@ final class Sender: Sendable {
         let inbox = inbox.value
         inbox.lastID += 1
         inbox.awaited[inbox.lastID] = continuation
-        inbox.pool?.send(request, id: inbox.lastID)
+        inbox.pool?.send([PoolRequest(id: inbox.lastID, request: request)])
     }
 
     /// Asks the pool something, or does something with it, on its loop.

@@ -2,8 +2,8 @@ import ByteText
 package import NIOCore
 package import NotificationHub
 
-/// Writes requests into one buffer that is used again and again. What requests have in common is kept in bytes: the lines
-/// before the tags, which depend on the format alone, and the names of the fields.
+/// Writes requests one behind the other into one buffer that is used again and again. What requests have in common is kept
+/// in bytes: the lines before the tags, which depend on the format alone, and the names of the fields.
 package struct RequestWriter {
     private let target: SendTarget
     private let userAgent: String
@@ -11,7 +11,9 @@ package struct RequestWriter {
     /// Everything before the tags, for the formats used so far.
     private var openings: [(format: NotificationFormat, bytes: [UInt8])] = []
     private var names = FieldNames()
-    private var buffer: ByteBuffer
+    /// The requests written since the last `reset`. Another one is written behind them in a copy while somebody has a part of
+    /// it, so all of a group are written first.
+    package private(set) var buffer: ByteBuffer
 
     /// The value of `Authorization` for the next requests.
     package var authorization = "" {
@@ -21,13 +23,13 @@ package struct RequestWriter {
     package init(target: SendTarget, userAgent: String, allocator: ByteBufferAllocator = ByteBufferAllocator()) {
         self.target = target
         self.userAgent = userAgent
-        buffer = allocator.buffer(capacity: 2048)
+        buffer = allocator.buffer(capacity: Self.usualCapacity)
         changePrefix()
     }
 
-    /// - Returns: the whole request; `nil` when a value cannot be written: it would end its line and start a header of its own,
+    /// - Returns: where in `buffer` the whole request stands; `nil` when a value cannot be written: it would end its line and start a header of its own,
     ///   or be mangled on the way.
-    package mutating func write(_ request: SendRequest) -> ByteBuffer? {
+    package mutating func write(_ request: SendRequest) -> Range<Int>? {
         // An absent or empty tag expression is not "no tags": without the header the hub sends to everyone.
         guard isPrefixSendable, !request.tags.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { return nil }
         let opening = opening(of: request.format)
@@ -37,7 +39,7 @@ package struct RequestWriter {
         let fields = request.fields.span
         for index in fields.indices { room += fields[index].name.utf8.count + fields[index].value.utf8.count + 4 }
         var isSendable = true
-        buffer.clear()
+        let start = buffer.writerIndex
         // Written through one pointer, since the buffer would guard every one of these short pieces.
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { memory in
             var rest = memory
@@ -55,8 +57,25 @@ package struct RequestWriter {
             rest.write(request.body)
             return memory.count - rest.count
         }
-        return isSendable ? buffer : nil
+        guard isSendable else {
+            buffer.moveWriterIndex(to: start)
+            return nil
+        }
+        return start..<buffer.writerIndex
     }
+
+    /// Uses the memory of the requests written so far again, unless somebody still has some of them.
+    package mutating func reset() {
+        if buffer.capacity > Self.keptMax {
+            buffer = ByteBufferAllocator().buffer(capacity: Self.usualCapacity)
+        } else {
+            buffer.clear()
+        }
+    }
+
+    private static let usualCapacity = 64 << 10
+    /// Bodies are at most 64 KiB, and one large group must not hold its memory for good.
+    private static let keptMax = 256 << 10
 
     private mutating func opening(of format: NotificationFormat) -> [UInt8] {
         if let known = openings.first(where: { $0.format == format }) { return known.bytes }

@@ -11,6 +11,18 @@ internal import Musl
 internal import Darwin
 #endif
 
+/// A request on its way into a pool.
+public struct PoolRequest: Sendable {
+    /// Comes back with the result; the pool only carries it.
+    public var id: UInt64
+    public var request: SendRequest
+
+    public init(id: UInt64, request: SendRequest) {
+        self.id = id
+        self.request = request
+    }
+}
+
 /// A request and its result.
 public struct SettledRequest: Sendable, Hashable {
     /// As it was given to `SenderPool.send`.

@@ -2,7 +2,7 @@ public import NIOCore
 internal import NIOPosix
 public import NIOSSL
 internal import NewsModel
-public import NotificationHub
+internal import NotificationHub
 
 /// Sends requests to one hub over its own keep-alive connections; one request becomes one result. `PoolState` makes the
 /// decisions.
@@ -21,6 +21,8 @@ public final class SenderPool {
     private var writer: RequestWriter
     /// By the index of their ids.
     private var connections: [HubConnection?]
+    /// Requests in the writer's buffer, in order, and where they go.
+    private var written: [(connection: HubConnection, range: Range<Int>)] = []
     /// Does nothing once the pool is closed, as `whenClosed`.
     private var onResults: ([SettledRequest]) -> Void
     private var whenClosed: () -> Void = {}
@@ -56,12 +58,17 @@ public final class SenderPool {
     /// Connections that hold a socket or are being opened.
     public var openConnections: Int { state.connections.open }
 
-    /// Sends one request, at once when a connection is free.
-    /// A pool that is closing answers `poolClosed`; one that has called `whenClosed` drops the request.
-    /// - Parameter id: comes back with the result; the pool only carries it.
-    public func send(_ request: SendRequest, id: UInt64) {
+    /// Sends requests, each at once when a connection is free. All are written before the first leaves: to write one is
+    /// many small steps, and the system call behind it would drive their code out of the processor's cache.
+    /// A pool that is closing answers `poolClosed`; one that has called `whenClosed` drops the requests.
+    public func send(_ requests: consuming [PoolRequest]) {
         eventLoop.assertInEventLoop()
-        update { $0.send(request, id: id, at: $1) }
+        var requests = requests
+        // Taken out from the end: a copy of each would count its references.
+        requests.reverse()
+        update { state, now in
+            while let next = requests.popLast() { state.send(next.request, id: next.id, at: now) }
+        }
     }
 
     /// Closes idle connections now and the others when their reply has come, at the latest after `timeout`. Requests that
@@ -87,6 +94,7 @@ public final class SenderPool {
         guard let first = Self.firstAction(of: &state, after: event) else { return }
         carryOut(first)
         while let action = state.actions.next() { carryOut(action) }
+        flush()
     }
 
     /// In one access to the state: Swift checks at run time that accesses to an object's property do not overlap, and each
@@ -123,9 +131,25 @@ public final class SenderPool {
         if checked, connection.isEnded {
             update { $0.endedBeforeWriting(request, on: id, at: $1) }
         } else if let bytes = writer.write(request) {
-            connection.write(bytes)
+            written.append((connection, bytes))
         } else {
             update { $0.unwritable(id, at: $1) }
+        }
+    }
+
+    /// What was written leaves. A socket that closes meanwhile may lead to more, which leaves within this call.
+    private func flush() {
+        guard !written.isEmpty else { return }
+        Self.send(exchange(&written, with: []), from: writer.buffer)
+        writer.reset()
+    }
+
+    private static func send(
+        _ requests: [(connection: HubConnection, range: Range<Int>)], from buffer: ByteBuffer
+    ) {
+        for (connection, range) in requests {
+            guard let bytes = buffer.getSlice(at: range.lowerBound, length: range.count) else { continue }
+            connection.write(bytes)
         }
     }
 

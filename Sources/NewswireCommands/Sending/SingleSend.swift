@@ -46,7 +46,7 @@ struct SingleSend: Sendable {
                 }
                 holder.pool = pool
                 pool.authorization = authorization
-                pool.send(request, id: 0)
+                pool.send([PoolRequest(id: 0, request: request)])
             }
         }
     }

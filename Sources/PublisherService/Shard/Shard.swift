@@ -174,37 +174,39 @@ final class Shard {
 
     // MARK: Actions
 
-    /// In order. Results in a row go step by step together: all steps for one after the other would not fit into the
-    /// processor's instruction cache, and be fetched anew for each.
+    /// In order. Results in a row, and requests in a row, go step by step together: all steps for one after the other would
+    /// not fit into the processor's instruction cache, and be fetched anew for each.
     private func carryOutActions() {
         var actions = exchange(&self.actions, with: [])
         var results: [StoreRequest] = []
+        var requests: [PoolRequest] = []
         // Taken out of the array from its end: a copy of each action would count all its references.
         actions.reverse()
         while let action = actions.popLast() {
-            if case .store(let request) = action {
+            switch action {
+            case .store(let request):
+                send(&requests)
                 results.append(request)
-            } else {
-                store(results)
-                results.removeAll(keepingCapacity: true)
+            case .send(let id, let request):
+                store(&results)
+                requests.append(PoolRequest(id: id.rawValue, request: request))
+            case let action:
+                store(&results)
+                send(&requests)
                 carryOut(action)
             }
         }
-        store(results)
+        store(&results)
+        send(&requests)
         self.actions = actions
     }
 
     private func carryOut(_ action: consuming Action) {
         switch action {
-        case .send(let id, let request):
-            authorize()
-            meter.tally.requests += 1
-            if let traces, let request = engine.inFlightRequest(id) { traces.departed(id, request, at: clock.now.wall) }
-            pool?.send(request, id: id.rawValue)
+        case .send, .store: break
         case .renewToken:
             accessToken.discard()
             tokenCheckedAt = .distantPast
-        case .store(let request): store([request])
         case .storeDeadLetter(let request, let record):
             note(request)
             traces?.keep(request)
@@ -231,7 +233,21 @@ final class Shard {
         if pool?.authorization != value { pool?.authorization = value }
     }
 
-    private func store(_ requests: [StoreRequest]) {
+    private func send(_ requests: inout [PoolRequest]) {
+        guard !requests.isEmpty else { return }
+        authorize()
+        meter.tally.requests += UInt64(requests.count)
+        if let traces {
+            let now = clock.now.wall
+            for request in requests {
+                let id = RequestID(rawValue: request.id)
+                if let request = engine.inFlightRequest(id) { traces.departed(id, request, at: now) }
+            }
+        }
+        pool?.send(exchange(&requests, with: []))
+    }
+
+    private func store(_ requests: inout [StoreRequest]) {
         guard !requests.isEmpty else { return }
         // Endings that have a dead letter were noted when that was written.
         for request in requests where !request.result.outcome.isDeadLettered { note(request) }
@@ -242,6 +258,7 @@ final class Shard {
                 buffer: &resultBuffer)
             return Unproduced(record: record, delivery: request.delivery, kind: .result)
         }
+        requests.removeAll(keepingCapacity: true)
         records.reverse()
         while let next = records.popLast() { produce(next) }
     }
