@@ -37,6 +37,7 @@ extension Span<UInt8> {
             orAtOnce: { $0.bytes(below: 0x20) | $0.bytes(equalTo: 0x7F) == 0 })
     }
 
+    /// RFC 9110 §5.6.2.
     var isToken: Bool {
         for index in indices where !self[index].isTokenCharacter { return false }
         return !isEmpty
@@ -102,7 +103,7 @@ extension Span<UInt8> {
         withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Compares without regard to ASCII case.
+    /// Compares without regard to ASCII case, in text without control characters: one of them would pass for each mark.
     /// - Parameter word: in lower case; letters, digits, `-`, `/` and `.` only.
     func equals(_ word: StaticString) -> Bool {
         guard count == word.utf8CodeUnitCount else { return false }

@@ -78,7 +78,7 @@ struct ReplyHead {
         let colon = try Self.colon(in: line)
         let name = line.extracting(0..<colon)
         guard let field = Field(name: name) else {
-            // A known name needs no test.
+            // A known name needs no test: a control character that could pass for a hyphen was refused with the line.
             guard name.isToken else { throw .badField }
             return
         }
@@ -124,7 +124,7 @@ struct ReplyHead {
     private static func colon(in line: Span<UInt8>) throws(Malformation) -> Int {
         if line[0] == 0x20 || line[0] == 0x09 { throw .foldedField }
         let colon = line.length(before: 0x3A)
-        // With the name, as no token has a byte that a value has not.
+        // The whole line, as every character of a token may stand in a value.
         guard colon < line.count, line.isFieldContent else { throw .badField }
         return colon
     }

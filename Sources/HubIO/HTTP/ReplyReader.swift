@@ -104,6 +104,8 @@ package struct ReplyReader {
 
     // MARK: Lines
 
+    // Each of these three runs once per line and is called from one place of its own, so all are part of the loop in `read`.
+
     /// Reads up to the next line's end.
     /// - Returns: how many bytes were read, at least one.
     @inline(__always)

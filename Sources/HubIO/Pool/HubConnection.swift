@@ -72,7 +72,8 @@ final class HubConnection: ChannelInboundHandler {
         // first byte of `tcp_info`, and the kernel writes no more than there is room for.
         var state: UInt8 = 0
         var length = socklen_t(MemoryLayout.size(ofValue: state))
-        let answer = getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, &state, &length)
+        let (level, option) = (NIOBSDSocket.OptionLevel.tcp.rawValue, NIOBSDSocket.Option.tcp_info.rawValue)
+        let answer = getsockopt(descriptor, level, option, &state, &length)
         return answer != 0 || state != Self.tcpEstablished
         #else
         return false
