@@ -27,5 +27,5 @@ struct News {
         return digits.count == 8 ? digits.reduce(0) { $0 * 10 + Int($1) - 0x30 } - 10_000_000 : nil
     }
 
-    static func event(_ number: Int) -> NewsEvent? { try? NewsDecoder().decode(record(number)).get() }
+    static func event(_ number: Int) -> NewsEvent? { try? NewsDecoder().decode(record(number)) }
 }

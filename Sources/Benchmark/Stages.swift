@@ -28,7 +28,7 @@ struct Stages {
         let key = AccessKey("c2VjcmV0")
         all =
             [
-                Stage(name: "decode", allocationsMax: 5) { for _ in 0..<$0 { keep(decoder.decode(record)) } },
+                Stage(name: "decode", allocationsMax: 5) { for _ in 0..<$0 { keep(try? decoder.decode(record)) } },
                 Stage(name: "route", allocationsMax: 0) { for _ in 0..<$0 { keep(router.route(event)) } },
             ]
             + [(Platform.template, 4), (.apple, 4), (.fcmv1, 4), (.windows, 15)].map { platform, most in

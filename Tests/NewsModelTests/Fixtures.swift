@@ -23,18 +23,25 @@ func record(_ text: String, headers: [RecordHeader] = []) -> SourceRecord {
 }
 
 func decode(_ text: String, headers: [RecordHeader] = []) throws -> NewsEvent {
-    try NewsDecoder().decode(record(text, headers: headers)).get()
+    try NewsDecoder().decode(record(text, headers: headers))
 }
 
 func decode(_ bytes: [UInt8]) throws -> NewsEvent {
-    try NewsDecoder().decode(SourceRecord(offset: 0, value: bytes)).get()
+    try NewsDecoder().decode(SourceRecord(offset: 0, value: bytes))
 }
 
 /// The reason why the decoder refuses the value; fails the test when it does not.
 func refusal(_ value: [UInt8]?, headers: [RecordHeader] = []) throws -> Undecodable {
-    switch NewsDecoder().decode(SourceRecord(offset: 0, value: value, headers: headers)) {
+    switch NewsDecoder().attempt(SourceRecord(offset: 0, value: value, headers: headers)) {
     case .success(let event): throw Accepted(event: event)
     case .failure(let undecodable): return undecodable
+    }
+}
+
+extension NewsDecoder {
+    /// Both endings as one value.
+    func attempt(_ record: SourceRecord) -> Result<NewsEvent, Undecodable> {
+        Result { () throws(Undecodable) in try decode(record) }
     }
 }
 

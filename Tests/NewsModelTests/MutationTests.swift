@@ -16,7 +16,7 @@ func `damaged examples are decoded or refused, never a trap`(seed: UInt64) throw
         for _ in 0..<400 {
             let value = damaged(original, using: &random)
             let record = SourceRecord(offset: 0, value: value, headers: headers[Int.random(in: 0..<3, using: &random)])
-            switch decoder.decode(record) {
+            switch decoder.attempt(record) {
             case .success(let event):
                 #expect(!event.id.isEmpty && event.id.utf8.count <= EventLimits.id)
                 #expect(!event.headline.isEmpty && event.headline.utf8.count <= EventLimits.headline)
@@ -37,7 +37,7 @@ func `damaged examples are decoded or refused, never a trap`(seed: UInt64) throw
         let bytes = try example(name)
         let closing = bytes.lastIndex(of: UInt8(ascii: "}")) ?? 0
         for end in 1...closing {
-            guard case .failure(let undecodable) = decoder.decode(SourceRecord(offset: 0, value: Array(bytes[..<end])))
+            guard case .failure(let undecodable) = decoder.attempt(SourceRecord(offset: 0, value: Array(bytes[..<end])))
             else { throw Accepted(event: try decode(Array(bytes[..<end]))) }
             #expect(undecodable.reason == .truncatedJSON || undecodable.reason == .invalidUTF8, "\(name) \(end)")
         }
@@ -52,7 +52,7 @@ func `damaged examples are decoded or refused, never a trap`(seed: UInt64) throw
         let value = (0..<Int.random(in: 1...80, using: &random)).map { _ in
             round % 2 == 0 ? UInt8.random(in: 0...255, using: &random) : alphabet.randomElement(using: &random) ?? 0
         }
-        guard case .failure = decoder.decode(SourceRecord(offset: 0, value: value)) else {
+        guard case .failure = decoder.attempt(SourceRecord(offset: 0, value: value)) else {
             Issue.record("\(value) is an event")
             return
         }

@@ -14,8 +14,8 @@ public struct NewsEvent: Sendable, Hashable {
     public var urgency: Int?
     /// Events with the same story leave in order and replace one another on the phone; without one, the id is the story.
     public var story: String?
-    public var version: Version?
     public var status: Status
+    public var version: Version?
     public var publishedAt: Instant?
     public var expiresAt: Instant?
     public var embargoUntil: Instant?
@@ -23,30 +23,6 @@ public struct NewsEvent: Sendable, Hashable {
     public var image: String?
     /// The sender's own values, handed to the payload, in the document's order; names are unique.
     public var data: [DataField]
-
-    public init(
-        id: String, headline: String, categories: [String] = [], subjects: [String] = [], summary: String? = nil,
-        language: String? = nil, urgency: Int? = nil, story: String? = nil, version: Version? = nil,
-        status: Status = .usable, publishedAt: Instant? = nil, expiresAt: Instant? = nil, embargoUntil: Instant? = nil,
-        link: String? = nil, image: String? = nil, data: [DataField] = []
-    ) {
-        self.id = id
-        self.headline = headline
-        self.categories = categories
-        self.subjects = subjects
-        self.summary = summary
-        self.language = language
-        self.urgency = urgency
-        self.story = story
-        self.version = version
-        self.status = status
-        self.publishedAt = publishedAt
-        self.expiresAt = expiresAt
-        self.embargoUntil = embargoUntil
-        self.link = link
-        self.image = image
-        self.data = data
-    }
 
     /// The key that orders events: the story, else the id.
     public var orderKey: String { story ?? id }
@@ -88,6 +64,23 @@ public struct NewsEvent: Sendable, Hashable {
         }
 
         public var description: String { text }
+    }
+}
+
+extension NewsEvent {
+    /// Hands on to the initializer that the compiler makes, which differs by its order: one that assigned the properties one
+    /// by one would copy the whole event at its end.
+    public init(
+        id: String, headline: String, categories: [String] = [], subjects: [String] = [], summary: String? = nil,
+        language: String? = nil, urgency: Int? = nil, story: String? = nil, version: Version? = nil,
+        status: Status = .usable, publishedAt: Instant? = nil, expiresAt: Instant? = nil, embargoUntil: Instant? = nil,
+        link: String? = nil, image: String? = nil, data: [DataField] = []
+    ) {
+        self.init(
+            id: id, headline: headline, categories: categories, subjects: subjects, summary: summary,
+            language: language, urgency: urgency, story: story, status: status, version: version,
+            publishedAt: publishedAt, expiresAt: expiresAt, embargoUntil: embargoUntil, link: link, image: image,
+            data: data)
     }
 }
 

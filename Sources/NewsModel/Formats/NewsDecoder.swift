@@ -5,49 +5,58 @@ import ByteText
 ///
 /// Reuses its memory from record to record, so one decoder belongs to one thread.
 public final class NewsDecoder {
-    private let parser: JSONParser
-    private var members: Members
-    /// For the objects inside a ninjs document.
-    private var inner: Members
+    private var reader: DocumentReader
 
     /// - Parameter documentMax: the most bytes of one document; a longer one is `too-large`.
     public init(documentMax: Int = EventLimits.document) {
-        let table = FieldTable()
-        parser = JSONParser(sizeMax: documentMax)
-        members = Members(table: table)
-        inner = Members(table: table)
+        reader = DocumentReader(documentMax: documentMax)
     }
 
     /// Decodes the event of a record; no input makes it trap.
-    public func decode(_ record: SourceRecord) -> Result<NewsEvent, Undecodable> {
+    public func decode(_ record: SourceRecord) throws(Undecodable) -> NewsEvent {
         var envelope = Envelope(record.headers)
         do throws(Undecodable) {
             guard let value = record.value else {
                 throw Undecodable(.tombstone, "the record has no value (a tombstone), so there is no event in it")
             }
             guard !value.isEmpty else { throw Undecodable(.empty, "the record's value is empty") }
-            return .success(try event(in: value, &envelope))
+            return try reader.event(in: value, &envelope)
         } catch {
             var undecodable = error
             undecodable.eventID = envelope.eventID
-            return .failure(undecodable)
+            throw undecodable
         }
     }
+}
 
-    private func event(in value: [UInt8], _ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
+/// The memory of a decoder, and the way from a document's bytes to the event in it.
+private struct DocumentReader {
+    private let parser: JSONParser
+    private var members: Members
+    /// For the objects inside a ninjs document.
+    private var inner: Members
+
+    init(documentMax: Int) {
+        let table = FieldTable()
+        parser = JSONParser(sizeMax: documentMax)
+        members = Members(table: table)
+        inner = Members(table: table)
+    }
+
+    mutating func event(in value: [UInt8], _ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
         try read(value)
         if envelope.isStructured || looksLikeCloudEvent {
             try open(&envelope)
         }
-        return isNinjs ? try members.ninjs(&envelope, &inner) : try members.newsEvent(&envelope)
+        return isNinjs() ? try members.ninjs(&envelope, &inner) : try members.newsEvent(&envelope)
     }
 
-    private func read(_ bytes: [UInt8]) throws(Undecodable) {
+    private mutating func read(_ bytes: [UInt8]) throws(Undecodable) {
         members.read(try bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) })
     }
 
     /// Reads the envelope's attributes, then the document inside it.
-    private func open(_ envelope: inout Envelope) throws(Undecodable) {
+    private mutating func open(_ envelope: inout Envelope) throws(Undecodable) {
         envelope.eventID = (try? members.identifier(.id, limit: EventLimits.id)) ?? envelope.eventID
         try members.requireUniqueNames()
         try envelope.require(version: try members.identifier(.specversion, limit: 16))
@@ -73,7 +82,7 @@ public final class NewsDecoder {
     }
 
     /// Decided by `standard` if present, else by the members that only one of the two formats has.
-    private var isNinjs: Bool {
+    private mutating func isNinjs() -> Bool {
         if case .object(let standard)? = members.member(.standard)?.value {
             inner.read(standard)
             if case .string(let name)? = inner.member(.name)?.value, name == "ninjs" { return true }
@@ -84,7 +93,7 @@ public final class NewsDecoder {
 }
 
 /// The attributes of a CloudEvent around a document: in headers (binary) or in the value (structured).
-struct Envelope {
+struct Envelope: ~Copyable {
     /// True when a header declares the value a structured CloudEvent.
     private(set) var isStructured = false
     /// Stands in for a document's own id.

@@ -28,7 +28,7 @@ extension Members {
         return categories
     }
 
-    private func publishedAt(_ envelope: Envelope) throws(Undecodable) -> Instant? {
+    private func publishedAt(_ envelope: borrowing Envelope) throws(Undecodable) -> Instant? {
         if let own = try instant(.publishedAt) { return own }
         return try envelope.publishedAt()
     }

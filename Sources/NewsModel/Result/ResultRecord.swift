@@ -24,30 +24,6 @@ public struct ResultRecord: Sendable, Hashable {
     /// Categories of the event that it was not sent to, as one expression has room for 20 tags only.
     public var leftOut: [String] = []
 
-    @inlinable
-    public init(
-        eventID: String?, platform: Platform, outcome: Outcome, categories: [String] = [], tags: [String] = [],
-        lane: String, attempts: Int = 0, httpStatus: Int? = nil, notificationID: String? = nil,
-        trackingID: String? = nil, source: Source, publishedAt: Instant? = nil, settledAt: Instant,
-        latency: Latency = Latency(), error: Failure? = nil
-    ) {
-        self.eventID = eventID
-        self.platform = platform
-        self.outcome = outcome
-        self.categories = categories
-        self.tags = tags
-        self.lane = lane
-        self.attempts = attempts
-        self.httpStatus = httpStatus
-        self.notificationID = notificationID
-        self.trackingID = trackingID
-        self.source = source
-        self.publishedAt = publishedAt
-        self.settledAt = settledAt
-        self.latency = latency
-        self.error = error
-    }
-
     /// The event's position on its topic.
     public struct Source: Sendable, Hashable {
         public var partition: TopicPartition
@@ -86,5 +62,22 @@ public struct ResultRecord: Sendable, Hashable {
             self.code = code
             self.detail = detail
         }
+    }
+}
+
+extension ResultRecord {
+    /// Hands on to the initializer that the compiler makes: one that assigned the properties one by one would copy the whole
+    /// result at its end.
+    public init(
+        eventID: String?, platform: Platform, outcome: Outcome, categories: [String] = [], tags: [String] = [],
+        lane: String, attempts: Int = 0, httpStatus: Int? = nil, notificationID: String? = nil,
+        trackingID: String? = nil, source: Source, publishedAt: Instant? = nil, settledAt: Instant,
+        latency: Latency = Latency(), error: Failure? = nil
+    ) {
+        self.init(
+            eventID: eventID, platform: platform, outcome: outcome, categories: categories, tags: tags, lane: lane,
+            attempts: attempts, httpStatus: httpStatus, notificationID: notificationID, trackingID: trackingID,
+            source: source, publishedAt: publishedAt, settledAt: settledAt, latency: latency, error: error,
+            afterRecall: false, cut: [], leftOut: [])
     }
 }

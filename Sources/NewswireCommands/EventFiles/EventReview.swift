@@ -12,11 +12,11 @@ package struct EventReview {
         switch item.content {
         case .bad(let reason), .broken(let reason): return .failure(Complaint(line: item.line, reason: reason))
         case .event(let bytes):
-            switch decoder.decode(SourceRecord(offset: 0, value: bytes)) {
-            case .success(let event):
+            do throws(Undecodable) {
+                let event = try decoder.decode(SourceRecord(offset: 0, value: bytes))
                 return .success(ProducedRecord(topic: topic, key: Array(event.orderKey.utf8), value: bytes))
-            case .failure(let undecodable):
-                return .failure(Complaint(line: item.line, reason: undecodable.detail))
+            } catch {
+                return .failure(Complaint(line: item.line, reason: error.detail))
             }
         }
     }

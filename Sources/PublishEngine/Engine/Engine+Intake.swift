@@ -45,8 +45,8 @@ extension Engine {
         guard let first = partitions.place(of: next.id), partitions[first.slot].isSending else { return }
         let record = next.record
         let identity = RecordIdentity(of: record)
-        switch decoder.decode(record) {
-        case .success(let event):
+        do throws(Undecodable) {
+            let event = try decoder.decode(record)
             let wanted = openPlatforms(of: record, identity, eventID: event.id, first)
             guard wanted != 0 else {
                 // It was reported in a former life; the story that it recalled must not leave in this one either.
@@ -54,12 +54,12 @@ extension Engine {
                 return
             }
             admit(event, of: record, identity, first, wanted, &turn)
-        case .failure(let undecodable):
-            let wanted = openPlatforms(of: record, identity, eventID: undecodable.eventID, first)
+        } catch {
+            let wanted = openPlatforms(of: record, identity, eventID: error.eventID, first)
             guard wanted != 0 else { return }
-            let content = ExaminedRecord(record: record, identity: identity, eventID: undecodable.eventID)
+            let content = ExaminedRecord(record: record, identity: identity, eventID: error.eventID)
             partitions[first.slot].examined(content, at: first.index)
-            let failure = ResultRecord.Failure(code: undecodable.reason.rawValue, detail: undecodable.detail)
+            let failure = ResultRecord.Failure(code: error.reason.rawValue, detail: error.detail)
             settleAll(wanted, of: first, as: .undecodable, failure, &turn)
         }
     }
