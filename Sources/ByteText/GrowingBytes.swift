@@ -53,6 +53,13 @@ public struct GrowingBytes: ~Copyable {
         text.withBytes { append($0) }
     }
 
+    /// Appends a number in decimal digits.
+    @inlinable
+    public mutating func append(decimal number: Int64) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        append(decimal: number.magnitude)
+    }
+
     /// Appends a number in decimal digits, without leading zeros.
     @inlinable
     public mutating func append(decimal number: UInt64) {
@@ -65,8 +72,10 @@ public struct GrowingBytes: ~Copyable {
         }
         append(room: digits) { place in
             var rest = number
-            for index in stride(from: digits - 1, through: 0, by: -1) {
-                place[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+            var next = place + digits
+            while next > place {
+                next -= 1
+                next.pointee = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
             }
             return digits

@@ -62,8 +62,7 @@ extension JSONWriter {
 
     public mutating func value(_ number: Int64) {
         separate()
-        if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        bytes.append(decimal: number.magnitude)
+        bytes.append(decimal: number)
     }
 
     public mutating func value(_ number: Int) {

@@ -44,19 +44,9 @@ public struct Tally: Sendable {
         self.categories = Array(repeating: Outcomes(), count: categories)
     }
 
-    mutating func count(_ result: ResultRecord, lane: Int, categories indices: some Sequence<Int>) {
-        lanes[lane].outcomes.count(result.outcome)
-        if let queue = result.latency.queue { lanes[lane].queue.add(queue) }
-        if let hub = result.latency.hub { lanes[lane].hub.add(hub) }
-        if let total = result.latency.total { lanes[lane].total.add(total) }
-        for index in indices { categories[index].count(result.outcome) }
-        for part in result.cut { lanes[lane].cuts[part, default: 0] += 1 }
-        lanes[lane].leftOut += UInt64(result.leftOut.count)
-        if result.outcome.isDeadLettered {
-            let reason = DeadLetterReason.counting(result.error?.code ?? result.outcome.rawValue)
-            lanes[lane].deadLetters[reason, default: 0] += 1
-        }
-    }
+    mutating func count(_ result: ResultRecord, lane: Int) { lanes[lane].count(result) }
+
+    mutating func count(_ outcome: Outcome, category: Int) { categories[category].count(outcome) }
 
     mutating func grow(toCategories count: Int) {
         while categories.count < count { categories.append(Outcomes()) }
@@ -74,6 +64,17 @@ extension Tally.Lane {
     /// Every count from the start, so that metrics show its first increase.
     fileprivate static func zeros(_ keys: [String]) -> [String: UInt64] {
         Dictionary(keys.map { ($0, 0) }) { first, _ in first }
+    }
+
+    fileprivate mutating func count(_ result: ResultRecord) {
+        outcomes.count(result.outcome)
+        if let time = result.latency.queue { queue.add(time) }
+        if let time = result.latency.hub { hub.add(time) }
+        if let time = result.latency.total { total.add(time) }
+        for part in result.cut { cuts[part, default: 0] += 1 }
+        leftOut += UInt64(result.leftOut.count)
+        guard result.outcome.isDeadLettered else { return }
+        deadLetters[DeadLetterReason.counting(result.error?.code ?? result.outcome.rawValue), default: 0] += 1
     }
 
     fileprivate mutating func add(_ other: Tally.Lane) {
