@@ -39,7 +39,7 @@ public struct GrowingBytes: ~Copyable {
     public mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let first = bytes.baseAddress else { return }
         reserve(bytes.count)
-        (start + length).update(from: first, count: bytes.count)
+        (start + length).initialize(from: first, count: bytes.count)
         length += bytes.count
     }
 
@@ -98,7 +98,7 @@ public struct GrowingBytes: ~Copyable {
     mutating func grow(by more: Int) {
         let larger = max(capacity * 2, length + more)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        moved.update(from: start, count: length)
+        moved.initialize(from: start, count: length)
         start.deallocate()
         (start, capacity) = (moved, larger)
     }

@@ -231,7 +231,7 @@ final class Shard {
     private func note(_ request: StoreRequest) {
         meter.settled(request)
         onResult?(request.result)
-        log.settled(request.result)
+        log.settled(request)
     }
 
     private func produce(_ next: Unproduced) {

@@ -47,7 +47,7 @@ struct ShardMeter {
     mutating func settled(_ request: StoreRequest) {
         // Lanes and categories are few and their names short: comparing them costs less than hashing one.
         guard let lane = lanes.firstIndex(of: request.result.lane) else { return }
-        tally.count(request.result, lane: lane)
+        tally.count(request, lane: lane)
         for name in request.result.categories {
             if let index = categories.firstIndex(of: name) { tally.count(request.result.outcome, category: index) }
         }

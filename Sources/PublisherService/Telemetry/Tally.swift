@@ -44,7 +44,8 @@ public struct Tally: Sendable {
         self.categories = Array(repeating: Outcomes(), count: categories)
     }
 
-    mutating func count(_ result: ResultRecord, lane: Int) { lanes[lane].count(result) }
+    /// - Parameter request: rather than its result, which is large enough to be worth not copying.
+    mutating func count(_ request: StoreRequest, lane: Int) { lanes[lane].count(request) }
 
     mutating func count(_ outcome: Outcome, category: Int) { categories[category].count(outcome) }
 
@@ -66,15 +67,17 @@ extension Tally.Lane {
         Dictionary(keys.map { ($0, 0) }) { first, _ in first }
     }
 
-    fileprivate mutating func count(_ result: ResultRecord) {
-        outcomes.count(result.outcome)
-        if let time = result.latency.queue { queue.add(time) }
-        if let time = result.latency.hub { hub.add(time) }
-        if let time = result.latency.total { total.add(time) }
-        for part in result.cut { cuts[part, default: 0] += 1 }
-        leftOut += UInt64(result.leftOut.count)
-        guard result.outcome.isDeadLettered else { return }
-        deadLetters[DeadLetterReason.counting(result.error?.code ?? result.outcome.rawValue), default: 0] += 1
+    fileprivate mutating func count(_ request: StoreRequest) {
+        let outcome = request.result.outcome
+        outcomes.count(outcome)
+        let latency = request.result.latency
+        if let time = latency.queue { queue.add(time) }
+        if let time = latency.hub { hub.add(time) }
+        if let time = latency.total { total.add(time) }
+        for part in request.result.cut { cuts[part, default: 0] += 1 }
+        leftOut += UInt64(request.result.leftOut.count)
+        guard outcome.isDeadLettered else { return }
+        deadLetters[DeadLetterReason.counting(request.result.error?.code ?? outcome.rawValue), default: 0] += 1
     }
 
     fileprivate mutating func add(_ other: Tally.Lane) {
