@@ -39,7 +39,7 @@ public struct GrowingBytes: ~Copyable {
     public mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let first = bytes.baseAddress else { return }
         reserve(bytes.count)
-        (start + length).update(from: first, count: bytes.count)
+        (start + length).initialize(from: first, count: bytes.count)
         length += bytes.count
     }
 
@@ -51,6 +51,13 @@ public struct GrowingBytes: ~Copyable {
     @inlinable
     public mutating func append(_ text: String) {
         text.withBytes { append($0) }
+    }
+
+    /// Appends a number in decimal digits.
+    @inlinable
+    public mutating func append(decimal number: Int64) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        append(decimal: number.magnitude)
     }
 
     /// Appends a number in decimal digits, without leading zeros.
@@ -65,8 +72,10 @@ public struct GrowingBytes: ~Copyable {
         }
         append(room: digits) { place in
             var rest = number
-            for index in stride(from: digits - 1, through: 0, by: -1) {
-                place[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+            var next = place + digits
+            while next > place {
+                next -= 1
+                next.pointee = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
             }
             return digits
@@ -89,7 +98,7 @@ public struct GrowingBytes: ~Copyable {
     mutating func grow(by more: Int) {
         let larger = max(capacity * 2, length + more)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        moved.update(from: start, count: length)
+        moved.initialize(from: start, count: length)
         start.deallocate()
         (start, capacity) = (moved, larger)
     }

@@ -29,6 +29,9 @@ func `a word finds a byte wherever it stands, and no other`(count: Int) {
     }
     #expect(Array(bytes.bytes) == Array(numbers.map { "\($0) " }.joined().utf8))
     bytes.removeAll()
+    for number: Int64 in [.min, -1, 0, .max] { bytes.append(decimal: number) }
+    #expect(String(decoding: bytes.bytes, as: UTF8.self) == "\(Int64.min)-10\(Int64.max)")
+    bytes.removeAll()
     bytes.append("a text" as String)
     bytes.append(room: 4) { _ in 9 }
     #expect(bytes.count == 10)

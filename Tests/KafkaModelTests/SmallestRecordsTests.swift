@@ -19,7 +19,7 @@ import Testing
         result.encode(into: &value)
         let ours = ["nw-source", "nw-outcome", "nw-group", "nw-version", "nw-identity"].map { RecordHeader($0, "x") }
         let record = ProducedRecord(
-            topic: "news.results", partition: 3, key: result.key, value: value,
+            topic: "news.results", partition: 3, key: Array(result.key.utf8), value: value,
             headers: ours + [RecordHeader(name: "ce_x", value: Array(repeating: 1, count: 1 << 20))])
         let smallest = smallestResult(record)
         #expect(smallest.topic == record.topic && smallest.partition == 3 && smallest.key == record.key)

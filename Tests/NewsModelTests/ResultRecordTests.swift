@@ -67,10 +67,10 @@ private func encoded(_ result: ResultRecord) -> [UInt8] {
 
 @Test func `the key is the event id, else the record's position`() {
     var result = minimal
-    #expect(result.key == Array("e".utf8))
+    #expect(result.key == "e")
     #expect(result.coordinates.description == "news.events/3/41/template")
     result.eventID = nil
-    #expect(result.key == Array("news.events/3/41".utf8))
+    #expect(result.key == "news.events/3/41")
 }
 
 @Test(arguments: [

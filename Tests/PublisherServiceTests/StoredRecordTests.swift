@@ -21,10 +21,11 @@ private func request(
 
 @Suite struct StoredRecordTests {
     @Test func `a result says in a header which record it is about`() throws {
-        var buffer: [UInt8] = []
+        var draft = RecordDraft()
         let identity = RecordIdentity(of: SourceRecord(offset: 41, key: nil, value: [1]))
-        let record = request(nil, .undecodable, identity: identity)
-            .resultRecord(topic: "r", group: [1], carrying: [RecordHeader("ce_id", "x")], buffer: &buffer)
+        request(nil, .undecodable, identity: identity)
+            .resultRecord(in: &draft, topic: "r", group: "g", carrying: [RecordHeader("ce_id", "x")])
+        let record = ProducedRecord(draft)
         let header = try #require(record.headers.first { $0.name == "nw-identity" }?.value)
         #expect(RecordIdentity(headerValue: header) == identity)
         #expect(

@@ -105,6 +105,13 @@ public final class KafkaDriver: Sendable {
         producer.produce(record, RefusedRecords.Key(shard: shard, delivery: delivery, kind: kind))
     }
 
+    /// The same for a draft, whose memory may be used again at once.
+    public func produce(
+        _ draft: borrowing RecordDraft, delivery: DeliveryID, kind: StoredRecord.Kind, shard: ShardID
+    ) -> Bool {
+        producer.produce(draft, RefusedRecords.Key(shard: shard, delivery: delivery, kind: kind))
+    }
+
     /// Leaves the groups once the shards released their partitions, stores what was produced, and ends with the notice
     /// `closed`.
     public func close() {

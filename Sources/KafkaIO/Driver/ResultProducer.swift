@@ -61,11 +61,25 @@ final class ResultProducer: @unchecked Sendable {
     ///
     /// - Returns: `false` when the queue is full.
     func produce(_ record: ProducedRecord, _ key: RefusedRecords.Key) -> Bool {
-        switch record.produce(client, topicHandle: record.topic == topic ? topicHandle : nil, opaque: key.opaque) {
+        let error = record.produce(client, topicHandle: handle(of: record.topic), opaque: key.opaque)
+        return settle(error, key) { record }
+    }
+
+    /// The same for a draft.
+    func produce(_ draft: borrowing RecordDraft, _ key: RefusedRecords.Key) -> Bool {
+        let error = draft.produce(client, topicHandle: handle(of: draft.topic), opaque: key.opaque)
+        return settle(error, key) { ProducedRecord(draft) }
+    }
+
+    private func handle(of topic: String) -> OpaquePointer? { topic == self.topic ? topicHandle : nil }
+
+    /// - Parameter record: makes the record that waits, should the producer have refused it.
+    private func settle(_ error: rd_kafka_resp_err_t, _ key: RefusedRecords.Key, record: () -> ProducedRecord) -> Bool {
+        switch error {
         case RD_KAFKA_RESP_ERR_NO_ERROR: return true
         case RD_KAFKA_RESP_ERR__QUEUE_FULL: return false
-        case let error:
-            commands.post(.refused(record, key, client.failure(error, detail: nil)))
+        default:
+            commands.post(.refused(record(), key, client.failure(error, detail: nil)))
             return true
         }
     }

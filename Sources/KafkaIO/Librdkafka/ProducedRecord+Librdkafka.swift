@@ -12,37 +12,70 @@ extension ProducedRecord {
             value: message.value, headers: message.headers, timestamp: message.timestamp)
     }
 
-    /// Hands the record to the producer, which copies it. `topicHandle` saves looking up the topic by name.
+    /// Hands the record to the producer, which copies it.
+    ///
+    /// - Parameter topicHandle: saves looking up the topic by name.
     func produce(_ client: RdClient, topicHandle: OpaquePointer?, opaque: UInt) -> rd_kafka_resp_err_t {
-        let list = headers.isEmpty ? nil : rd_kafka_headers_new(headers.count)
+        let list = makeHeaders(headers.count)
         for header in headers {
-            withBytes(header.value) { start, count in
-                // With its length, as a C string would have to be made of most names.
-                header.name.withBytes { name in
-                    _ = name.withMemoryRebound(to: CChar.self) {
-                        rd_kafka_header_add(list, $0.baseAddress, $0.count, start, count)
-                    }
-                }
+            withBytes(header.value) { value in
+                header.name.withBytes { add(UnsafeRawBufferPointer($0), value, to: list) }
             }
         }
-        let result = withBytes(key) { key, keySize in
-            withBytes(value) { value, valueSize in
-                newswire_produce(
-                    client.handle, topicHandle, topic, partition ?? RD_KAFKA_PARTITION_UA, key, keySize, value,
-                    valueSize, timestamp.map { max($0.milliseconds, 0) } ?? 0, list,
-                    UnsafeMutableRawPointer(bitPattern: opaque))
+        return withBytes(key) { key in
+            withBytes(value) { value in
+                client.produce(
+                    topic, topicHandle, partition, key: key, value: value, timestamp: timestamp, headers: list,
+                    opaque: opaque)
             }
         }
-        if result != RD_KAFKA_RESP_ERR_NO_ERROR, let list { rd_kafka_headers_destroy(list) }
-        return result
     }
 
     /// Absent bytes are a null pointer, empty ones are not: to Kafka they differ.
-    private func withBytes<R>(_ bytes: [UInt8]?, _ body: (UnsafeRawPointer?, Int) -> R) -> R {
-        guard let bytes else { return body(nil, 0) }
+    private func withBytes<R>(_ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer?) -> R) -> R {
+        guard let bytes else { return body(nil) }
         guard !bytes.isEmpty else {
-            return withUnsafeBytes(of: 0 as UInt8) { body($0.baseAddress, 0) }
+            return withUnsafeBytes(of: 0 as UInt8) { body(UnsafeRawBufferPointer(rebasing: $0[..<0])) }
         }
-        return bytes.withUnsafeBytes { body($0.baseAddress, $0.count) }
+        return bytes.withUnsafeBytes(body)
     }
+}
+
+extension RecordDraft {
+    /// Hands the record to the producer, which copies it.
+    ///
+    /// - Parameter topicHandle: saves looking up the topic by name.
+    func produce(_ client: RdClient, topicHandle: OpaquePointer?, opaque: UInt) -> rd_kafka_resp_err_t {
+        let list = makeHeaders(headerCount)
+        forEachHeader { add($0, $1, to: list) }
+        return client.produce(
+            topic, topicHandle, partition, key: key, value: value, timestamp: nil, headers: list, opaque: opaque)
+    }
+}
+
+extension RdClient {
+    /// - Parameter headers: belong to the producer from now on, or are freed.
+    fileprivate func produce(
+        _ topic: String, _ topicHandle: OpaquePointer?, _ partition: Int32?, key: UnsafeRawBufferPointer?,
+        value: UnsafeRawBufferPointer?, timestamp: Instant?, headers: OpaquePointer?, opaque: UInt
+    ) -> rd_kafka_resp_err_t {
+        func produce(_ topic: UnsafePointer<CChar>?) -> rd_kafka_resp_err_t {
+            newswire_produce(
+                handle, topicHandle, topic, partition ?? RD_KAFKA_PARTITION_UA, key?.baseAddress, key?.count ?? 0,
+                value?.baseAddress, value?.count ?? 0, timestamp.map { max($0.milliseconds, 0) } ?? 0, headers,
+                UnsafeMutableRawPointer(bitPattern: opaque))
+        }
+        let result = topicHandle == nil ? topic.withCString(produce) : produce(nil)
+        if result != RD_KAFKA_RESP_ERR_NO_ERROR, let headers { rd_kafka_headers_destroy(headers) }
+        return result
+    }
+}
+
+/// - Returns: librdkafka's list; `nil` for no headers.
+private func makeHeaders(_ count: Int) -> OpaquePointer? { count == 0 ? nil : rd_kafka_headers_new(count) }
+
+/// - Parameter name: with its length, as a C string would have to be made of most names.
+private func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, to headers: OpaquePointer?) {
+    let name = name.assumingMemoryBound(to: CChar.self)
+    rd_kafka_header_add(headers, name.baseAddress, name.count, value?.baseAddress, value?.count ?? 0)
 }

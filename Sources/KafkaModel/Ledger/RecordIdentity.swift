@@ -1,3 +1,4 @@
+package import ByteText
 public import NewsModel
 
 /// The identity of a record apart from its coordinates: a hash of its time, key and value. Coordinates alone come again when a
@@ -28,12 +29,16 @@ public struct RecordIdentity: Sendable, Hashable {
 
     /// 16 hexadecimal digits in ASCII.
     public var headerValue: [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 16) { digits, count in
-            for place in 0..<16 {
-                let digit = UInt8(truncatingIfNeeded: hash >> UInt64(60 - 4 * place)) & 0xf
-                digits[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
-            }
-            count = 16
+        var bytes = GrowingBytes(capacity: 16)
+        write(to: &bytes)
+        return Array(bytes.bytes)
+    }
+
+    /// Appends `headerValue`.
+    package func write(to bytes: inout GrowingBytes) {
+        bytes.append(room: 16) { digits in
+            for place in 0..<16 { digits[place] = UInt8(hexDigitOf: hash >> UInt64(60 - 4 * place)) }
+            return 16
         }
     }
 

@@ -62,8 +62,7 @@ extension JSONWriter {
 
     public mutating func value(_ number: Int64) {
         separate()
-        if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        bytes.append(decimal: number.magnitude)
+        bytes.append(decimal: number)
     }
 
     public mutating func value(_ number: Int) {
@@ -203,7 +202,7 @@ extension JSONWriter {
             place[0] = UInt8(ascii: ",")
             let quoted = place + comma
             quoted[0] = UInt8(ascii: "\"")
-            (quoted + 1).update(from: name.utf8Start, count: count)
+            (quoted + 1).initialize(from: name.utf8Start, count: count)
             quoted[count + 1] = UInt8(ascii: "\"")
             quoted[count + 2] = UInt8(ascii: ":")
             return comma + count + 3
@@ -240,7 +239,7 @@ extension JSONWriter {
         guard !JSONEscaping.isNeeded(in: text), let first = text.baseAddress else { return quote(escaping: text) }
         bytes.append(room: text.count + 2) { place in
             place[0] = UInt8(ascii: "\"")
-            (place + 1).update(from: first, count: text.count)
+            (place + 1).initialize(from: first, count: text.count)
             place[text.count + 1] = UInt8(ascii: "\"")
             return text.count + 2
         }

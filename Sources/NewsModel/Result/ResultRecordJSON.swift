@@ -1,16 +1,23 @@
-import ByteText
+package import ByteText
 
 // The result record as JSON: `schemas/news-result.schema.json`.
 
 extension ResultRecord {
     /// The Kafka key of the result: the event's id or, when that is unknown, the record's position.
-    public var key: [UInt8] { Array((eventID ?? source.description).utf8) }
+    public var key: String { eventID ?? source.description }
 
     /// The delivery that it reports, in the form of the `nw-source` header.
     public var coordinates: SourceCoordinates { SourceCoordinates(source: source, platform: platform) }
 
     /// Appends the record as one JSON object. Unknown values are left out, except `eventId`, which is then null.
     public func encode(into bytes: inout [UInt8]) {
+        JSONWriter.write(into: &bytes) { json in
+            json.object { json in encode(fieldsInto: &json) }
+        }
+    }
+
+    /// The same into memory that stays.
+    package func encode(into bytes: inout GrowingBytes) {
         JSONWriter.write(into: &bytes) { json in
             json.object { json in encode(fieldsInto: &json) }
         }

@@ -1,3 +1,5 @@
+package import ByteText
+
 /// The record and the delivery that a result reports: the value of the `nw-source` header.
 public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
     public var source: ResultRecord.Source
@@ -13,18 +15,20 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
 
     /// `description` as header bytes.
     public var headerValue: [UInt8] {
-        let topic = source.partition.topic
-        // One allocation: two numbers have at most 31 characters, a platform's name 12.
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(topic.utf8.count + 48)
-        bytes.append(contentsOf: topic.utf8)
+        var bytes = GrowingBytes(capacity: 128)
+        write(to: &bytes)
+        return Array(bytes.bytes)
+    }
+
+    /// Appends `description`.
+    package func write(to bytes: inout GrowingBytes) {
+        bytes.append(source.partition.topic)
         bytes.append(UInt8(ascii: "/"))
-        bytes.append(contentsOf: String(source.partition.partition).utf8)
+        bytes.append(decimal: Int64(source.partition.partition))
         bytes.append(UInt8(ascii: "/"))
-        bytes.append(contentsOf: String(source.offset).utf8)
+        bytes.append(decimal: source.offset)
         bytes.append(UInt8(ascii: "/"))
-        bytes.append(contentsOf: platform.rawValue.utf8)
-        return bytes
+        bytes.append(platform.rawValue)
     }
 
     /// `nil` unless the bytes are exactly what `description` prints.

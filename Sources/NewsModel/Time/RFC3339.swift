@@ -83,8 +83,9 @@ extension Instant: CustomStringConvertible {
     private static func put(
         pair number: Int, _ end: Unicode.Scalar? = nil, to bytes: UnsafeMutablePointer<UInt8>
     ) {
-        bytes[0] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / 10)
-        bytes[1] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10)
+        let (tens, ones) = UInt8(truncatingIfNeeded: number).quotientAndRemainder(dividingBy: 10)
+        bytes[0] = UInt8(ascii: "0") &+ tens
+        bytes[1] = UInt8(ascii: "0") &+ ones
         if let end { bytes[2] = UInt8(ascii: end) }
     }
 }

@@ -1,25 +1,22 @@
+import ByteText
 package import KafkaModel
 package import NewsModel
 package import PublishEngine
 
 extension StoreRequest {
-    /// The record for the results topic, in the same partition as the event's.
+    /// Writes the record for the results topic, which goes to the same partition as the event's.
     package func resultRecord(
-        topic: String, group: [UInt8], carrying carried: [RecordHeader], buffer: inout [UInt8]
-    ) -> ProducedRecord {
-        buffer.removeAll(keepingCapacity: true)
-        result.encode(into: &buffer)
-        var headers = [
-            RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
-            RecordHeader(name: HeaderName.outcome, value: result.outcome.headerValue),
-            RecordHeader(name: HeaderName.group, value: group),
-            RecordHeader(name: HeaderName.identity, value: identity.headerValue),
-        ]
-        if let version { headers.append(RecordHeader(HeaderName.version, version)) }
-        if !carried.isEmpty { headers += carried }
-        return ProducedRecord(
-            topic: topic, partition: result.source.partition.partition, key: result.key, value: buffer, headers: headers
-        )
+        in draft: inout RecordDraft, topic: String, group: String, carrying carried: [RecordHeader]
+    ) {
+        draft.begin(topic: topic, partition: result.source.partition.partition)
+        draft.writeKey { $0.append(result.key) }
+        draft.writeValue { result.encode(into: &$0) }
+        draft.addHeader(HeaderName.source) { result.coordinates.write(to: &$0) }
+        draft.addHeader(HeaderName.outcome) { $0.append(result.outcome.rawValue) }
+        draft.addHeader(HeaderName.group) { $0.append(group) }
+        draft.addHeader(HeaderName.identity) { identity.write(to: &$0) }
+        if let version { draft.addHeader(HeaderName.version) { $0.append(version) } }
+        for header in carried { draft.addHeader(header) }
     }
 
     /// The event as it came, with its outcome in headers. Its time is that of writing, from which retention counts; the
@@ -27,7 +24,7 @@ extension StoreRequest {
     package func deadLetterRecord(_ record: SourceRecord, topic: String) -> ProducedRecord {
         var ours = [
             RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
-            RecordHeader(name: HeaderName.outcome, value: result.outcome.headerValue),
+            RecordHeader(HeaderName.outcome, result.outcome.rawValue),
             RecordHeader(HeaderName.reason, result.error?.code ?? result.outcome.rawValue),
         ]
         if let time = record.timestamp { ours.append(RecordHeader(HeaderName.writtenAt, String(time.milliseconds))) }
@@ -39,11 +36,4 @@ extension StoreRequest {
     private static let deadLetterHeaders: Set = [
         HeaderName.source, HeaderName.outcome, HeaderName.reason, HeaderName.writtenAt, HeaderName.truncated,
     ]
-}
-
-extension Outcome {
-    /// Its name in bytes, made once.
-    fileprivate var headerValue: [UInt8] { Self.headerValues[index] }
-
-    private static let headerValues = allCases.map { Array($0.rawValue.utf8) }
 }

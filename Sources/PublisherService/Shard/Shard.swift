@@ -17,8 +17,6 @@ final class Shard {
     private let id: ShardID
     private let eventLoop: any EventLoop
     private let settings: PublisherSettings
-    /// The service's group, as results carry it.
-    private let group: [UInt8]
     private let kafka: KafkaDriver
     private let telemetry: Telemetry
     private let clock: ServiceClock
@@ -34,12 +32,13 @@ final class Shard {
     private var actions: [Action] = []
     /// Empty; the next replies use its memory.
     private var arrivals: [Arrival] = []
-    private var resultBuffer: [UInt8] = []
+    /// The result that is being written; the next one uses its memory.
+    private var draft = RecordDraft()
     /// Records the producer had no room for; bounded by the window, whose records they belong to.
     private var unproduced: Deque<Unproduced> = []
     private var alarm: (at: Instant, task: Scheduled<Void>)?
     private var hasFinished = false
-    private let meter: ShardMeter
+    private var meter: ShardMeter
     private let traces: RequestTraces?
     private let onResult: (@Sendable (ResultRecord) -> Void)?
     private var nextReport: Scheduled<Void>?
@@ -68,7 +67,6 @@ final class Shard {
         self.id = id
         self.eventLoop = eventLoop
         self.settings = settings
-        group = Array(settings.kafka.group.utf8)
         self.kafka = kafka
         self.telemetry = telemetry
         self.clock = telemetry.clock
@@ -251,22 +249,26 @@ final class Shard {
         guard !requests.isEmpty else { return }
         // Endings that have a dead letter were noted when that was written.
         for request in requests where !request.result.outcome.isDeadLettered { note(request) }
-        let topic = settings.engine.resultsTopic
-        var records = requests.map { request in
-            let record = request.resultRecord(
-                topic: topic, group: group, carrying: traces?.carried(request) ?? request.carried,
-                buffer: &resultBuffer)
-            return Unproduced(record: record, delivery: request.delivery, kind: .result)
+        for request in requests where !produce(request, in: &draft) {
+            unproduced.append(Unproduced(record: ProducedRecord(draft), delivery: request.delivery, kind: .result))
         }
         requests.removeAll(keepingCapacity: true)
-        records.reverse()
-        while let next = records.popLast() { produce(next) }
+    }
+
+    /// Writes the result and hands it to the producer.
+    ///
+    /// - Returns: `false` when it has no room, or others wait for it.
+    private func produce(_ request: StoreRequest, in draft: inout RecordDraft) -> Bool {
+        request.resultRecord(
+            in: &draft, topic: settings.engine.resultsTopic, group: settings.kafka.group,
+            carrying: traces?.carried(request) ?? request.carried)
+        return unproduced.isEmpty && kafka.produce(draft, delivery: request.delivery, kind: .result, shard: id)
     }
 
     private func note(_ request: StoreRequest) {
         meter.settled(request)
         onResult?(request.result)
-        log.settled(request.result)
+        log.settled(request)
     }
 
     private func produce(_ next: consuming Unproduced) {

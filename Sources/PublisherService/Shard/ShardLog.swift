@@ -17,13 +17,14 @@ struct ShardLog {
         self.lanes = lanes
     }
 
-    func settled(_ result: ResultRecord) {
+    func settled(_ request: StoreRequest) {
         log.debug(
             "delivery settled",
             metadata: [
-                "outcome": "\(result.outcome.rawValue)", "event": "\(result.eventID ?? "")",
-                "platform": "\(result.platform.rawValue)", "lane": "\(result.lane)", "source": "\(result.source)",
-                "attempts": "\(result.attempts)", "code": "\(result.error?.code ?? "")",
+                "outcome": "\(request.result.outcome.rawValue)", "event": "\(request.result.eventID ?? "")",
+                "platform": "\(request.result.platform.rawValue)", "lane": "\(request.result.lane)",
+                "source": "\(request.result.source)",
+                "attempts": "\(request.result.attempts)", "code": "\(request.result.error?.code ?? "")",
             ])
     }
 

@@ -19,8 +19,8 @@ struct ShardReport: Sendable {
     var progressAt: Instant
 }
 
-/// Counts what one shard does. Confined to its event loop; nothing here takes a lock.
-final class ShardMeter {
+/// Counts what one shard does. Belongs to its event loop; nothing here takes a lock.
+struct ShardMeter {
     var tally: Tally
     private var recent = RecentResults()
     private let lanes: [String]
@@ -39,22 +39,23 @@ final class ShardMeter {
     }
 
     /// Categories are only ever added: their counts stay.
-    func know(_ categories: [String]) {
+    mutating func know(_ categories: [String]) {
         self.categories = categories
         tally.grow(toCategories: categories.count)
     }
 
-    func settled(_ request: StoreRequest) {
-        let result = request.result
+    mutating func settled(_ request: StoreRequest) {
         // Lanes and categories are few and their names short: comparing them costs less than hashing one.
-        guard let lane = lanes.firstIndex(of: result.lane) else { return }
-        tally.count(
-            result, lane: lane, categories: result.categories.lazy.compactMap { self.categories.firstIndex(of: $0) })
+        guard let lane = lanes.firstIndex(of: request.result.lane) else { return }
+        tally.count(request, lane: lane)
+        for name in request.result.categories {
+            if let index = categories.firstIndex(of: name) { tally.count(request.result.outcome, category: index) }
+        }
         recent.add(request)
     }
 
     /// Counts the present limiter as having applied since the last report.
-    func report(
+    mutating func report(
         on engine: Engine, _ status: EngineStatus, openConnections: Int, at now: Moment
     ) -> ShardReport {
         if let index = Limiter.allCases.firstIndex(of: limiter) {

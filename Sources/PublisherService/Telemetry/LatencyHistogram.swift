@@ -3,13 +3,14 @@ import NewsModel
 /// Durations counted in buckets, two to an octave from 0.5 ms to 70 minutes: a percentile read from it is off by a third at most.
 public struct LatencyHistogram: Sendable, Hashable {
     /// Upper bounds of the buckets, in nanoseconds; one more bucket holds what is beyond.
-    public static let bounds: [Int64] = (0..<24).flatMap { octave in
+    public static let bounds: [Int64] = (0..<octaves).flatMap { octave in
         [first << octave, (first << octave) / 2 * 3]
     }
     private static let first: Int64 = 500_000
+    private static let octaves = 24
 
     /// One more than there are bounds.
-    public private(set) var counts = [UInt64](repeating: 0, count: Self.bounds.count + 1)
+    public private(set) var counts = [UInt64](repeating: 0, count: 2 * Self.octaves + 1)
     /// Of all durations, in nanoseconds.
     public private(set) var sum: UInt64 = 0
 
@@ -29,8 +30,8 @@ public struct LatencyHistogram: Sendable, Hashable {
         guard nanoseconds > UInt64(first) else { return 0 }
         let units = (nanoseconds - 1) / UInt64(first)
         let octave = UInt64.bitWidth - 1 - units.leadingZeroBitCount
-        guard octave < bounds.count / 2 else { return bounds.count }
-        let isUpperHalf = nanoseconds > UInt64(bounds[2 * octave + 1])
+        guard octave < octaves else { return 2 * octaves }
+        let isUpperHalf = nanoseconds > (UInt64(first) << UInt64(octave)) / 2 * 3
         return 2 * octave + (isUpperHalf ? 2 : 1)
     }
 

@@ -29,7 +29,7 @@ struct RecentResults: Sendable {
     }
 
     mutating func add(_ request: StoreRequest) {
-        let bytes = request.result.byteCount
+        let bytes = request.resultByteCount
         if request.result.outcome == .accepted {
             good.add(request, bytes: request.carried.reduce(bytes) { $0 + $1.byteCount })
         } else {
@@ -41,13 +41,13 @@ struct RecentResults: Sendable {
     var all: [ResultRecord] { good.elements.map(\.element.result) + bad.elements.map(\.element) }
 }
 
-extension ResultRecord {
-    /// Its memory, roughly: its own size and its texts.
-    fileprivate var byteCount: Int {
+extension StoreRequest {
+    /// The memory of the result, roughly: its own size and its texts.
+    fileprivate var resultByteCount: Int {
         func count(_ text: String?) -> Int { text?.utf8.count ?? 0 }
-        var bytes = 512 + count(eventID) + count(notificationID) + count(trackingID)
-        for name in categories { bytes += 16 + name.utf8.count }
-        for name in tags { bytes += 16 + name.utf8.count }
-        return bytes + count(error?.code) + count(error?.detail)
+        var bytes = 512 + count(result.eventID) + count(result.notificationID) + count(result.trackingID)
+        for name in result.categories { bytes += 16 + name.utf8.count }
+        for name in result.tags { bytes += 16 + name.utf8.count }
+        return bytes + count(result.error?.code) + count(result.error?.detail)
     }
 }

@@ -44,19 +44,10 @@ public struct Tally: Sendable {
         self.categories = Array(repeating: Outcomes(), count: categories)
     }
 
-    mutating func count(_ result: ResultRecord, lane: Int, categories indices: some Sequence<Int>) {
-        lanes[lane].outcomes.count(result.outcome)
-        if let queue = result.latency.queue { lanes[lane].queue.add(queue) }
-        if let hub = result.latency.hub { lanes[lane].hub.add(hub) }
-        if let total = result.latency.total { lanes[lane].total.add(total) }
-        for index in indices { categories[index].count(result.outcome) }
-        for part in result.cut { lanes[lane].cuts[part, default: 0] += 1 }
-        lanes[lane].leftOut += UInt64(result.leftOut.count)
-        if result.outcome.isDeadLettered {
-            let reason = DeadLetterReason.counting(result.error?.code ?? result.outcome.rawValue)
-            lanes[lane].deadLetters[reason, default: 0] += 1
-        }
-    }
+    /// - Parameter request: rather than its result, which is large enough to be worth not copying.
+    mutating func count(_ request: StoreRequest, lane: Int) { lanes[lane].count(request) }
+
+    mutating func count(_ outcome: Outcome, category: Int) { categories[category].count(outcome) }
 
     mutating func grow(toCategories count: Int) {
         while categories.count < count { categories.append(Outcomes()) }
@@ -74,6 +65,19 @@ extension Tally.Lane {
     /// Every count from the start, so that metrics show its first increase.
     fileprivate static func zeros(_ keys: [String]) -> [String: UInt64] {
         Dictionary(keys.map { ($0, 0) }) { first, _ in first }
+    }
+
+    fileprivate mutating func count(_ request: StoreRequest) {
+        let outcome = request.result.outcome
+        outcomes.count(outcome)
+        let latency = request.result.latency
+        if let time = latency.queue { queue.add(time) }
+        if let time = latency.hub { hub.add(time) }
+        if let time = latency.total { total.add(time) }
+        for part in request.result.cut { cuts[part, default: 0] += 1 }
+        leftOut += UInt64(request.result.leftOut.count)
+        guard outcome.isDeadLettered else { return }
+        deadLetters[DeadLetterReason.counting(request.result.error?.code ?? outcome.rawValue), default: 0] += 1
     }
 
     fileprivate mutating func add(_ other: Tally.Lane) {
