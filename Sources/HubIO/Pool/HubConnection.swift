@@ -123,6 +123,9 @@ final class HubConnection: ChannelInboundHandler {
         handle(reader.read(bytes.readableBytesUInt8Span))
     }
 
+    /// Passed on to nobody: this handler is the last.
+    func channelReadComplete(context: ChannelHandlerContext) {}
+
     private func handle(_ step: ReplyReader.Step) {
         switch step {
         case .needsMore: break
