@@ -168,7 +168,8 @@ let package = Package(
         .testTarget(name: "ByteTextTests", dependencies: ["ByteText"], swiftSettings: strict),
         .testTarget(
             name: "NewsModelTests", dependencies: ["ByteText", "NewsModel", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "KafkaModelTests", dependencies: ["KafkaModel", "NewsModel"], swiftSettings: strict),
+        .testTarget(
+            name: "KafkaModelTests", dependencies: ["ByteText", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .testTarget(
             name: "NotificationHubTests", dependencies: ["ByteText", "NotificationHub"],
             swiftSettings: strict),
@@ -176,7 +177,9 @@ let package = Package(
             name: "PublishEngineTests",
             dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine"],
             swiftSettings: strict),
-        .testTarget(name: "KafkaIOTests", dependencies: ["KafkaIO", "KafkaModel", "NewsModel"], swiftSettings: strict),
+        .testTarget(
+            name: "KafkaIOTests", dependencies: ["ByteText", "KafkaIO", "KafkaModel", "NewsModel"],
+            swiftSettings: strict),
         .testTarget(
             name: "HubIOTests",
             dependencies: ["ByteText", "HubIO", "NewsModel", "NotificationHub", nioCore, nioPosix, nioSSL],

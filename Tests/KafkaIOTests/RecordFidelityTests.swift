@@ -1,3 +1,4 @@
+import ByteText
 import KafkaIO
 import KafkaModel
 import NewsModel
@@ -36,6 +37,33 @@ struct RecordFidelityTests {
             if case .endReached(_, _, _, let offset) = $0 { offset } else { nil }
         }
         #expect(end == 4)
+        try await KafkaDriverTests.finish(driver, shards)
+    }
+
+    @Test func `a draft arrives as it was written, whatever is written into it next`() async throws {
+        let broker = try Broker(("news", 1), ("results", 1))
+        let (driver, shards) = try KafkaDriverTests.started(broker)
+        var draft = RecordDraft()
+        for number: Int64 in 0..<3 {
+            draft.begin(topic: broker.topic("news"), partition: 0)
+            draft.writeKey { $0.append(decimal: number) }
+            if number > 0 { draft.writeValue { $0.append(String(repeating: "v", count: Int(number - 1))) } }
+            draft.addHeader(RecordHeader(name: "null", value: nil))
+            draft.addHeader("number") { $0.append(decimal: -number) }
+            let isTaken = driver.produce(draft, delivery: DeliveryID(rawValue: 1), kind: .result, shard: ShardID(0))
+            #expect(isTaken)
+        }
+        _ = try await shards.stored(3)
+        let assignment = try await shards.assigned()
+        driver.carryOut(.resume(assignment.partitions[0], live, assignment.generation))
+        driver.carryOut(.grant(live, records: 10, bytes: 1 << 21))
+        let read = try #require(try await shards.records(3).values.first)
+        #expect(read.map(\.key) == [Array("0".utf8), Array("1".utf8), Array("2".utf8)])
+        #expect(read.map(\.value) == [nil, [], Array("v".utf8)])
+        for (number, record) in read.enumerated() {
+            let text = number == 0 ? "0" : "-\(number)"
+            #expect(record.headers == [RecordHeader(name: "null", value: nil), RecordHeader("number", text)])
+        }
         try await KafkaDriverTests.finish(driver, shards)
     }
 

@@ -2,7 +2,7 @@ package import ByteText
 package import NewsModel
 
 /// A record for the producer, written into memory that the next record uses again: arrays for its key, its value and each of its
-/// headers cost more than everything that is written into them.
+/// headers cost more than everything that is written into them. The memory is that of the largest record so far.
 public struct RecordDraft: ~Copyable {
     public private(set) var topic = ""
     public private(set) var partition: Int32?
