@@ -108,13 +108,16 @@ extension Settings {
         try CategoryTable(categories)
     }
 
-    /// - Parameter cores: the number of shards that `auto` stands for.
+    /// - Parameter cores: those of the machine, by which `shards: auto` goes.
     /// - Throws: nothing for checked settings.
     package func publisherSettings(cores: Int) throws -> PublisherSettings {
         PublisherSettings(
             kafka: kafkaSettings, engine: engine, table: try categoryTable(), unroutable: unroutable,
             payload: payload, connection: try connection(), hub: try hub(), limits: sender,
-            trustRoots: trustRoots, deadLetterTopic: deadLettersTopic, shards: shards ?? max(cores, 1))
+            trustRoots: trustRoots, deadLetterTopic: deadLettersTopic,
+            shards: shards
+                ?? PublisherSettings.shards(
+                    perSecond: engine.rate?.perSecond, cores: cores, connections: engine.connections))
     }
 
     package var topicRules: TopicRules {

@@ -22,6 +22,17 @@ public struct PublisherSettings: Sendable {
 
     public static let standardShards = 1
 
+    /// The number of shards that suits a pace and a machine.
+    ///
+    /// One handles tens of thousands of requests a second and has the whole pace and all connections for any partition, so one
+    /// it is unless more is asked for. Then two for each core keep four busy while some wait for their replies, and beyond
+    /// that one for each; a process's one Kafka thread feeds about eight.
+    /// - Parameter perSecond: the pace; `nil` for unlimited.
+    public static func shards(perSecond: Int?, cores: Int, connections: Int) -> Int {
+        if let perSecond, perSecond <= 10_000 { return standardShards }
+        return max(1, min(8, max(cores, min(4, 2 * cores)), connections))
+    }
+
     public init(
         kafka: KafkaSettings, engine: EngineSettings, table: CategoryTable = .standard,
         unroutable: UnroutablePolicy = .deadLetter, payload: PayloadSettings = PayloadSettings(),

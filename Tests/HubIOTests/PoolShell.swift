@@ -88,9 +88,7 @@ struct PoolShell {
     }
 
     private mutating func handOver() -> [String] {
-        var taken: [SettledRequest] = []
-        state.takeResults(&taken)
-        for settled in taken {
+        for settled in state.takeResults() {
             switch settled.result {
             case .replied(let reply): results.append("\(settled.id) \(reply.status)")
             case .notSent(let failure): results.append("\(settled.id) not sent: \(failure.kind)")

@@ -81,7 +81,7 @@ func lines(_ loaded: LoadedSettings) -> [String] { loaded.problems.map { $0.line
     #expect(settings.engine.unknownAttempts == 5)
     #expect(settings.engine.longestPause == .seconds(300))
     #expect(settings.engine.lanes == [LaneSettings(name: "live", topics: ["news.events"])])
-    #expect(settings.shards == 1)
+    #expect(try settings.publisherSettings(cores: 8).shards == 1)
     #expect(settings.engine.drainDeadline == .seconds(35))
 }
 

@@ -21,10 +21,9 @@ struct PoolResults {
         return true
     }
 
-    /// Exchanges the results for `emptied`, whose memory is used again.
-    mutating func take(_ emptied: inout [SettledRequest]) {
+    mutating func take() -> [SettledRequest] {
         handOver = .underWay
-        swap(&found, &emptied)
+        return exchange(&found, with: [])
     }
 
     /// - Returns: as `add`.

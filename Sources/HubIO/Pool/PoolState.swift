@@ -132,8 +132,7 @@ package struct PoolState {
         if results.add(SettledRequest(id: id, result: consume result)) { actions.append(.handOver) }
     }
 
-    /// Exchanges the results for `emptied`, whose memory is used again.
-    package mutating func takeResults(_ emptied: inout [SettledRequest]) { results.take(&emptied) }
+    package mutating func takeResults() -> [SettledRequest] { results.take() }
 
     /// The owner was called with the results. Those found meanwhile follow in another turn of the loop: an owner that sends
     /// in answer to each result must not hold it.

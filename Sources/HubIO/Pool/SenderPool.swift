@@ -24,10 +24,8 @@ public final class SenderPool {
     /// Requests in the writer's buffer, in order, and where they go.
     private var written: [(connection: HubConnection, range: Range<Int>)] = []
     /// Does nothing once the pool is closed, as `whenClosed`.
-    private var onResults: ([SettledRequest]) -> Void
+    private var onResults: (consuming [SettledRequest]) -> Void
     private var whenClosed: () -> Void = {}
-    /// Empty; the next results use its memory.
-    private var spareResults: [SettledRequest] = []
 
     /// - Parameters:
     ///   - eventLoop: where everything of this pool happens, from here on.
@@ -36,7 +34,7 @@ public final class SenderPool {
     ///     the event loop last looked at its sockets come together. May call `send`.
     public init(
         eventLoop: any EventLoop, target: SendTarget, limits: SenderLimits, tls: NIOSSLContext?,
-        userAgent: String = "newswire", onResults: @escaping ([SettledRequest]) -> Void
+        userAgent: String = "newswire", onResults: @escaping (consuming [SettledRequest]) -> Void
     ) {
         precondition((target.endpoint.scheme == .https) == (tls != nil), "https needs a TLS context, http has none")
         self.eventLoop = eventLoop
@@ -154,9 +152,7 @@ public final class SenderPool {
     }
 
     private func handOver() {
-        state.takeResults(&spareResults)
-        onResults(spareResults)
-        spareResults.removeAll(keepingCapacity: true)
+        onResults(state.takeResults())
         update { state, _ in state.handedOver() }
     }
 

@@ -175,10 +175,11 @@ extension SettingsKey {
             "A bearer token that lets callers from other machines pause and resume lanes; without it only this machine may."
         ),
         SettingsKey(
-            "shards", .integerOr("auto", 1...64), default: "\(PublisherSettings.standardShards)",
+            "shards", .integerOr("auto", 1...64), default: "auto",
             """
-            How many event loops share the work, the connections and the rate; one handles tens of thousands of events \
-            a second. auto is one per core.
+            How many event loops share the work and, by their partitions, the connections and the rate. One handles tens \
+            of thousands of events a second; auto is one unless rate.perSecond is above 10000 or unlimited, then four to \
+            eight by the number of cores.
             """
         ),
         SettingsKey(

@@ -47,7 +47,7 @@ extension Engine {
         group.reserveCapacity(Self.groupMax)
         while group.count < Self.groupMax, let next = lanes[lane].unexamined.popFirst() {
             guard partitions.place(of: next.id) != nil else { continue }
-            group.append((next.id, content(of: next.record, lane, turn)))
+            group.append((next.id, content(of: next, lane, turn)))
         }
         for (index, next) in group.enumerated() {
             if lanes[lane].isFlooded {
@@ -62,17 +62,19 @@ extension Engine {
     private static let groupMax = 64
 
     mutating func examine(_ next: Lane.Unexamined, of lane: LaneID, _ turn: inout Turn) {
-        admit(content(of: next.record, lane, turn), next.id, &turn)
+        admit(content(of: next, lane, turn), next.id, &turn)
     }
 
     /// Reads what a record holds, and decides nothing.
-    private func content(of record: SourceRecord, _ lane: LaneID, _ turn: borrowing Turn) -> ExaminedRecord {
-        let identity = RecordIdentity(of: record)
+    private func content(
+        of next: borrowing Lane.Unexamined, _ lane: LaneID, _ turn: borrowing Turn
+    ) -> ExaminedRecord {
+        let identity = RecordIdentity(of: next.record)
         do throws(Undecodable) {
-            let event = try decoder.decode(record)
-            return ExaminedRecord(record, identity, event, by: rules, maxAge: lanes[lane].settings.maxAge, turn)
+            let event = try decoder.decode(next.record)
+            return ExaminedRecord(next.record, identity, event, by: rules, maxAge: lanes[lane].settings.maxAge, turn)
         } catch {
-            return ExaminedRecord(record, identity, error)
+            return ExaminedRecord(next.record, identity, error)
         }
     }
 

@@ -39,7 +39,7 @@ extension Engine {
     /// When to look again if no probe can leave now.
     func probeMustWait(_ turn: Turn) -> Instant? {
         // Every connection may still wait for the hub that stopped answering.
-        guard inFlight.count < settings.connections else { return turn.now + settings.probeFirst }
+        guard inFlight.count < concurrency.maximum else { return turn.now + settings.probeFirst }
         return notBefore(turn).map { min($0, turn.now + settings.probeFirst) }
     }
 

@@ -89,6 +89,7 @@ public struct Engine {
         case .pause(let lane): lanes[lane].isPaused = true
         case .resume(let lane): lanes[lane].isPaused = false
         case .release(let lane, let decision, let ends): release(lane, decision, upTo: ends)
+        case .connections(let count): concurrency.change(maximum: count)
         case .reload(let reload): self.reload(reload, turn)
         case .alarm: break
         case .drain: drain(turn)

@@ -15,6 +15,8 @@ public enum Input: Sendable {
     /// An operator ends a lane's flood; nothing if there is none. The decision holds for what stood below these ends of the
     /// lane's partitions when it was made.
     case release(LaneID, FloodRelease, upTo: [TopicPartition: Int64])
+    /// The requests that may be in flight here at most, of those of all the process's shards.
+    case connections(Int)
     /// New settings that are safe to change while running.
     case reload(Reload)
     /// Time passed; extra alarms are harmless.

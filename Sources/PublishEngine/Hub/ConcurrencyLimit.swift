@@ -9,7 +9,7 @@ public import NewsModel
 public struct ConcurrencyLimit: Sendable, Hashable {
     /// At most `maximum`, at least 1.
     public private(set) var limit: Int
-    private let maximum: Int
+    public private(set) var maximum: Int
     private var growsFast = true
     /// Moving average of the round trip and of its deviation, in nanoseconds; 0 before the first reply.
     private var average: Int64 = 0
@@ -30,6 +30,12 @@ public struct ConcurrencyLimit: Sendable, Hashable {
     public init(maximum: Int) {
         self.maximum = max(maximum, 1)
         limit = min(self.maximum, 16)
+    }
+
+    /// More or fewer connections may be used from now on.
+    public mutating func change(maximum: Int) {
+        self.maximum = max(maximum, 1)
+        limit = min(limit, self.maximum)
     }
 
     /// A request was accepted after `roundTrip`; `inFlight` counted it and those beside it.

@@ -25,7 +25,13 @@ struct StoryQueues: Sendable {
 
     private struct Queue: Sendable {
         var head: DeliveryID
-        var waiting: Deque<DeliveryID> = []
+        /// `nil` for none: nearly every story has one delivery, and an empty queue is a reference to count too.
+        var waiting: Deque<DeliveryID>?
+
+        mutating func append(_ id: DeliveryID) {
+            if waiting == nil { waiting = [] }
+            waiting?.append(id)
+        }
 
         /// `false` if another delivery is the head already.
         static func begin(_ queue: inout Queue?, with id: DeliveryID) -> Bool {
@@ -45,13 +51,13 @@ struct StoryQueues: Sendable {
     /// Queues a delivery behind the story's head; `false` if there is none.
     mutating func append(_ id: DeliveryID, to story: StoryID) -> Bool {
         guard let place = queues.index(forKey: story) else { return false }
-        queues.values[place].waiting.append(id)
+        queues.values[place].append(id)
         return true
     }
 
     /// The story's deliveries, first to last.
     func deliveries(of story: StoryID) -> [DeliveryID] {
-        queues[story].map { [$0.head] + $0.waiting } ?? []
+        queues[story].map { [$0.head] + ($0.waiting ?? []) } ?? []
     }
 
     /// The story's head may be done.
@@ -63,7 +69,7 @@ struct StoryQueues: Sendable {
             guard let place = queues.index(forKey: story), !partitions.isOpen(queues.values[place].head) else {
                 continue
             }
-            guard queues.values[place].waiting.isEmpty else { return story }
+            guard queues.values[place].waiting?.isEmpty ?? true else { return story }
             queues.remove(at: place)
         }
         return nil
@@ -71,7 +77,7 @@ struct StoryQueues: Sendable {
 
     /// Takes the next waiting delivery out; without one the story ends.
     mutating func popWaiting(of story: StoryID) -> DeliveryID? {
-        if let next = queues[story]?.waiting.popFirst() { return next }
+        if let next = queues[story]?.waiting?.popFirst() { return next }
         queues[story] = nil
         return nil
     }

@@ -27,11 +27,11 @@ final class Shard {
     private var pool: SenderPool?
     private var accessToken: AccessToken
     private var tokenCheckedAt = Instant.distantPast
+    /// Requests that may be in flight.
+    private var connections: Int
 
     private var inputs = ReentrancyQueue<Input>()
     private var actions: [Action] = []
-    /// Empty; the next replies use its memory.
-    private var arrivals: [Arrival] = []
     /// The result that is being written; the next one uses its memory.
     private var draft = RecordDraft()
     /// Records the producer had no room for; bounded by the window, whose records they belong to.
@@ -77,15 +77,17 @@ final class Shard {
             at: clock.now.steady)
         onResult = telemetry.resultObserver
         traces = tracer.map { RequestTraces($0, connection: settings.connection, hub: settings.hub) }
+        connections = max(1, settings.engine.connections / settings.shards)
         var ours = settings.engine
-        ours.connections = max(1, settings.engine.connections / settings.shards)
+        ours.connections = connections
         engine = Engine(
             settings: ours, decoder: NewsDecoder(), router: router, builder: builder,
             seed: settings.seed &+ UInt64(id.index))
         accessToken = AccessToken(settings.connection)
+        // The pool has room for all, since this shard may get the share of others.
         var limits = settings.limits
-        limits.connections = ours.connections
-        limits.waitingMax = ours.connections
+        limits.connections = settings.engine.connections
+        limits.waitingMax = settings.engine.connections
         pool = SenderPool(
             eventLoop: eventLoop, target: SendTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
             limits: limits, tls: tls,
@@ -120,11 +122,16 @@ final class Shard {
 
     /// All replies that came at once are one input: the engine looks at its queues once for all of them, and requests that
     /// leave in a row find a hub that is awake.
-    private func take(_ results: [SettledRequest]) {
-        arrivals.append(
-            contentsOf: results.lazy.map { Arrival(request: RequestID(rawValue: $0.id), reply: Reply($0.result)) })
+    private func take(_ results: consuming [SettledRequest]) {
+        var results = results
+        var arrivals: [Arrival] = []
+        arrivals.reserveCapacity(results.count)
+        // Taken out from the end: a copy of each would count its references.
+        results.reverse()
+        while let next = results.popLast() {
+            arrivals.append(Arrival(request: RequestID(rawValue: next.id), reply: Reply(next.result)))
+        }
         take(.replies(arrivals))
-        arrivals.removeAll(keepingCapacity: true)
     }
 
     /// Takes an input; one that comes from within another's actions waits its turn.
@@ -168,6 +175,16 @@ final class Shard {
         telemetry.report(
             meter.report(on: engine, status, openConnections: pool?.openConnections ?? 0, at: now), shard: id)
         log.halts(in: status)
+        shareConnections()
+    }
+
+    /// The hub's connections belong to shards as the partitions do: the only busy one gets all.
+    private func shareConnections() {
+        guard let share = telemetry.partitionShare(of: id) else { return }
+        let connections = max(1, settings.engine.connections * share.ours / share.all)
+        guard connections != self.connections else { return }
+        self.connections = connections
+        take(.connections(connections))
     }
 
     // MARK: Actions
@@ -318,7 +335,7 @@ final class Shard {
 extension Reply {
     /// The engine judges by four obstacles, which the simulation can produce as well; the pool names a dozen failures, which
     /// help a person. Hence two types.
-    fileprivate init(_ result: SendResult) {
+    fileprivate init(_ result: consuming SendResult) {
         switch result {
         case .replied(let reply): self = .replied(reply)
         case .unknown(let failure): self = .unanswered(detail: failure.description)

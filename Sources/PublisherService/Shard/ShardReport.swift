@@ -76,7 +76,7 @@ extension Input {
         switch self {
         case .replies: true
         case .kafka(let event): event.isProgress
-        case .recalled, .pause, .resume, .release, .reload, .alarm, .drain: false
+        case .recalled, .pause, .resume, .release, .connections, .reload, .alarm, .drain: false
         }
     }
 }

@@ -111,6 +111,18 @@ public final class Telemetry: Sendable {
         }
     }
 
+    /// The shard's partitions among all that are assigned to this process; `nil` while there are none.
+    func partitionShare(of shard: ShardID) -> (ours: Int, all: Int)? {
+        state.withLock { state in
+            var (ours, all) = (0, 0)
+            for (owner, partitions) in state.assigned {
+                all += partitions.count
+                if owner.shard == shard { ours += partitions.count }
+            }
+            return all > 0 ? (ours, all) : nil
+        }
+    }
+
     /// The partition's committed offset belongs to its former incarnation.
     func restarted(_ partition: TopicPartition) {
         state.withLock { state in
