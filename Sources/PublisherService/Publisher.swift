@@ -21,8 +21,8 @@ public import Tracing
 public final class Publisher: Sendable {
     public let telemetry: Telemetry
     let settings: PublisherSettings
-    private let router: Router
-    private let builder: PayloadBuilder
+    /// Each shard has its own: loops that count references to one object take its cache line from each other at every event.
+    private let rules: [ContentRules]
     private let tls: NIOSSLContext?
     let log: Logger
     private let tracer: (any Tracer)?
@@ -37,7 +37,8 @@ public final class Publisher: Sendable {
         case pause(LaneID)
         case resume(LaneID)
         case release(LaneID, FloodRelease, upTo: [TopicPartition: Int64])
-        case reload(Reload, categories: [String])
+        /// Of each shard.
+        case reload([Reload], categories: [String])
         case shard(ShardID, Shard.Event)
         case failed(PublisherFailure)
         /// Kafka's side has ended; these records were handed to the producer and are not stored.
@@ -49,8 +50,7 @@ public final class Publisher: Sendable {
     /// - Parameter tracer: makes a span of every request to the hub; `nil` costs nothing.
     public init(settings: PublisherSettings, log: Logger, tracer: (any Tracer)? = nil) throws(PublisherFailure) {
         do {
-            router = try Router(table: settings.table, unroutable: settings.unroutable)
-            builder = try PayloadBuilder(settings.payload)
+            rules = try Self.rules(settings, settings.payload, shards: settings.shards)
             tls = settings.connection.endpoint.scheme == .https ? try settings.trustRoots.makeContext() : nil
         } catch {
             throw .settings("\(error)")
@@ -119,17 +119,27 @@ public final class Publisher: Sendable {
     /// - Throws: the problem of the new settings; then nothing changes.
     public func reload(_ new: PublisherSettings) throws(PublisherFailure) {
         let payload = PayloadSettings(mode: settings.payload.mode, message: new.payload.message)
-        let rules: ContentRules
+        let rules: [ContentRules]
         do {
-            rules = ContentRules(
-                router: try Router(table: new.table, unroutable: new.unroutable), builder: try PayloadBuilder(payload))
+            rules = try Self.rules(new, payload, shards: settings.shards)
         } catch {
             throw .settings("\(error)")
         }
         let categories = telemetry.reloaded(rate: new.engine.rate, categories: new.table.categories.map(\.name))
         events.yield(
             .reload(
-                Reload(rate: new.engine.rate, rules: rules, floodGuard: new.engine.floodGuard), categories: categories))
+                rules.map { Reload(rate: new.engine.rate, rules: $0, floodGuard: new.engine.floodGuard) },
+                categories: categories))
+    }
+
+    private static func rules(
+        _ settings: PublisherSettings, _ payload: PayloadSettings, shards: Int
+    ) throws -> [ContentRules] {
+        try (0..<shards).map { _ in
+            ContentRules(
+                router: try Router(table: settings.table, unroutable: settings.unroutable),
+                builder: try PayloadBuilder(payload))
+        }
     }
 
     /// Runs until `drain`, or until everything that was on the topics at the start is settled and committed. Waits for
@@ -182,7 +192,8 @@ public final class Publisher: Sendable {
             }
             try? await loop.submit { [self] in
                 let shard = Shard(
-                    id: ShardID(index), eventLoop: loop, settings: settings, router: router, builder: builder,
+                    id: ShardID(index), eventLoop: loop, settings: settings, router: rules[index].router,
+                    builder: rules[index].builder,
                     tls: tls, kafka: kafka, telemetry: telemetry, log: log, tracer: tracer, onEvent: onEvent)
                 shards[index].shard = NIOLoopBound(shard, eventLoop: loop)
             }.get()
@@ -250,8 +261,8 @@ public final class Publisher: Sendable {
             case .release(let lane, let waiting, let ends): tell(.release(lane, waiting, upTo: ends))
             // Only before the start.
             case .look, .looked: break
-            case .reload(let reload, let categories):
-                for (index, loop) in loops.enumerated() {
+            case .reload(let reloads, let categories):
+                for (index, (loop, reload)) in zip(loops, reloads).enumerated() {
                     loop.execute { shards[index].shard?.value.reload(reload, categories: categories) }
                 }
             case .shard(let origin, .recalled(let story)): tell(.recalled(story: story), but: origin)
