@@ -366,6 +366,18 @@ func `a secret that only resembles a placeholder is taken`(secret: String) {
     #expect(!lines(loaded).joined().contains("canary"))
 }
 
+@Test func `shards are one until the pace asks for more, and then as many as the cores suggest`() {
+    func shards(_ perSecond: Int?, cores: Int, connections: Int = 64) -> Int {
+        PublisherSettings.shards(perSecond: perSecond, cores: cores, connections: connections)
+    }
+    #expect(shards(500, cores: 64) == 1)
+    #expect(shards(10_000, cores: 2) == 1)
+    #expect([1, 2, 3, 4, 6, 8, 64].map { shards(nil, cores: $0) } == [2, 4, 4, 4, 6, 8, 8])
+    #expect(shards(10_001, cores: 2) == 4)
+    #expect(shards(nil, cores: 8, connections: 1) == 1, "one connection stays one")
+    #expect(shards(nil, cores: 0) == 1)
+}
+
 @Test func `the rules for topics follow the settings`() throws {
     let yaml = minimal().replacing(
         "lanes: {live: {topics: [news.events]}}",

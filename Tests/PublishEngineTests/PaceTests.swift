@@ -91,4 +91,22 @@ struct PaceTests {
         #expect(limit.limit < 10)
         #expect(limit.limit >= 1)
     }
+
+    @Test func `concurrency keeps to the connections that there are now`() {
+        var limit = ConcurrencyLimit(maximum: 2)
+        var now = Instant(nanoseconds: 0)
+        func keepUp() {
+            for _ in 0..<500 {
+                now = now + .milliseconds(1)
+                limit.accepted(roundTrip: .milliseconds(2), inFlight: limit.limit, at: now)
+            }
+        }
+        keepUp()
+        #expect(limit.limit == 2)
+        limit.change(maximum: 8)
+        keepUp()
+        #expect(limit.limit == 8)
+        limit.change(maximum: 0)
+        #expect(limit.limit == 1, "one request at least finds out how the hub is")
+    }
 }
