@@ -1,5 +1,5 @@
 extension Stage {
-    /// The instructions of each stage in a release build when last improved; `benchmark stages --record` prints these
+    /// The most instructions that each stage may take in a release build; `benchmark stages --record` prints these
     /// lines.
     static let instructionsMax = [
         "decode": 10236,

@@ -4,7 +4,7 @@ import Foundation
 /// One step in the life of an event, run in a tight loop.
 struct Stage {
     let name: String
-    /// Allocations in a release build when last improved, rounded up; more is a regression.
+    /// The most allocations in a release build; more is a regression.
     let allocationsMax: Double
     /// Runs the step `count` times.
     let run: (_ count: Int) -> Void

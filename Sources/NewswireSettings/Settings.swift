@@ -116,7 +116,7 @@ extension Settings {
             payload: payload, connection: try connection(), hub: try hub(), limits: sender,
             trustRoots: trustRoots, deadLetterTopic: deadLettersTopic,
             shards: shards
-                ?? PublisherSettings.shards(
+                ?? PublisherSettings.suitableShards(
                     perSecond: engine.rate?.perSecond, cores: cores, connections: engine.connections))
     }
 

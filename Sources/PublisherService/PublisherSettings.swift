@@ -24,11 +24,11 @@ public struct PublisherSettings: Sendable {
 
     /// The number of shards that suits a pace and a machine.
     ///
-    /// One handles tens of thousands of requests a second and has the whole pace and all connections for any partition, so one
-    /// it is unless more is asked for. Then two for each core keep four busy while some wait for their replies, and beyond
-    /// that one for each; a process's one Kafka thread feeds about eight.
+    /// One handles tens of thousands of requests a second, and has the whole pace and all connections for any partition: so it
+    /// is one unless the pace is higher. Else there is one for each core, but on few cores four, two for each at most, since
+    /// some wait for replies while others work; and at most eight, which is what one Kafka thread feeds.
     /// - Parameter perSecond: the pace; `nil` for unlimited.
-    public static func shards(perSecond: Int?, cores: Int, connections: Int) -> Int {
+    public static func suitableShards(perSecond: Int?, cores: Int, connections: Int) -> Int {
         if let perSecond, perSecond <= 10_000 { return standardShards }
         return max(1, min(8, max(cores, min(4, 2 * cores)), connections))
     }

@@ -5,7 +5,8 @@ import NewswireCommands
 @main
 enum Newswire {
     /// Not `async`: the first thread would then wait in `sigsuspend`, in which valgrind 3.19 crashes, and
-    /// `benchmark path --instructions` could not run this program.
+    /// `benchmark path --instructions` could not run this program. It waits here instead, so nothing may wait for the main
+    /// actor or the main queue.
     static func main() {
         // For `run` it means: read the settings again. Before they were read there is nothing to do.
         if CommandLine.arguments.dropFirst().first == "run" { signal(SIGHUP, SIG_IGN) }

@@ -71,6 +71,16 @@ import Testing
         #expect(pool.open(1) == ["write 3 on 1"])
     }
 
+    @Test func `a smaller share closes idle connections, those not used for longest first, and none in use`() {
+        var pool = PoolShell(connections: 4)
+        for number in 1...4 { pool.send(UInt8(number)) }
+        for place in 0..<4 { pool.open(place) }
+        for place in [2, 0, 1] { pool.reply(place) }
+        #expect(pool.tell { $0.keep(connections: 2, at: $1) } == ["close 2", "close 0"])
+        #expect(pool.tell { $0.keep(connections: 4, at: $1) } == [])
+        #expect(pool.send(5) == ["write 5 on 1"])
+    }
+
     @Test func `a request that cannot be written leaves its connection to the next`() {
         var pool = PoolShell(connections: 1)
         pool.send(1)

@@ -368,7 +368,7 @@ func `a secret that only resembles a placeholder is taken`(secret: String) {
 
 @Test func `shards are one until the pace asks for more, and then as many as the cores suggest`() {
     func shards(_ perSecond: Int?, cores: Int, connections: Int = 64) -> Int {
-        PublisherSettings.shards(perSecond: perSecond, cores: cores, connections: connections)
+        PublisherSettings.suitableShards(perSecond: perSecond, cores: cores, connections: connections)
     }
     #expect(shards(500, cores: 64) == 1)
     #expect(shards(10_000, cores: 2) == 1)

@@ -64,6 +64,9 @@ package struct RequestWriter {
         return start..<buffer.writerIndex
     }
 
+    /// The requests written so far should leave before another one is written.
+    package var isFull: Bool { buffer.readableBytes >= Self.keptMax }
+
     /// Uses the memory of the requests written so far again, unless somebody still has some of them.
     package mutating func reset() {
         if buffer.capacity > Self.keptMax {

@@ -59,6 +59,7 @@ package struct PoolConnections {
 
     /// The idle connection that was used last.
     var lastUsed: ConnectionID? { idle.last }
+    var longestIdle: ConnectionID? { idle.first }
 
     var vacantPlace: ConnectionID? {
         open < states.count ? states.firstIndex(of: .vacant).map { ConnectionID($0) } : nil

@@ -216,6 +216,15 @@ package struct PoolState {
         }
     }
 
+    /// Closes the idle connections beyond so many, those not used for longest first.
+    package mutating func keep(connections count: Int, at now: Instant) {
+        var surplus = connections.open - max(count, 1)
+        while surplus > 0, let idle = connections.longestIdle {
+            expectClosed(idle, after: .close(idle), at: now)
+            surplus -= 1
+        }
+    }
+
     // MARK: Time
 
     /// One alarm serves all connections: most requests are answered long before their deadline.

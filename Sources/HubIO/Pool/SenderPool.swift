@@ -69,6 +69,13 @@ public final class SenderPool {
         }
     }
 
+    /// Keeps at most so many connections from now on: idle ones beyond are closed. Those in use are kept as long as they are
+    /// used; who sends keeps to the number.
+    public func keep(connections count: Int) {
+        eventLoop.assertInEventLoop()
+        update { $0.keep(connections: count, at: $1) }
+    }
+
     /// Closes idle connections now and the others when their reply has come, at the latest after `timeout`. Requests that
     /// wait are not sent any more.
     /// - Parameter whenClosed: called once, on the event loop, when no socket is left and every request has its result.
@@ -130,12 +137,14 @@ public final class SenderPool {
             update { $0.endedBeforeWriting(request, on: id, at: $1) }
         } else if let bytes = writer.write(request) {
             written.append((connection, bytes))
+            // A group of large requests leaves in parts, so that memory stays bounded.
+            if writer.isFull { flush() }
         } else {
             update { $0.unwritable(id, at: $1) }
         }
     }
 
-    /// What was written leaves. A socket that closes meanwhile may lead to more, which leaves within this call.
+    /// What was written leaves. Should a socket that fails lead to more, that leaves within this call.
     private func flush() {
         guard !written.isEmpty else { return }
         Self.send(exchange(&written, with: []), from: writer.buffer)

@@ -178,8 +178,8 @@ extension SettingsKey {
             "shards", .integerOr("auto", 1...64), default: "auto",
             """
             How many event loops share the work and, by their partitions, the connections and the rate. One handles tens \
-            of thousands of events a second; auto is one unless rate.perSecond is above 10000 or unlimited, then four to \
-            eight by the number of cores.
+            of thousands of events a second. auto, decided at the start, is one unless rate.perSecond is above 10000 or \
+            unlimited; then two to eight by the number of cores, and no more than hub.connections.
             """
         ),
         SettingsKey(

@@ -82,5 +82,11 @@ public struct LaneSettings: Sendable, Hashable {
             self.records = records
             self.bytes = bytes
         }
+
+        /// One of so many equal parts of the bytes, which bound memory. Of the records each has all: with fewer, a busy loop would
+        /// wait for results to be stored.
+        public mutating func divideBytes(among parts: Int) {
+            bytes = max(bytes / max(parts, 1), 1)
+        }
     }
 }

@@ -32,8 +32,9 @@ public struct ConcurrencyLimit: Sendable, Hashable {
         limit = min(self.maximum, 16)
     }
 
-    /// More or fewer connections may be used from now on.
+    /// More or fewer connections may be used from now on. How many of more the hub can bear is found out anew.
     public mutating func change(maximum: Int) {
+        if maximum > self.maximum { growsFast = true }
         self.maximum = max(maximum, 1)
         limit = min(limit, self.maximum)
     }

@@ -80,6 +80,8 @@ final class Shard {
         connections = max(1, settings.engine.connections / settings.shards)
         var ours = settings.engine
         ours.connections = connections
+        // The memory that windows may take is the process's, however many shards there are.
+        for lane in ours.lanes.indices { ours.lanes[lane].window.divideBytes(among: settings.shards) }
         engine = Engine(
             settings: ours, decoder: NewsDecoder(), router: router, builder: builder,
             seed: settings.seed &+ UInt64(id.index))
@@ -178,13 +180,14 @@ final class Shard {
         shareConnections()
     }
 
-    /// The hub's connections belong to shards as the partitions do: the only busy one gets all.
+    /// The hub's connections belong to shards as the partitions do: the only one with partitions gets all.
     private func shareConnections() {
-        guard let share = telemetry.partitionShare(of: id) else { return }
-        let connections = max(1, settings.engine.connections * share.ours / share.all)
-        guard connections != self.connections else { return }
-        self.connections = connections
-        take(.connections(connections))
+        guard let share = telemetry.connectionShare(of: id, settings.engine.connections), share != connections else {
+            return
+        }
+        connections = share
+        pool?.keep(connections: share)
+        take(.connections(share))
     }
 
     // MARK: Actions

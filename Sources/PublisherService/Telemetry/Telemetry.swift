@@ -111,16 +111,20 @@ public final class Telemetry: Sendable {
         }
     }
 
-    /// The shard's partitions among all that are assigned to this process; `nil` while there are none.
-    func partitionShare(of shard: ShardID) -> (ours: Int, all: Int)? {
+    /// The shard's part of so many connections: one, and of the others as many as it has of this process's partitions. All
+    /// parts together are no more than there are, if there is one for each shard with partitions.
+    ///
+    /// - Returns: `nil` for a shard without partitions, which has nothing to send.
+    func connectionShare(of shard: ShardID, _ connections: Int) -> Int? {
+        var counts: [ShardID: Int] = [:]
         state.withLock { state in
-            var (ours, all) = (0, 0)
-            for (owner, partitions) in state.assigned {
-                all += partitions.count
-                if owner.shard == shard { ours += partitions.count }
+            for (owner, partitions) in state.assigned where !partitions.isEmpty {
+                counts[owner.shard, default: 0] += partitions.count
             }
-            return all > 0 ? (ours, all) : nil
         }
+        guard let ours = counts[shard] else { return nil }
+        let all = counts.values.reduce(0, +)
+        return 1 + max(0, connections - counts.count) * ours / all
     }
 
     /// The partition's committed offset belongs to its former incarnation.
