@@ -21,14 +21,15 @@ struct Stage {
         var instructions: Int?
         var instructionsMax: Int?
 
-        /// How it has become worse by more than a twentieth; `nil` if it has not. A twentieth, because the C library and
-        /// simdjson have code for several kinds of processor: another machine counts a few per cent more or less.
+        /// How it has become worse, by more than a twentieth of the allocations or a tenth of the instructions; `nil` if it has
+        /// not. A tenth, because the C library and simdjson have code for several kinds of processor: another machine counts
+        /// a few per cent more or less.
         var regression: String? {
             if allocations > allocationsMax * 1.05 + 0.05 {
                 return "\(stage): \(allocations) allocations, were \(allocationsMax)"
             }
             // A new stage has no number yet, and is to get one.
-            if let instructions, Double(instructions) > Double(instructionsMax ?? 0) * 1.05 {
+            if let instructions, Double(instructions) > Double(instructionsMax ?? 0) * 1.1 {
                 return "\(stage): \(instructions) instructions, were \(instructionsMax ?? 0)"
             }
             return nil
