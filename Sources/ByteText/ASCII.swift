@@ -31,10 +31,15 @@ extension UInt8 {
 extension UInt64 {
     /// 16 lower-case hexadecimal digits.
     public var hexDigits: String {
-        String(unsafeUninitializedCapacity: 16) { digits in
-            for place in 0..<16 { digits[place] = UInt8(hexDigitOf: self >> UInt64(60 - 4 * place)) }
-            return 16
-        }
+        String(unsafeUninitializedCapacity: 16) { $0.baseAddress.map(writeHexDigits) ?? 0 }
+    }
+
+    /// Writes `hexDigits`.
+    /// - Returns: how many, 16.
+    @inlinable
+    public func writeHexDigits(to digits: UnsafeMutablePointer<UInt8>) -> Int {
+        for place in 0..<16 { digits[place] = UInt8(hexDigitOf: self >> UInt64(60 - 4 * place)) }
+        return 16
     }
 }
 

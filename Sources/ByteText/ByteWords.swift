@@ -40,6 +40,10 @@ extension UInt64 {
         (self ^ Self.inEachByte(byte)).hasByte(below: 1)
     }
 
+    /// Not zero when a byte is 0x80 or above.
     @inlinable @inline(__always)
-    static func inEachByte(_ byte: UInt8) -> UInt64 { 0x0101_0101_0101_0101 &* UInt64(byte) }
+    public var hasByteAboveASCII: UInt64 { self & Self.inEachByte(0x80) }
+
+    @inlinable @inline(__always)
+    public static func inEachByte(_ byte: UInt8) -> UInt64 { 0x0101_0101_0101_0101 &* UInt64(byte) }
 }

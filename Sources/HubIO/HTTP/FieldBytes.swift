@@ -1,3 +1,4 @@
+import ByteText
 internal import NotificationHub
 
 #if canImport(Glibc)
@@ -34,7 +35,7 @@ extension Span<UInt8> {
     var isFieldContent: Bool {
         allSatisfy(
             { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 },
-            orAtOnce: { $0.bytes(below: 0x20) | $0.bytes(equalTo: 0x7F) == 0 })
+            orAtOnce: { $0.hasByte(below: 0x20) | $0.hasByte(0x7F) == 0 })
     }
 
     /// RFC 9110 §5.6.2.
@@ -47,7 +48,7 @@ extension Span<UInt8> {
     var isPrintableASCII: Bool {
         allSatisfy(
             { (0x20...0x7E).contains($0) || $0 == 0x09 },
-            orAtOnce: { $0.bytes(below: 0x20) | $0.bytes(equalTo: 0x7F) | $0.bytesAboveASCII == 0 })
+            orAtOnce: { $0.hasByte(below: 0x20) | $0.hasByte(0x7F) | $0.hasByteAboveASCII == 0 })
     }
 
     /// - Parameter eightSatisfy: a test of eight bytes in one word, to be quick. A word that fails is tested byte by byte.
@@ -110,29 +111,11 @@ extension Span<UInt8> {
         return word.withUTF8Buffer { expected in
             let expected = expected.span
             var same = 0
-            while count - same >= 8, self.word(at: same) | UInt64(eachByte: 0x20) == expected.word(at: same) {
+            while count - same >= 8, self.word(at: same) | UInt64.inEachByte(0x20) == expected.word(at: same) {
                 same += 8
             }
             while same < count, self[same] | 0x20 == expected[same] { same += 1 }
             return same == count
         }
     }
-}
-
-/// Eight bytes in one word. A result has the highest bit of some bytes set if there is one that is asked for, else none.
-extension UInt64 {
-    fileprivate init(eachByte byte: UInt8) { self = 0x0101_0101_0101_0101 &* UInt64(byte) }
-
-    /// - Parameter limit: 1…128.
-    fileprivate func bytes(below limit: UInt8) -> UInt64 {
-        // The highest bit of an ASCII byte shows that the subtraction had to borrow. The first that borrows is below the
-        // limit; those after it may not be.
-        (self &- UInt64(eachByte: limit)) & ~self & UInt64(eachByte: 0x80)
-    }
-
-    fileprivate func bytes(equalTo byte: UInt8) -> UInt64 {
-        (self ^ UInt64(eachByte: byte)).bytes(below: 1)
-    }
-
-    fileprivate var bytesAboveASCII: UInt64 { self & UInt64(eachByte: 0x80) }
 }

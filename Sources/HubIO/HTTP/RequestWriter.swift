@@ -27,8 +27,8 @@ package struct RequestWriter {
         changePrefix()
     }
 
-    /// - Returns: where in `buffer` the whole request stands; `nil` when a value cannot be written: it would end its line and start a header of its own,
-    ///   or be mangled on the way.
+    /// - Returns: where in `buffer` the whole request stands; `nil` when a value cannot be written: it would end its line and
+    ///   start a header of its own, or be mangled on the way.
     package mutating func write(_ request: SendRequest) -> Range<Int>? {
         // An absent or empty tag expression is not "no tags": without the header the hub sends to everyone.
         guard isPrefixSendable, !request.tags.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { return nil }

@@ -59,6 +59,7 @@ package struct PoolConnections {
 
     /// The idle connection that was used last.
     var lastUsed: ConnectionID? { idle.last }
+    /// The idle connection that was not used for longest.
     var longestIdle: ConnectionID? { idle.first }
 
     var vacantPlace: ConnectionID? {

@@ -5,8 +5,7 @@ internal import DequeModule
 ///
 /// ```swift
 /// queue.append(step)
-/// guard let first = queue.first() else { return }
-/// carryOut(first)
+/// guard queue.startDraining() else { return }
 /// while let step = queue.next() { carryOut(step) }
 /// ```
 package struct ReentrancyQueue<Step> {

@@ -36,10 +36,7 @@ public struct RecordIdentity: Sendable, Hashable {
 
     /// Appends `headerValue`.
     package func write(to bytes: inout GrowingBytes) {
-        bytes.append(room: 16) { digits in
-            for place in 0..<16 { digits[place] = UInt8(hexDigitOf: hash >> UInt64(60 - 4 * place)) }
-            return 16
-        }
+        bytes.append(room: 16, hash.writeHexDigits)
     }
 
     /// - Returns: `nil` unless the bytes are what `headerValue` gives.

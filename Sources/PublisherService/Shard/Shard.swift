@@ -221,6 +221,7 @@ final class Shard {
 
     private func carryOut(_ action: consuming Action) {
         switch action {
+        // In groups: see `carryOutActions`.
         case .send, .store: break
         case .renewToken:
             accessToken.discard()
