@@ -27,6 +27,7 @@ public final class EmbeddedBroker: Sendable {
         else { throw KafkaFailure(code: "_STATE", detail: "The embedded broker found no port to listen on") }
         self.cluster = UInt(bitPattern: cluster)
         bootstrapServers = String(cString: servers).split(separator: ",").map(String.init)
+        answerAtOnce()
         for (name, partitions) in topics { try create(topic: name, partitions: partitions) }
     }
 
@@ -53,7 +54,19 @@ public final class EmbeddedBroker: Sendable {
     /// Drops all connections and refuses new ones.
     public func setDown() { rd_kafka_mock_broker_set_down(pointer, 1) }
 
-    public func setUp() { rd_kafka_mock_broker_set_up(pointer, 1) }
+    public func setUp() {
+        rd_kafka_mock_broker_set_up(pointer, 1)
+        answerAtOnce()
+    }
+
+    /// Turns Nagle's algorithm off, which the cluster leaves on: an answer would wait up to 60 ms for the one before it to
+    /// be acknowledged.
+    private func answerAtOnce() {
+        for server in bootstrapServers {
+            guard let port = server.split(separator: ":").last.flatMap({ UInt16($0) }) else { continue }
+            ListeningSocket(port: port)?.disableNagle()
+        }
+    }
 
     /// Takes a partition's leader away: it can be neither read nor written.
     public func takeOffline(_ partition: TopicPartition) { setLeader(of: partition, -1) }
