@@ -22,8 +22,9 @@ final class AcceptedConnections: ChannelDuplexHandler {
     /// From an attempt to make room to the next.
     private static let retry = TimeAmount.milliseconds(100)
 
-    private let connectionsMax: Int
+    private let limits: ConnectionLimits
     private let register: ConnectionRegister
+    private let areSecure: Bool
     private var open: [ObjectIdentifier: any Channel] = [:]
     /// Callers wait in the system's queue until a connection has closed.
     private var isFull = false
@@ -34,9 +35,11 @@ final class AcceptedConnections: ChannelDuplexHandler {
     /// The closes that wait for `inSetUp` to become empty.
     private var heldBack: [(mode: CloseMode, promise: EventLoopPromise<Void>?)] = []
 
-    init(connectionsMax: Int, register: ConnectionRegister) {
-        self.connectionsMax = connectionsMax
+    /// - Parameter areSecure: their clients use TLS and choose the version of HTTP in its handshake.
+    init(_ limits: ConnectionLimits, _ register: ConnectionRegister, areSecure: Bool) {
+        self.limits = limits
         self.register = register
+        self.areSecure = areSecure
     }
 
     /// Closes every connection, also those that are in the middle of a reply.
@@ -53,6 +56,12 @@ final class AcceptedConnections: ChannelDuplexHandler {
         // Submitted to the connection's event loop before its set-up is, so the watch is there when it becomes active.
         let isActive = connection.eventLoop.makePromise(of: Void.self)
         connection.pipeline.addHandler(ActivityWatch(isActive), position: .first).cascadeFailure(to: isActive)
+        if areSecure {
+            connection.eventLoop.execute { [limits, register] in
+                let first = HTTP2ConnectionGuard(limits, register)
+                try? connection.pipeline.syncOperations.addHandler(first, position: .first)
+            }
+        }
         isActive.futureResult.hop(to: context.eventLoop).whenComplete { _ in
             let (connections, context) = bound.value
             connections.endSetUp(id, context)
@@ -63,13 +72,13 @@ final class AcceptedConnections: ChannelDuplexHandler {
             connections.endSetUp(id, context)
             if connections.isFull { connections.acceptMore(context) }
         }
-        if open.count > connectionsMax { register.makeRoom(at: .now()) }
+        if open.count > limits.connectionsMax { register.makeRoom(at: .now()) }
         context.fireChannelRead(data)
     }
 
     func read(context: ChannelHandlerContext) {
         guard heldBack.isEmpty else { return }
-        isFull = open.count >= connectionsMax + Self.spare
+        isFull = open.count >= limits.connectionsMax + Self.spare
         if isFull { makeRoom(context) } else { context.read() }
     }
 

@@ -3,7 +3,12 @@ package import NIOCore
 
 /// The connection that a request came on.
 package struct ConnectionContext: InitializableFromSource, Sendable {
+    /// The request's own: with HTTP/2, a stream of the connection.
     package let channel: any Channel
+    /// The connection itself.
+    package var connection: any Channel {
+        channel is any SocketOptionProvider ? channel : channel.parent ?? channel
+    }
 
     package init(source: ApplicationRequestContextSource) {
         channel = source.channel
@@ -17,7 +22,11 @@ package struct ConnectionContext: InitializableFromSource, Sendable {
     /// - Returns: false if there is no room for another stream: see `ConnectionLimits.streamsMax`.
     package func beginStream() async -> Bool {
         let mayBegin = channel.eventLoop.submit { [channel] in
-            try channel.pipeline.syncOperations.handler(type: ConnectionGuard.self).beginStream(on: channel)
+            let pipeline = channel.pipeline.syncOperations
+            if let stream = try? pipeline.handler(type: HTTP2StreamGuard.self) {
+                return stream.connection?.beginEvents() ?? false
+            }
+            return try pipeline.handler(type: ConnectionGuard.self).beginStream(on: channel)
         }
         return (try? await mayBegin.get()) ?? false
     }

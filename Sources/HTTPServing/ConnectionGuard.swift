@@ -30,9 +30,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// When to look whether the reader has taken enough since `taken`; `nil` while nothing was written.
     private var readerDueAt: NIODeadline?
     private var taken = 0
-    private var alarm: (at: NIODeadline, task: Scheduled<Void>)?
+    private var alarm = Alarm()
 
-    private init(_ limits: ConnectionLimits, _ register: ConnectionRegister) {
+    init(_ limits: ConnectionLimits, _ register: ConnectionRegister) {
         self.limits = limits
         self.register = register
         phase = ConnectionPhase(limits, at: .now())
@@ -141,22 +141,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// Looks at the connection again when something may be due.
     private func watch(_ context: ChannelHandlerContext) {
         register.note(ObjectIdentifier(context.channel), phase)
-        guard let due = [phase.deadline, readerDueAt].compactMap({ $0 }).min() else { return }
-        if let alarm {
-            // One that rings early does no harm.
-            if alarm.at <= due { return }
-            alarm.task.cancel()
-        }
+        let due = [phase.deadline, readerDueAt].compactMap { $0 }.min()
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let task = context.eventLoop.scheduleTask(deadline: due) {
+        alarm.set(for: due, on: context.eventLoop) {
             let (connection, context) = bound.value
             connection.look(context)
         }
-        alarm = (due, task)
     }
 
     private func look(_ context: ChannelHandlerContext) {
-        alarm = nil
+        alarm.rang()
         let now = NIODeadline.now()
         guard !isReaderLate(context, at: now) else { return reset(context) }
         switch phase.verdict(at: now) {
@@ -226,8 +220,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func forget(_ context: ChannelHandlerContext) {
         register.remove(ObjectIdentifier(context.channel))
-        alarm?.task.cancel()
-        alarm = nil
+        alarm.cancel()
     }
 
     // MARK: Requests
@@ -244,28 +237,4 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Older than HTTP/1.1.
     private static func isOld(_ version: HTTPVersion) -> Bool { version == .http1_0 || version == .http0_9 }
-
-    /// Puts a guard behind the decoder of requests, before anything is made of them.
-    final class Installer: ChannelInboundHandler, RemovableChannelHandler {
-        typealias InboundIn = Any
-
-        private let limits: ConnectionLimits
-        private let register: ConnectionRegister
-
-        init(_ limits: ConnectionLimits, _ register: ConnectionRegister) {
-            self.limits = limits
-            self.register = register
-        }
-
-        func handlerAdded(context: ChannelHandlerContext) {
-            let pipeline = context.pipeline.syncOperations
-            do {
-                let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-                try pipeline.addHandler(ConnectionGuard(limits, register), position: .after(decoder))
-            } catch {
-                // The pipeline has no decoder, or is being taken down.
-                context.close(promise: nil)
-            }
-        }
-    }
 }

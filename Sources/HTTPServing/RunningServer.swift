@@ -1,6 +1,6 @@
 package import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
+import HummingbirdHTTP2
 import Logging
 import NIOCore
 package import NIOSSL
@@ -31,7 +31,7 @@ public final class RunningServer: Sendable {
     /// Starts a server.
     /// - Parameters:
     ///   - port: 0 lets the system choose.
-    ///   - tls: serves https instead of http.
+    ///   - tls: serves https, HTTP/2 beside HTTP/1.1, instead of http.
     ///   - services: run beside the server and end with it.
     /// - Returns: once the port is open.
     package static func start<Responder: HTTPResponder>(
@@ -41,14 +41,18 @@ public final class RunningServer: Sendable {
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         let limits = OpenFiles.limit.map { limits.fitting(filesMax: $0) } ?? limits
         let register = ConnectionRegister(limits)
-        let http = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: [ConnectionGuard.Installer(limits, register)],
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: limits.headerFieldMax, maxHeaderListSize: limits.headerMax,
-                    maxHeaderFieldCount: 100)))
+        let http = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [GuardInstaller(limits, register)],
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: limits.headerFieldMax, maxHeaderListSize: limits.headerMax,
+                maxHeaderFieldCount: 100))
         let server: HTTPServerBuilder
-        do { server = try tls.map { try .tls(http, tlsConfiguration: $0) } ?? http } catch {
+        do {
+            server =
+                try tls.map {
+                    try .http2Upgrade(tlsConfiguration: $0, configuration: .init(streamConfiguration: http))
+                } ?? .http1(configuration: http)
+        } catch {
             throw ListenFailure(host: host, port: port, error)
         }
         // Failures of single connections are their callers' business.
@@ -60,7 +64,8 @@ public final class RunningServer: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: name, backlog: Self.backlog),
             onServerRunning: { channel in
-                if let listener = try? await Listener(channel, limits, register) { opened.yield(listener) }
+                let listener = try? await Listener(channel, limits, register, isSecure: tls != nil)
+                if let listener { opened.yield(listener) }
             }, logger: logger)
         // Only ever ended by a graceful shutdown, whichever service ends first: cancellation would drop connections that
         // are just being made, which traps (see `AcceptedConnections`).
@@ -96,11 +101,13 @@ private struct Listener {
     let loop: any EventLoop
     let connections: NIOLoopBound<AcceptedConnections>
 
-    init(_ channel: any Channel, _ limits: ConnectionLimits, _ register: ConnectionRegister) async throws {
+    init(
+        _ channel: any Channel, _ limits: ConnectionLimits, _ register: ConnectionRegister, isSecure: Bool
+    ) async throws {
         loop = channel.eventLoop
         port = channel.localAddress?.port ?? 0
         connections = try await loop.submit {
-            let connections = AcceptedConnections(connectionsMax: limits.connectionsMax, register: register)
+            let connections = AcceptedConnections(limits, register, areSecure: isSecure)
             try channel.pipeline.syncOperations.addHandler(connections, position: .first)
             return NIOLoopBound(connections, eventLoop: channel.eventLoop)
         }.get()

@@ -6,7 +6,7 @@ extension ConnectionContext {
     /// Ends the connection with a reset instead of an orderly close.
     func reset() async {
         let abort = linger(l_onoff: 1, l_linger: 0)
-        try? await (channel as? any SocketOptionProvider)?.setSoLinger(abort).get()
-        try? await channel.close().get()
+        try? await (connection as? any SocketOptionProvider)?.setSoLinger(abort).get()
+        try? await connection.close().get()
     }
 }

@@ -69,8 +69,10 @@ extension ConnectionLimits {
 
     /// Never reached in a test.
     static func long(connectionsMax: Int = 512, streamsMax: Int = 128) -> ConnectionLimits {
-        ConnectionLimits(
+        var limits = ConnectionLimits(
             firstByte: .seconds(600), head: .seconds(600), body: .seconds(600), idle: .seconds(600),
             write: .seconds(600), connectionsMax: connectionsMax, streamsMax: streamsMax)
+        limits.streamTime = .seconds(600)
+        return limits
     }
 }

@@ -25,8 +25,7 @@ package struct Python: Sendable {
         return process
     }
 
-    /// Runs a program to its end, on a thread that may wait: the few of the tests also serve what it asks for. What it
-    /// has to say about mistakes goes to standard error.
+    /// Runs a program to its end.
     package func run(
         _ program: String, arguments: [String] = [], environment: [String: String] = [:], input: String = ""
     ) async throws -> (status: Int32, output: String) {
@@ -35,32 +34,15 @@ package struct Python: Sendable {
 
     /// Runs the script that stands beside a test.
     package func run(
-        script: String, arguments: [String] = [], beside test: String = #filePath
+        script: String, arguments: [String] = [], input: String = "", beside test: String = #filePath
     ) async throws -> (status: Int32, output: String) {
         let file = URL(filePath: test).deletingLastPathComponent().appending(path: script)
-        return try await run([file.path] + arguments, [:], "")
+        return try await run([file.path] + arguments, [:], input)
     }
 
     private func run(
         _ arguments: [String], _ environment: [String: String], _ input: String
     ) async throws -> (status: Int32, output: String) {
-        let process = process(arguments, environment)
-        return try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(with: Result { try Self.wait(for: process, input) })
-            }
-        }
-    }
-
-    private static func wait(for process: Process, _ input: String) throws -> (Int32, String) {
-        let (standardInput, standardOutput) = (Pipe(), Pipe())
-        process.standardInput = standardInput
-        process.standardOutput = standardOutput
-        try process.run()
-        try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-        try standardInput.fileHandleForWriting.close()
-        let output = try standardOutput.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        try await process(arguments, environment).output(of: input)
     }
 }

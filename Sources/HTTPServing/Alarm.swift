@@ -1,0 +1,24 @@
+import NIOCore
+
+/// The next time to look at a connection. One that rings early does no harm, so it is not put off.
+struct Alarm {
+    private var pending: (at: NIODeadline, task: Scheduled<Void>)?
+
+    /// - Parameter due: `nil` while nothing is.
+    /// - Parameter look: called on the event loop; calls `rang()` first.
+    mutating func set(for due: NIODeadline?, on loop: any EventLoop, look: @escaping @Sendable () -> Void) {
+        guard let due else { return }
+        if let pending {
+            if pending.at <= due { return }
+            pending.task.cancel()
+        }
+        pending = (due, loop.scheduleTask(deadline: due, look))
+    }
+
+    mutating func rang() { pending = nil }
+
+    mutating func cancel() {
+        pending?.task.cancel()
+        pending = nil
+    }
+}

@@ -1,0 +1,108 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Keeps one request of an HTTP/2 connection to the rules: its body arrives in time (see `ConnectionPhase`) and its answer
+/// is read. Answers to `HEAD` lose their body here.
+final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private let limits: ConnectionLimits
+    private var phase: ConnectionPhase
+    private(set) var connection: HTTP2ConnectionGuard?
+    private var isHead = false
+    private var written = 0
+    /// When the client, which has something to read, will have had its time.
+    private var readerDueAt: NIODeadline?
+    private var alarm = Alarm()
+
+    init(_ limits: ConnectionLimits) {
+        self.limits = limits
+        phase = ConnectionPhase(limits, at: .now())
+    }
+
+    // MARK: The stream's events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        connection = try? context.channel.parent?.pipeline.syncOperations.handler(type: HTTP2ConnectionGuard.self)
+        connection?.streamOpened()
+        watch(context)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        alarm.cancel()
+        connection?.streamClosed()
+        connection = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            isHead = head.method == .head
+            phase.receivedHead(at: .now())
+        case .body(let bytes): phase.receivedBody(bytes.readableBytes)
+        case .end: phase.receivedEnd(at: .now())
+        }
+        watch(context)
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            // RFC 9113 §8.2.2: there is no such field here.
+            head.headerFields[.connection] = nil
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body(let bytes):
+            guard !isHead else {
+                promise?.succeed()
+                return
+            }
+            written += bytes.readableBytes
+            context.write(data, promise: promise)
+        case .end:
+            context.write(data, promise: promise)
+            phase.answered(at: .now())
+            awaitReader(context)
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { readerDueAt = nil } else { awaitReader(context) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    // MARK: Limits
+
+    private func watch(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let due = [phase.deadline, readerDueAt].compactMap { $0 }.min()
+        alarm.set(for: due, on: context.eventLoop) {
+            let (stream, context) = bound.value
+            stream.look(context)
+        }
+    }
+
+    private func awaitReader(_ context: ChannelHandlerContext) {
+        readerDueAt = .now() + TimeAmount(limits.write) + .seconds(Int64(written / limits.bytesPerSecond))
+        watch(context)
+    }
+
+    private func look(_ context: ChannelHandlerContext) {
+        alarm.rang()
+        let now = NIODeadline.now()
+        if let due = readerDueAt, now >= due { return context.close(promise: nil) }
+        switch phase.verdict(at: now) {
+        case .timeOut:
+            phase.leave(at: now)
+            context.write(wrapOutboundOut(.head(HTTPResponse(status: .requestTimeout))), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            context.close(promise: nil)
+        case .close: context.close(promise: nil)
+        case nil: watch(context)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+"""One client of HTTP/2 that does not keep to the rules; prints what the server answers until it ends the request or the
+connection."""
+import socket
+import ssl
+import sys
+
+from h2 import config, connection, events, settings
+
+port, certificate, what = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+context = ssl.create_default_context(cafile=certificate)
+context.set_alpn_protocols(["h2"])
+stream = socket.create_connection(("127.0.0.1", port))
+if what != "handshake":
+    stream = context.wrap_socket(stream, server_hostname="127.0.0.1")
+http = connection.H2Connection(config.H2Configuration(header_encoding="utf-8"))
+http.initiate_connection()
+
+
+def request(method, path, end=True):
+    authority = f"127.0.0.1:{port}"
+    http.send_headers(
+        1, [(":method", method), (":path", path), (":scheme", "https"), (":authority", authority)], end_stream=end)
+
+
+if what == "body":
+    request("POST", "/hub/messages", end=False)
+elif what == "reader":
+    # No more than this many bytes of the answer may be sent.
+    http.update_settings({settings.SettingCodes.INITIAL_WINDOW_SIZE: 10})
+    request("GET", "/")
+elif what == "silence":
+    # Its answer has no body.
+    request("HEAD", "/")
+if what != "handshake":
+    stream.sendall(http.data_to_send())
+
+is_leaving = False
+while True:
+    try:
+        data = stream.recv(65536)
+    except OSError:
+        data = b""
+    if not data:
+        print("closed")
+        break
+    # The library takes no PING after GOAWAY.
+    http.state_machine.state = connection.ConnectionState.CLIENT_OPEN
+    for event in http.receive_data(data):
+        if isinstance(event, events.ResponseReceived):
+            print(dict(event.headers)[":status"])
+        elif isinstance(event, events.DataReceived) and event.data:
+            print("data", len(event.data))
+        elif isinstance(event, events.StreamReset):
+            print("reset")
+            sys.exit()
+        elif isinstance(event, events.ConnectionTerminated) and not is_leaving:
+            is_leaving = True
+            print("goaway")
+    stream.sendall(http.data_to_send())

@@ -1,0 +1,18 @@
+import Foundation
+
+/// The Java of this machine.
+package enum Java {
+    /// Whether it can run a program from its source.
+    package static let isHere = Browser.isInPath("javac")
+
+    /// Runs the program that stands beside a test to its end.
+    package static func run(
+        _ program: String, arguments: [String] = [], input: String = "", beside test: String = #filePath
+    ) async throws -> (status: Int32, output: String) {
+        let file = URL(filePath: test).deletingLastPathComponent().appending(path: program)
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["java", file.path] + arguments
+        return try await process.output(of: input)
+    }
+}
