@@ -29,6 +29,8 @@ struct SendingTests {
         ("template", "application/json;charset=utf-8", "{}", [:]),
         ("apple", #"application/json;charset="utf-8""#, #"{"aps":{"alert":"Hi"}}"#, [:]),
         ("FcmV1", "application/json", #"{"message":{"notification":{"title":"Hi"}}}"#, [:]),
+        ("fcmv1", "application/json", #"{"message":{"data":{"a":"b"},"android":{"ttl":"3600s"}}}"#, [:]),
+        ("fcmv1", "application/json", #"{"message":{"data":null,"token":"x"},"validate_only":false}"#, [:]),
         ("gcm", "application/json", #"{"data":{"message":"Hi"}}"#, [:]),
         ("windows", "application/xml", toast, ["X-WNS-Type": "wns/toast"]),
         ("windows", #"text/xml;charset="utf-8""#, toast, ["X-WNS-Type": "wns/toast"]),
@@ -85,6 +87,14 @@ struct SendingTests {
         ("windowsphone", "application/xml", "<a/>", ["X-NotificationClass": "99"], "X-NotificationClass"),
         ("baidu", "application/json", "{}", ["X-Baidu-Message-Type": "2"], "X-Baidu-Message-Type"),
         ("nokiax", "application/json", "{}", [:], "not supported"),
+        ("fcmv1", "application/json", "{}", [:], "'message' object"),
+        ("fcmv1", "application/json", "[]", [:], "'message' object"),
+        ("fcmv1", "application/json", #"{"data":{"message":"Hi"}}"#, [:], "'message' object"),
+        ("fcmv1", "application/json", #"{"message":"Hi"}"#, [:], "'message' object"),
+        ("fcmv1", "application/json", #"{"message":{"data":{"n":1}}}"#, [:], "message.data.n"),
+        ("fcmv1", "application/json", #"{"message":{"data":{"a":{"b":"c"}}}}"#, [:], "message.data.a"),
+        ("fcmv1", "application/json", #"{"message":{"data":["a"]}}"#, [:], "message.data"),
+        ("fcmv1", "application/json", #"{"message":{"notification":"Hi"}}"#, [:], "message.notification"),
     ]
 
     @Test(arguments: wrong)
