@@ -58,7 +58,8 @@ struct HubResponder: HTTPResponder {
         guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?") else { return nil }
         let handles = Set(
             request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
-                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() })
+                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() }
+                .flatMap(DeviceHandle.spellings))
         guard await context.beginStream(),
             let events = hub.streams.watch(handles, until: context.channel.closeFuture, as: { $0 })
         else {

@@ -35,7 +35,7 @@ public final class RunningHub: Sendable {
 
     /// Deliveries to these handles from now on; ends with the server. `nil` when too many are watching.
     public func deliveries(to handles: Set<String>) -> AsyncStream<PushedNotification>? {
-        hub.streams.watch(handles) { event in
+        hub.streams.watch(Set(handles.flatMap(DeviceHandle.spellings))) { event in
             if case .delivery(let delivery) = event { delivery } else { nil }
         }
     }

@@ -107,7 +107,8 @@ extension Submission {
                 format: message.format, contentType: contentType, headers: headers, body: message.body, isDirect: false)
         else { return nil }
         self.init(
-            kind: message.kind, format: message.format, audience: audience, content: content, headers: message.headers,
+            kind: message.kind, format: message.format, audience: audience.kept(on: message.format), content: content,
+            headers: message.headers,
             body: message.body,
             due: headers["ServiceBusNotification-ScheduleTime"].flatMap { HubTime(clientText: $0.trimmed) })
     }

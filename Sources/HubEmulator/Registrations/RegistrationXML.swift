@@ -75,6 +75,7 @@ enum RegistrationXML {
             guard isHex, registration.handle.utf8.count.isMultiple(of: 2) else {
                 throw .badRequest("DeviceToken must be an even number of hexadecimal digits")
             }
+            registration.handle = DeviceHandle.kept(registration.handle, on: .apple)
         case .windows, .windowsphone:
             registration.handle = text("ChannelUri")
             let tile = text("SecondaryTileName")

@@ -141,7 +141,9 @@ extension EmulatedHub {
 
     /// The notifications handed to one device that are still kept, oldest first.
     public func deliveries(to handle: String) -> [PushedNotification] {
-        delivered.entries(after: 0, limit: .max).lazy.map(\.entry).filter { $0.handle == handle }
+        delivered.entries(after: 0, limit: .max).lazy.map(\.entry).filter {
+            DeviceHandle.names(handle, $0.handle, on: $0.platform)
+        }
     }
 
     /// The ids of the device's registrations.
@@ -151,7 +153,8 @@ extension EmulatedHub {
 
     /// Sets the platform's outcome for pushes to a handle; `nil` restores success. At most 10,000 are kept.
     public mutating func setOutcome(_ outcome: PushOutcome?, handle: String) {
-        if outcome == nil || deviceOutcomes[handle] != nil || deviceOutcomes.count < 10_000 {
+        for handle in DeviceHandle.spellings(of: handle)
+        where outcome == nil || deviceOutcomes[handle] != nil || deviceOutcomes.count < 10_000 {
             deviceOutcomes[handle] = outcome
         }
     }

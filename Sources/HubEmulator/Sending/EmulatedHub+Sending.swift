@@ -35,8 +35,8 @@ extension EmulatedHub {
             format: format, contentType: headers["Content-Type"], headers: headers, body: context.request.body,
             isDirect: kind == .direct)
         return Submission(
-            kind: kind, format: format, audience: audience, content: content, headers: Submission.forwarded(headers),
-            body: context.request.body)
+            kind: kind, format: format, audience: audience.kept(on: format), content: content,
+            headers: Submission.forwarded(headers), body: context.request.body)
     }
 
     /// Versions before 2020-06 answer 403 with `Retry-After` instead of 429.
@@ -99,7 +99,7 @@ extension EmulatedHub {
             format: format, contentType: parts.contentType ?? format.contentType, headers: headers, body: parts.payload,
             isDirect: false)
         let submission = Submission(
-            kind: .batch, format: format, audience: .handles(parts.handles), content: content,
+            kind: .batch, format: format, audience: Audience.handles(parts.handles).kept(on: format), content: content,
             headers: Submission.forwarded(headers), body: parts.payload)
         let id = try accept(submission, context)
         let fields = settings.tier.hasTelemetry ? [location(context, "messages/\(id)", flags: "&direct")] : []
