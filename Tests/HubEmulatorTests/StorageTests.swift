@@ -54,7 +54,7 @@ struct StorageTests {
         for path in ["/registrations/1-2-3", "/installations/i", "/tags/world/registrations"] {
             #expect(after.call("GET", path).text == before.call("GET", path).text)
         }
-        #expect(after.call("GET", "/registrations/1-2-3").headers["ETag"] == "W/\"2\"")
+        #expect(RegistrationTests.etag(after.call("GET", "/registrations/1-2-3")) == "2")
     }
 
     @Test

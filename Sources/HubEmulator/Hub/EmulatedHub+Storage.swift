@@ -27,8 +27,8 @@ extension EmulatedHub {
     mutating func store(_ registration: Registration) {
         registrations.put(registration)
         guard settings.recordsChanges, registration.installation == nil else { return }
-        let entry = RegistrationXML.entry(
-            registration, address: "", place: .written, at: HubTime(milliseconds: 0))
+        let entry = RegistrationXML(era: .year2023, place: .replaced)
+            .entry(registration, address: "", at: HubTime(milliseconds: 0))
         record(.registration(id: "\(registration.id)", etag: registration.etag, entry: Array(entry.utf8)))
     }
 

@@ -100,7 +100,7 @@ public struct EmulatedHub: Sendable {
         guard let wanted = call.rights(for: request.method) else {
             throw Refusal(status: 405, message: "The method \(request.method.prefix(20)) is not allowed here")
         }
-        guard !rights.isDisjoint(with: wanted) else { throw .rightMissing }
+        guard !rights.isDisjoint(with: wanted) else { throw .rightMissing(wanted, in: settings.era) }
         let version = try APIVersion(of: target)
         guard !request.bodyIsTooLong, request.body.count <= SendRequest.bodyLengthMax else {
             throw Refusal(status: 413, message: "The request body exceeds 64 KB")

@@ -6,6 +6,7 @@ public struct HubSettings: Sendable {
     /// The access rules. Their names are unique.
     public var rules: [AccessRule]
     public var tier = Tier.standard
+    public var era = APIEra.year2023
     /// Sends accepted per minute; `nil` for no limit. `Tier.sendsPerMinute` has the figures that users report.
     public var sendsPerMinute: Int?
     /// Seconds for which a token is accepted after its expiry.
@@ -56,6 +57,15 @@ public struct HubSettings: Sendable {
         if let sendsPerMinute, sendsPerMinute < 1 { problems.append("The limit of sends a minute must be at least 1.") }
         return problems
     }
+}
+
+/// The year of the recordings that the answers follow where the service has changed the form of its own: ids, entries,
+/// errors, headers and the status for a missing right.
+public enum APIEra: String, Sendable, Hashable, CaseIterable {
+    /// Back ends that call themselves `Microsoft-HTTPAPI/2.0`, recorded from 2018 to 2020.
+    case year2018 = "2018"
+    /// Back ends that call themselves `Kestrel`, recorded in 2022 and 2023.
+    case year2023 = "2023"
 }
 
 /// The pricing tier of a namespace, which limits its hubs.

@@ -29,7 +29,9 @@ extension EmulatedHub {
         }
         var submission = try taggedSubmission(context, kind: .scheduled)
         submission.due = due
-        let id = notificationID(at: context.now).split(separator: "-").joined(separator: "_") + "_QNHQueue"
+        // No later form of these ids was recorded.
+        let id =
+            notificationID(at: context.now, era: .year2018).split(separator: "-").joined(separator: "_") + "_QNHQueue"
         let number = log(submission, id: id, context, state: .scheduled)
         wait(ScheduledSend(due: due, number: number, id: id, submission: submission))
         return reply(201, [location(context, "schedulednotifications/\(id)")])

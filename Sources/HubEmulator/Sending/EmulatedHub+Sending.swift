@@ -8,9 +8,7 @@ extension EmulatedHub {
         let isDirect = context.target.hasFlag("direct")
         let submission = isDirect ? try directSubmission(context) : try taggedSubmission(context, kind: .send)
         if context.target.hasFlag("test") { return try testSend(submission, context) }
-        let id = try accept(submission, context)
-        guard settings.tier.hasTelemetry else { return reply(201) }
-        return reply(201, [location(context, "messages/\(id)", flags: isDirect ? "&direct" : "")])
+        return accepted(try accept(submission, context), context, flags: isDirect ? "&direct" : "")
     }
 
     private func directSubmission(_ context: CallContext) throws(Refusal) -> Submission {
@@ -101,9 +99,7 @@ extension EmulatedHub {
         let submission = Submission(
             kind: .batch, format: format, audience: Audience.handles(parts.handles).kept(on: format), content: content,
             headers: Submission.forwarded(headers), body: parts.payload)
-        let id = try accept(submission, context)
-        let fields = settings.tier.hasTelemetry ? [location(context, "messages/\(id)", flags: "&direct")] : []
-        return reply(201, fields)
+        return accepted(try accept(submission, context), context, flags: "&direct")
     }
 }
 
@@ -136,8 +132,7 @@ extension EmulatedHub {
             }
         }
         testDeliveries += deliveries
-        let fields = settings.tier.hasTelemetry ? [location(context, "messages/\(id)", flags: "&test")] : []
-        return reply(201, fields, body: Array(Self.outcome(deliveries).utf8))
+        return accepted(id, context, flags: "&test", body: Array(Self.outcome(deliveries).utf8))
     }
 
     private static func outcome(_ deliveries: [PushedNotification]) -> String {
