@@ -211,7 +211,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HubServerTests",
-            dependencies: ["HubEmulator", "HubServer", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL],
+            dependencies: [
+                "HubEmulator", "HubServer", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HTTPServingTests",

@@ -9,7 +9,7 @@ public final class RunningHub: Sendable {
     private let server: RunningServer
 
     init(_ settings: HubServerSettings, _ hub: ServedHub, _ server: RunningServer) {
-        address = HubAddress(settings, rules: hub.settings.rules, port: server.port)
+        address = HubAddress(settings, hub.settings, port: server.port)
         self.hub = hub
         self.server = server
     }
@@ -19,6 +19,8 @@ public final class RunningHub: Sendable {
     public var connectionString: ConnectionString { address.connectionString }
     /// Listen only, for apps.
     public var listenConnectionString: ConnectionString? { address.listenConnectionString }
+    /// All rights on all hubs, for a client that makes and deletes hubs.
+    public var namespaceConnectionString: ConnectionString? { address.namespaceConnectionString }
 
     /// The accepted sends that are still kept, oldest first.
     public var received: [ReceivedMessage] {

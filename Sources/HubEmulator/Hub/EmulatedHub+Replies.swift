@@ -13,7 +13,11 @@ struct Refusal: Error, Sendable, Hashable {
 
     /// A missing right: today 403 without a body and without `Retry-After`, formerly 401.
     static func rightMissing(_ wanted: AccessRule.Rights, in era: APIEra) -> Refusal {
-        guard era == .year2018 else { return Refusal(status: 403) }
+        era == .year2018 ? claimMissing(wanted) : Refusal(status: 403)
+    }
+
+    /// The older answer, which is still the one for calls about a whole hub.
+    static func claimMissing(_ wanted: AccessRule.Rights) -> Refusal {
         let claim = wanted.contains(.manage) ? "Manage" : wanted.contains(.send) ? "Send" : "Listen"
         return Refusal(status: 401, message: "\(claim) claim is required for this operation.")
     }
@@ -68,7 +72,7 @@ extension EmulatedHub {
     }
 
     /// A version 4 UUID in lower case.
-    private mutating func trackingID() -> String {
+    mutating func trackingID() -> String {
         let digits =
             (random.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000).hexDigits
             + (random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000).hexDigits

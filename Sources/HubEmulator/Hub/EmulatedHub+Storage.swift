@@ -9,6 +9,8 @@ public enum HubChange: Sendable {
     case installation(id: String, json: [UInt8]?)
     /// A send that was accepted, or whose deliveries are done.
     case message(ReceivedMessage)
+    /// What the namespace says of the hub, with its keys; `nil` when it was deleted with all it held.
+    case description([UInt8]?)
 }
 
 extension EmulatedHub {

@@ -6,7 +6,14 @@ import NotificationHub
 /// It follows the rules of the service as far as they are known. It never waits, reads a clock or opens a socket. A
 /// send is answered when it is accepted; `deliver(limit:at:)` makes its deliveries later.
 public struct EmulatedHub: Sendable {
-    public let settings: HubSettings
+    public private(set) var settings: HubSettings
+    /// What the namespace says of this hub; its rules are the hub's.
+    var description: HubDescription {
+        didSet {
+            settings.rules = description.rules
+            tokenVerifier = TokenVerifier(settings)
+        }
+    }
 
     var tokenVerifier: TokenVerifier
     var random: SeededRandom
@@ -35,7 +42,8 @@ public struct EmulatedHub: Sendable {
 
     public init(settings: HubSettings) {
         self.settings = settings
-        tokenVerifier = TokenVerifier(rules: settings.rules, clockSkewSeconds: settings.clockSkewSeconds)
+        description = HubDescription(rules: settings.rules, at: HubTime(milliseconds: 0))
+        tokenVerifier = TokenVerifier(settings)
         random = SeededRandom(seed: settings.seed)
         sendThrottle = settings.sendsPerMinute.map { Throttle(perMinute: $0) }
         delivered = BoundedLog(countMax: settings.deliveriesKept, weightMax: settings.messageBytesKept)
@@ -55,7 +63,10 @@ public struct EmulatedHub: Sendable {
 
     /// Carries out a request and returns the answer.
     public mutating func handle(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
-        let target = RequestTarget(request.target)
+        handle(request, RequestTarget(request.target), at: now)
+    }
+
+    mutating func handle(_ request: HubHTTPRequest, _ target: RequestTarget?, at now: HubTime) -> HubHTTPResponse {
         let call = target.flatMap { HubCall($0.segments.dropFirst()) }
         let isSend = call?.isSend == true && request.method == "POST"
         let faults = faultPlan.take(forSend: isSend, using: &random)
@@ -87,13 +98,7 @@ public struct EmulatedHub: Sendable {
     private mutating func answer(
         _ request: HubHTTPRequest, target: RequestTarget, call: HubCall?, tokenIsExpired: Bool, at now: HubTime
     ) throws(Refusal) -> HubHTTPResponse {
-        let rights: AccessRule.Rights
-        do throws(TokenRefusal) {
-            rights = try tokenVerifier.rights(for: request, path: target.rawPath, at: now)
-            if tokenIsExpired { throw TokenRefusal.expiredToken }
-        } catch {
-            throw Refusal(status: 401, message: "\(error)")
-        }
+        let rights = try rights(request, target, tokenIsExpired: tokenIsExpired, at: now)
         guard let name = target.segments.first, name.equalsIgnoringASCIICase(settings.name.text), let call else {
             throw .notFound("The requested resource was not found")
         }
@@ -107,6 +112,27 @@ public struct EmulatedHub: Sendable {
         }
         let context = CallContext(request: request, target: target, rights: rights, version: version, now: now)
         return try answer(call, context)
+    }
+
+    private mutating func rights(
+        _ request: HubHTTPRequest, _ target: RequestTarget, tokenIsExpired: Bool = false, at now: HubTime
+    ) throws(Refusal) -> AccessRule.Rights {
+        do throws(TokenRefusal) {
+            let rights = try tokenVerifier.rights(for: request, path: target.rawPath, at: now)
+            if tokenIsExpired { throw TokenRefusal.expiredToken }
+            return rights
+        } catch {
+            throw Refusal(status: 401, message: "\(error)")
+        }
+    }
+
+    /// For calls about the hub as a whole: a missing right is answered with 401.
+    mutating func requireManage(
+        _ request: HubHTTPRequest, _ target: RequestTarget, at now: HubTime
+    ) throws(Refusal) {
+        guard try rights(request, target, at: now).contains(.manage) else {
+            throw .claimMissing(.manage)
+        }
     }
 
     private mutating func answer(_ call: HubCall, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {

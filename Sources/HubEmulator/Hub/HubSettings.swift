@@ -5,6 +5,8 @@ public struct HubSettings: Sendable {
     public var name: HubName
     /// The access rules. Their names are unique.
     public var rules: [AccessRule]
+    /// The rules of the namespace, which open all its hubs.
+    public var namespaceRules: [AccessRule] = []
     public var tier = Tier.standard
     public var era = APIEra.year2023
     /// Sends accepted per minute; `nil` for no limit. `Tier.sendsPerMinute` has the figures that users report.
@@ -44,8 +46,8 @@ public struct HubSettings: Sendable {
     public var problems: [String] {
         var problems: [String] = []
         if rules.isEmpty { problems.append("There must be an access rule; otherwise no client can call the hub.") }
-        for (index, rule) in rules.enumerated() {
-            if rules[..<index].contains(where: { $0.name == rule.name }) {
+        for (index, rule) in (rules + namespaceRules).enumerated() {
+            if rules.prefix(index).contains(where: { $0.name == rule.name }) {
                 problems.append("The access rule \(rule.name) is named twice.")
             }
             if rule.name.isEmpty || rule.name.utf8.count > ConnectionString.keyNameLengthMax
