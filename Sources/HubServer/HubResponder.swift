@@ -31,7 +31,10 @@ struct HubResponder: HTTPResponder {
         if Inspection.isInspection(target) {
             guard inspection.admits(context.caller(request)) else {
                 return Self.response(
-                    Inspection.problem(403, "The emulator's own pages are available on this machine only."))
+                    Inspection.problem(
+                        403,
+                        "The emulator's own pages are available on this machine only, unless the hub was started with "
+                            + "--remote-inspection; then by its address or a name without a dot."))
             }
             if let stream = await watch(asked, context) { return stream }
             return Self.response(await inspection.reply(to: asked))

@@ -17,7 +17,7 @@ struct Inspection: Sendable {
     static func isInspection(_ target: String) -> Bool { target.hasPrefix("/_emulator/") }
 
     /// True when the caller may use this interface.
-    func admits(_ caller: Caller) -> Bool { allowsRemote || caller.isLocal }
+    func admits(_ caller: Caller) -> Bool { caller.isLocal || allowsRemote && caller.isInvited }
 
     /// - Precondition: the caller is admitted.
     func reply(to request: HubHTTPRequest) async -> HubHTTPResponse {

@@ -2,6 +2,7 @@ import ArgumentParser
 import ByteText
 import Foundation
 import HTTPServing
+import HubEmulator
 import HubServer
 import NewswireSettings
 import NotificationHub
@@ -19,6 +20,8 @@ struct HubCommand: AsyncParsableCommand {
               newswire hub --name breaking-news
               NEWSWIRE_HUB_CONNECTION_STRING='Endpoint=…' \\
                 newswire run --config newswire.yaml
+
+            Clients can make more hubs with the namespace's connection string; page and inspection show the first one.
 
             With --tls it uses https, which many client libraries require; --write-certificate saves the \
             certificate that clients then have to trust (hub.trustRoots, or device --trust-roots).
@@ -49,6 +52,14 @@ struct HubCommand: AsyncParsableCommand {
     var privateKey: String?
     @Option(help: ArgumentHelp("Save the new certificate to this file.", valueName: "file"), completion: .file())
     var writeCertificate: String?
+    @Flag(
+        help: """
+            Let callers from other machines use /_emulator and the page, by this machine's address or a name without \
+            a dot; for containers.
+            """)
+    var remoteInspection = false
+
+    @OptionGroup var behaviour: HubBehaviour
 
     func validate() throws {
         guard (certificate == nil) == (privateKey == nil) else {
@@ -70,6 +81,8 @@ struct HubCommand: AsyncParsableCommand {
                 host: address.host, port: address.port, hubName: try HubName(name),
                 connectionString: try connectionString.map { try ConnectionString(parsing: $0) })
             settings.storePath = store
+            settings.allowsRemoteInspection = remoteInspection
+            settings.configure = try behaviour.configuration()
             settings.devices = devices
             if let certificate, let privateKey {
                 settings.security = .files(certificate: certificate, key: privateKey)
@@ -77,6 +90,8 @@ struct HubCommand: AsyncParsableCommand {
                 settings.security = .selfSigned
             }
             return settings
+        } catch let error as ValidationError {
+            throw error
         } catch {
             throw ValidationError("\(error)")
         }
@@ -117,6 +132,9 @@ struct HubCommand: AsyncParsableCommand {
         ]
         if let listen = address.listenConnectionString {
             lines += ["", "for apps, with the Listen right only:", listen.revealed]
+        }
+        if let namespace = address.namespaceConnectionString {
+            lines += ["", "for the whole namespace, to make and delete hubs:", namespace.revealed]
         }
         return lines.joined(separator: "\n")
     }
