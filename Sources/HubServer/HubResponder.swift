@@ -22,8 +22,10 @@ struct HubResponder: HTTPResponder {
         if let authority = request.head.authority { asked.headers.append("Host", authority) }
         for field in request.headers { asked.headers.append(field.name.rawName, field.value) }
         do {
-            // One byte over the limit is enough to know that it was exceeded.
-            let body = try await request.body.collect(upTo: SendRequest.bodyLengthMax)
+            // Only blobs may be longer than sends, and only for those who may write them.
+            let isBlob = target.hasPrefix("/_storage/")
+            let body = try await request.body.collect(
+                upTo: isBlob ? hub.bodyLengthMax(of: asked) : SendRequest.bodyLengthMax)
             asked.body = Array(body.readableBytesView)
         } catch is NIOTooManyBytesError {
             asked.bodyIsTooLong = true

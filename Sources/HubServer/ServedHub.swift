@@ -28,6 +28,11 @@ final class ServedHub: Sendable {
     /// Those of the first hub.
     var settings: HubSettings { withHub { $0.settings } }
 
+    /// The most bytes of this request's body that `handle` takes.
+    func bodyLengthMax(of request: HubHTTPRequest) -> Int {
+        hubs.withLock { $0.bodyLengthMax(of: request, at: clock.now) }
+    }
+
     func handle(_ request: HubHTTPRequest) -> HubHTTPResponse {
         let now = clock.now
         let (response, hasWork) = hubs.withLock { hubs in

@@ -37,6 +37,10 @@ enum HubCall: Sendable, Hashable {
         case ("registrations", 0), ("resources", 0): self = .registrations
         case ("feedbackcontainer", 0): self = .feedbackContainer
         case ("jobs", 0): self = .jobs
+        // The address that the service gives a job.
+        case ("jobs", 2):
+            guard let id = rest.first, rest.last == id else { return nil }
+            self = .job(id: id)
         case ("tags", 2):
             guard let tag = rest.first, let last = rest.last, last.equalsIgnoringASCIICase("registrations") else {
                 return nil

@@ -33,6 +33,9 @@ public struct EmulatedHub: Sendable {
     var deviceOutcomes: [String: PushOutcome] = [:]
     /// Notifications of test sends, returned with the next deliveries.
     var testDeliveries: [PushedNotification] = []
+    var platformErrors: BoundedLog<PlatformError>
+    /// Oldest first.
+    var jobs: [RegistrationJob] = []
     var changes: [HubChange] = []
 
     /// The notifications handed to devices, newest last.
@@ -48,6 +51,13 @@ public struct EmulatedHub: Sendable {
         sendThrottle = settings.sendsPerMinute.map { Throttle(perMinute: $0) }
         delivered = BoundedLog(countMax: settings.deliveriesKept, weightMax: settings.messageBytesKept)
         received = BoundedLog(countMax: settings.messagesKept, weightMax: settings.messageBytesKept)
+        platformErrors = BoundedLog(countMax: min(10_000, settings.deliveriesKept), weightMax: 8 * 1024 * 1024)
+    }
+
+    /// Takes what the namespace knows of this hub.
+    mutating func join(_ description: HubDescription, storageKey: AccessKey) {
+        settings.storageKey = storageKey
+        self.description = description
     }
 
     // MARK: Faults
@@ -153,19 +163,24 @@ public struct EmulatedHub: Sendable {
         case (.installation(let id), "PATCH"): try patchInstallation(id, context)
         case (.installation(let id), "DELETE"): deleteInstallation(id)
         case (.installation(let id), _): try readInstallation(id)
-        case (.feedbackContainer, _), (.jobs, _), (.job, _):
-            throw Refusal(status: 501, message: "The emulator has no storage container and so no jobs and no feedback")
+        case (.feedbackContainer, _): try readFeedbackContainer(context)
+        case (.jobs, "POST"): try submitJob(context)
+        case (.jobs, _): try listJobs(context)
+        case (.job(let id), _): try readJob(id, context)
         }
     }
 
     /// `GET /messages/{id}`: the telemetry of a send.
     private mutating func telemetry(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
-        guard settings.tier.hasTelemetry else { throw .forbidden("Telemetry needs the Standard tier") }
+        try requireStandard("Telemetry")
         guard let message = message(id: id) else { throw .notFound("The notification was not found") }
         let host = context.request.headers["Host"] ?? ""
         let version = context.target["api-version"] ?? context.version.name
         let location = "sb://\(host)/\(settings.name)/messages/\(id)?api-version=\(version)"
-        return reply(200, body: Array(NotificationTelemetry.xml(message, location: location).utf8))
+        // Older versions know nothing of it.
+        let errors = context.version < .namesErrorDetails ? nil : errorDetails(of: message, context)
+        return reply(
+            200, body: Array(NotificationTelemetry.xml(message, location: location, errorDetails: errors).utf8))
     }
 
     private static func faultMessage(_ status: Int) -> String {

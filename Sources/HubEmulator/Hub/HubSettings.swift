@@ -26,6 +26,8 @@ public struct HubSettings: Sendable {
     public var installationLagMilliseconds: Int64 = 0
     /// Accepted sends whose deliveries are still to be made, at most; beyond that the hub answers that it is busy.
     public var pendingMax = 100_000
+    /// Signs the addresses of the namespace's storage.
+    var storageKey = AccessKey("")
     /// Keeps changes for `takeChanges()`, which must then be called regularly.
     public var recordsChanges = false
     /// Determines ids, faults with a share, and the devices chosen by a test send.

@@ -16,6 +16,8 @@ public struct EmulatedNamespace: Sendable {
     /// Answers for the namespace itself, and in place of the first hub when all are deleted.
     var itself: EmulatedHub
     var changes: [NamespaceChange] = []
+    var blobs = BlobStore()
+    let storageKey: AccessKey
     /// The id of feeds, and a number for each of them and their entries.
     let feedID: String
     var feedNumber = 0
@@ -27,16 +29,19 @@ public struct EmulatedNamespace: Sendable {
     ///   - description: of the first hub.
     ///   - makeKey: makes the keys of new hubs. They are secrets, so they must not come from a seed.
     public init(first: EmulatedHub, _ description: HubDescription, makeKey: @escaping @Sendable () -> AccessKey) {
-        settings = first.settings
+        var settings = first.settings
+        storageKey = makeKey()
+        settings.storageKey = storageKey
+        self.settings = settings
         self.makeKey = makeKey
-        var own = first.settings
+        var own = settings
         (own.rules, own.seed) = ([], own.seed &+ 1)
         // No hub has this name, so nothing below it is found.
         if let name = try? HubName(Self.ownPrefix) { own.name = name }
         itself = EmulatedHub(settings: own)
         feedID = itself.trackingID()
         hubs = [first]
-        hubs[0].description = description
+        hubs[0].join(description, storageKey: storageKey)
     }
 
     // MARK: Hubs
@@ -97,6 +102,7 @@ public struct EmulatedNamespace: Sendable {
     /// Carries out a request and returns the answer.
     public mutating func handle(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
         let target = RequestTarget(request.target)
+        if let address = target.flatMap(StorageAddress.init) { return answer(address, request, at: now) }
         if let target, let call = NamespaceCall(target) { return answer(call, request, target, at: now) }
         if let index = target?.segments.first.flatMap({ index(of: $0) }) {
             return hubs[index].handle(request, target, at: now)
@@ -108,18 +114,35 @@ public struct EmulatedNamespace: Sendable {
     // MARK: Deliveries
 
     /// True when `deliver` has something to do now.
-    public func hasWork(at now: HubTime) -> Bool { hubs.contains { $0.hasWork(at: now) } }
+    public func hasWork(at now: HubTime) -> Bool { hubs.contains { $0.hasJob || $0.hasWork(at: now) } }
 
     /// The time at which the next scheduled send or delayed installation is due.
     public var wakeAt: HubTime? { hubs.lazy.compactMap(\.wakeAt).min() }
 
-    /// Continues the deliveries of each hub; see `EmulatedHub.deliver`.
+    /// Continues the deliveries and jobs of each hub; see `EmulatedHub.deliver`.
     public mutating func deliver(limit: Int, at now: HubTime) -> [PushedNotification] {
         var done: [PushedNotification] = []
         for index in hubs.indices where hubs[index].hasWork(at: now) {
             done += hubs[index].deliver(limit: limit, at: now)
         }
+        for index in hubs.indices where hubs[index].hasJob { runJob(of: index, limit: limit, at: now) }
         return done
+    }
+
+    private mutating func runJob(of index: Int, limit: Int, at now: HubTime) {
+        let grant = { [storageKey] (url: String, permission: Character) -> StorageAddress? in
+            guard let address = StorageAddress(url: url), address.container == Self.jobsContainer,
+                let grant = StorageGrant(address, key: storageKey, at: now), grant.permissions.contains(permission)
+            else { return nil }
+            return address
+        }
+        let files = hubs[index].runJob(
+            limit: limit, at: now,
+            read: { [blobs] url in grant(url, "r")?.blob.flatMap { blobs[$0] }?.bytes },
+            mayWrite: { grant($0, "w") != nil })
+        for file in files where !blobs.put(file.bytes, contentType: "text/plain", as: file.name, at: now) {
+            hubs[index].failJob(writing: file.name, at: now)
+        }
     }
 
     // MARK: Storage

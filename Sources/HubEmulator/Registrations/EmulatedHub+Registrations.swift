@@ -70,7 +70,7 @@ extension EmulatedHub {
         }
     }
 
-    private func checkQuota() throws(Refusal) {
+    func checkQuota() throws(Refusal) {
         let limit = min(settings.registrationsMax, settings.tier.devicesMax)
         guard registrations.count < limit else { throw .forbidden("The quota of registrations is exceeded") }
     }

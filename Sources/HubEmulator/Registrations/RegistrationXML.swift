@@ -33,9 +33,16 @@ struct RegistrationXML {
     ) throws(Refusal) -> Registration {
         let entry: XMLElement
         do { entry = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
-        guard entry.localName == "entry", let content = entry.child("content"),
-            let description = content.elements.first ?? nested(content)
-        else { throw .badRequest("The body must be an Atom entry with a registration description in its content") }
+        return try read(entry, id: id, tagsMax: tagsMax, templates: &templates)
+    }
+
+    /// Reads an entry, or a description by itself.
+    static func read(
+        _ entry: XMLElement, id: RegistrationID, tagsMax: Int, templates: inout TemplateCache
+    ) throws(Refusal) -> Registration {
+        guard let description = entry.localName == "entry" ? self.description(in: entry) : entry else {
+            throw .badRequest("The body must be an Atom entry with a registration description in its content")
+        }
         // An old iOS library names the kind in an attribute.
         let kind = description.attribute("type").map { XMLElement.localPart($0) } ?? description.localName
         let suffix = "RegistrationDescription"
@@ -57,8 +64,9 @@ struct RegistrationXML {
     }
 
     /// The iOS library sends the description as text of a `text/xml` content.
-    private static func nested(_ content: XMLElement) -> XMLElement? {
-        try? XMLReader.read(Array(content.text.trimmed.utf8))
+    private static func description(in entry: XMLElement) -> XMLElement? {
+        guard let content = entry.child("content") else { return nil }
+        return content.elements.first ?? (try? XMLReader.read(Array(content.text.trimmed.utf8)))
     }
 
     private static func unknown(_ kind: Substring) -> Refusal {
@@ -193,7 +201,7 @@ struct RegistrationXML {
         return out + "</feed>"
     }
 
-    private func description(_ registration: Registration) -> String {
+    func description(_ registration: Registration) -> String {
         let kind = Self.word(registration.platform) + (registration.template == nil ? "" : "Template")
         let name = kind + "RegistrationDescription"
         let digits = era == .year2018 && registration.installation == nil ? 3 : 7

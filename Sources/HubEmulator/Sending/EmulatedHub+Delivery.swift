@@ -123,6 +123,7 @@ extension EmulatedHub {
             registrationID: registration.map { "\($0.id)" }, templateName: registration?.templateName, headers: headers,
             body: body, outcome: outcome)
         delivered.append(delivery, weight: body.count + 200)
+        report(delivery, of: registration)
         return delivery
     }
 

@@ -15,7 +15,7 @@ extension EmulatedHub {
 
     /// `POST /schedulednotifications`: 5 minutes to 7 days ahead, Standard tier.
     mutating func schedule(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
-        guard settings.tier.hasTelemetry else { throw .forbidden("Scheduled notifications need the Standard tier") }
+        try requireStandard("A scheduled notification")
         try throttle(context)
         guard let text = context.request.headers["ServiceBusNotification-ScheduleTime"],
             let due = HubTime(clientText: text.trimmed)
