@@ -15,6 +15,11 @@ public final class RunningHub: Sendable {
     }
 
     public var port: Int { address.port }
+    /// The container for the files of registration jobs: its signed address, good for a year.
+    public var jobsContainerURL: String {
+        let endpoint = address.connectionString.endpoint
+        return hub.jobsContainerURL(base: "\(endpoint.scheme.rawValue)://\(endpoint.authority)")
+    }
     /// All rights, for a back end.
     public var connectionString: ConnectionString { address.connectionString }
     /// Listen only, for apps.

@@ -28,6 +28,11 @@ final class ServedHub: Sendable {
     /// Those of the first hub.
     var settings: HubSettings { withHub { $0.settings } }
 
+    func jobsContainerURL(base: String) -> String {
+        let expires = clock.now.advanced(byMilliseconds: 365 * 86_400_000)
+        return hubs.withLock { $0.jobsContainerURL(base: base, until: expires) }
+    }
+
     /// The most bytes of this request's body that `handle` takes.
     func bodyLengthMax(of request: HubHTTPRequest) -> Int {
         hubs.withLock { $0.bodyLengthMax(of: request, at: clock.now) }

@@ -9,6 +9,8 @@ public enum HubChange: Sendable {
     case installation(id: String, json: [UInt8]?)
     /// A send that was accepted, or whose deliveries are done.
     case message(ReceivedMessage)
+    /// A notification that was handed to a device.
+    case delivery(PushedNotification)
     /// What the namespace says of the hub, with its keys; `nil` when it was deleted with all it held.
     case description([UInt8]?)
 }
@@ -92,6 +94,14 @@ extension EmulatedHub {
         }
         received.skip(to: message.number)
         received.append(message, weight: message.weight)
+    }
+}
+
+extension EmulatedHub {
+    /// Restores what a device was handed, for one that was away; call it for the oldest first.
+    public mutating func restore(_ delivery: PushedNotification) {
+        delivered.skip(to: delivery.number)
+        delivered.append(delivery, weight: delivery.weight)
     }
 }
 

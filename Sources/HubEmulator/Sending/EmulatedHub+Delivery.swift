@@ -122,7 +122,8 @@ extension EmulatedHub {
             number: delivered.total + 1, time: now, messageID: id, platform: platform, handle: handle,
             registrationID: registration.map { "\($0.id)" }, templateName: registration?.templateName, headers: headers,
             body: body, outcome: outcome)
-        delivered.append(delivery, weight: body.count + 200)
+        delivered.append(delivery, weight: delivery.weight)
+        record(.delivery(delivery))
         report(delivery, of: registration)
         return delivery
     }

@@ -27,6 +27,9 @@ struct Inspection: Sendable {
         case ("GET", "count"):
             return Self.json(.object([.init("count", .integer(hub.withHub { $0.received.total }))]))
         case ("GET", "status"): return status()
+        case ("GET", "storage"):
+            let base = (request.isSecure ? "https://" : "http://") + (request.headers["Host"] ?? "")
+            return Self.json(.object([.init("jobs", .string(hub.jobsContainerURL(base: base)))]))
         case ("GET", "messages"): return messages(query)
         case ("GET", "faults"): return Self.json(.array(hub.withHub { $0.faults }.map(\.json)))
         case ("POST", "faults"): return addFaults(request)

@@ -4,13 +4,15 @@ import HubEmulator
 import NotificationHub
 import Synchronization
 
-/// The hubs with their registrations, installations and recent sends in one SQLite file, safe against a killed process.
+/// The hubs with their registrations, installations, recent sends and deliveries in one SQLite file, safe against a killed process.
 final class HubStore: Sendable {
     private let database: DatabaseQueue
     /// Held while changes are taken from the hub and written, so that they are written in order. Callers that waited
     /// for the lock find nothing left to write: one transaction serves them all.
     private let writing = Mutex<Int>(0)
     private let messagesKept: Int
+    /// Deliveries of each hub in the file, at most.
+    private static let deliveriesKept = 10_000
     private let path: String
 
     /// Opens the file for this process alone, until the process ends: two hubs would overwrite what the other one holds.
@@ -57,6 +59,9 @@ final class HubStore: Sendable {
             sql: """
                 CREATE TABLE hubs (
                     number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, description BLOB NOT NULL);
+                CREATE TABLE deliveries (
+                    hub INTEGER NOT NULL REFERENCES hubs (number) ON DELETE CASCADE, number INTEGER NOT NULL,
+                    json BLOB NOT NULL, PRIMARY KEY (hub, number)) WITHOUT ROWID;
                 DROP TABLE rules;
                 """)
         for (table, columns) in [
@@ -129,6 +134,11 @@ final class HubStore: Sendable {
         while let row = try installations.next() {
             _ = hub.restoreInstallation(id: row["id"], json: Array(row["json"] as Data))
         }
+        let deliveries = try rows("deliveries", "deliveries.number")
+        while let row = try deliveries.next() {
+            let json = JSONTree(parsing: Array(row["json"] as Data))
+            if let delivery = json.flatMap(PushedNotification.init(json:)) { hub.restore(delivery) }
+        }
         let messages = try rows("messages", "messages.number")
         while let row = try messages.next() {
             let json = JSONTree(parsing: Array(row["json"] as Data))
@@ -200,6 +210,13 @@ final class HubStore: Sendable {
                 [hub, message.number, Data(message.json.bytes)])
             try run(
                 "DELETE FROM messages WHERE hub = \(number) AND number <= ?", [hub, message.number - messagesKept])
+        case .delivery(let delivery):
+            try run(
+                "INSERT OR REPLACE INTO deliveries VALUES (\(number), ?, ?)",
+                [hub, delivery.number, Data(delivery.json.bytes)])
+            try run(
+                "DELETE FROM deliveries WHERE hub = \(number) AND number <= ?",
+                [hub, delivery.number - Self.deliveriesKept])
         case .description(let description?): try Self.save(description, hub, database)
         case .description(nil):
             // What belongs to it goes with it.

@@ -21,7 +21,8 @@ struct HubCommand: AsyncParsableCommand {
               NEWSWIRE_HUB_CONNECTION_STRING='Endpoint=…' \\
                 newswire run --config newswire.yaml
 
-            Clients can make more hubs with the namespace's connection string; page and inspection show the first one.
+            Clients can make more hubs with the namespace's connection string; page and inspection show the first \
+            one. Registration jobs read and write files in a storage container that the hub itself serves.
 
             With --tls it uses https, which many client libraries require; --write-certificate saves the \
             certificate that clients then have to trust (hub.trustRoots, or device --trust-roots).
@@ -37,7 +38,10 @@ struct HubCommand: AsyncParsableCommand {
     var connectionString: String?
 
     @Option(
-        help: ArgumentHelp("Keep registrations and messages in this file across restarts.", valueName: "file"),
+        help: ArgumentHelp(
+            "Keep all hubs in this file across restarts: keys, registrations, messages, and the last 10,000 deliveries "
+                + "of each for devices that were away. Jobs, their files and feedback are not kept.",
+            valueName: "file"),
         completion: .file())
     var store: String?
     @Option(
@@ -111,7 +115,7 @@ struct HubCommand: AsyncParsableCommand {
             let handlers = StopSignals { signalled.finish() }
             let hub = try await server.start()
             do {
-                try Terminal.standardOutput.line(Self.greeting(hub.address))
+                try Terminal.standardOutput.line(Self.greeting(hub))
             } catch {
                 await hub.stop()
                 throw error
@@ -126,7 +130,8 @@ struct HubCommand: AsyncParsableCommand {
     }
 
     /// The connection strings for clients. Their keys are this hub's own and of no use elsewhere.
-    private static func greeting(_ address: HubAddress) -> String {
+    private static func greeting(_ hub: RunningHub) -> String {
+        let address = hub.address
         var lines = [
             "hub \(address.hubName) at \(address.connectionString.endpoint)", "", address.connectionString.revealed,
         ]
@@ -136,6 +141,7 @@ struct HubCommand: AsyncParsableCommand {
         if let namespace = address.namespaceConnectionString {
             lines += ["", "for the whole namespace, to make and delete hubs:", namespace.revealed]
         }
+        lines += ["", "the storage container for the files of registration jobs:", hub.jobsContainerURL]
         return lines.joined(separator: "\n")
     }
 }
