@@ -56,6 +56,8 @@ extension EmulatedHub {
     /// True when a job waits or runs.
     var hasJob: Bool { jobs.contains { !$0.status.isFinal } }
 
+    var isRunningJob: Bool { jobs.contains { $0.status == .running } }
+
     /// Continues the oldest unfinished job.
     /// - Parameters:
     ///   - limit: registrations at most.

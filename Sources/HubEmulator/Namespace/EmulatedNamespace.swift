@@ -125,7 +125,10 @@ public struct EmulatedNamespace: Sendable {
         for index in hubs.indices where hubs[index].hasWork(at: now) {
             done += hubs[index].deliver(limit: limit, at: now)
         }
-        for index in hubs.indices where hubs[index].hasJob { runJob(of: index, limit: limit, at: now) }
+        // One job at a time, as each holds its whole output.
+        if let index = hubs.firstIndex(where: \.isRunningJob) ?? hubs.firstIndex(where: \.hasJob) {
+            runJob(of: index, limit: limit, at: now)
+        }
         return done
     }
 

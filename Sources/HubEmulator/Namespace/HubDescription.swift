@@ -116,7 +116,7 @@ public struct HubDescription: Sendable, Hashable {
     }
 
     /// The Atom entry of the hub.
-    /// - Parameter isNew: an answer to an update says nothing of the creation.
+    /// - Parameter saysCreated: false for the answer to an update.
     func entry(name: HubName, address: String, author: String, saysCreated: Bool = true) -> String {
         let url = XMLText.escaped(address)
         var out = "<entry xmlns=\"http://www.w3.org/2005/Atom\"><id>\(url)</id><title type=\"text\">\(name)</title>"

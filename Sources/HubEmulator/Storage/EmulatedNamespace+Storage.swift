@@ -163,6 +163,8 @@ extension EmulatedNamespace {
             "Content-Type": blob.contentType, "ETag": blob.etag, "Last-Modified": blob.modified.rfc1123,
             "x-ms-blob-type": "BlockBlob", "Accept-Ranges": "bytes", "x-ms-creation-time": blob.modified.rfc1123,
             "x-ms-lease-state": "available", "x-ms-lease-status": "unlocked", "x-ms-server-encrypted": "false",
+            // A page among the blobs must not act as the emulator's own.
+            "Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff",
         ]
         guard let range = (request.headers["x-ms-range"] ?? request.headers["Range"]), request.method == "GET" else {
             return HubHTTPResponse(status: 200, headers: headers, body: blob.bytes)
