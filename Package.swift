@@ -213,7 +213,8 @@ let package = Package(
         .testTarget(
             name: "HubServerTests",
             dependencies: [
-                "HubEmulator", "HubServer", "NotificationHub", "TestSupport", "HTTPServing", nioCore, nioPosix, nioSSL,
+                "HTTPServing", "HubEmulator", "HubServer", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL,
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["HTTP2Calls.java", "http2_calls.py", "http2_rude.py"], swiftSettings: strict),
         .testTarget(

@@ -50,6 +50,24 @@ package struct Caller: Sendable, Hashable {
         !isForwarded && Self.isLoopback(address) && Self.namesLoopback(authority ?? "") && isSameSite
     }
 
+    /// Someone on any machine who names this one in a way that no other site's page can: by its address, or by a name
+    /// without a dot, which is not a name of the public DNS.
+    package var isInvited: Bool {
+        let host = Self.host(of: authority ?? "")
+        return isSameSite
+            && (!host.isEmpty && !host.contains(".") || (try? SocketAddress(ipAddress: host, port: 0)) != nil)
+    }
+
+    /// Without port and brackets; empty if it cannot be told apart from them.
+    private static func host(of authority: String) -> String {
+        let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : authority.firstIndex(of: ":")
+        guard let end else { return authority.hasPrefix("[") ? "" : authority }
+        let isLiteral = authority.hasPrefix("[")
+        let rest = isLiteral ? authority[authority.index(after: end)...] : authority[end...]
+        guard isPort(rest) else { return "" }
+        return String(isLiteral ? authority[..<end].dropFirst() : authority[..<end])
+    }
+
     /// No page sent the request, or a page from the host that it asks.
     package var isSameSite: Bool {
         guard let origin else { return true }

@@ -9,8 +9,11 @@ public struct HubAddress: Sendable {
     public let connectionString: ConnectionString
     /// Listen only, for apps; `nil` without such a rule.
     public let listenConnectionString: ConnectionString?
+    /// All rights on all hubs, and the right to make and delete them; `nil` without such a rule.
+    public let namespaceConnectionString: ConnectionString?
 
-    init(_ settings: HubServerSettings, rules: [AccessRule], port: Int) {
+    init(_ settings: HubServerSettings, _ hub: HubSettings, port: Int) {
+        let rules = hub.rules
         self.port = port
         hubName = settings.hubName
         let isSecure = settings.security != .none
@@ -18,10 +21,15 @@ public struct HubAddress: Sendable {
         let host = ["0.0.0.0", "::", ""].contains(settings.host) ? "127.0.0.1" : settings.host
         let endpoint = HubEndpoint(scheme: isSecure ? .https : .http, host: host, port: port)
         let full = rules.first { $0.rights.contains([.listen, .send, .manage]) } ?? rules.first
-        let given = settings.connectionString.flatMap { given in rules.first { $0.name == given.keyName } }
+        let given = settings.connectionString.flatMap { given in
+            (rules + hub.namespaceRules).first { $0.name == given.keyName }
+        }
         let chosen = given ?? full
         connectionString = ConnectionString(
             endpoint: endpoint, keyName: chosen?.name ?? "", key: chosen?.primaryKey ?? AccessKey(""))
+        namespaceConnectionString = hub.namespaceRules.first.map {
+            ConnectionString(endpoint: endpoint, keyName: $0.name, key: $0.primaryKey)
+        }
         listenConnectionString = rules.first { $0.rights == .listen }.map {
             ConnectionString(endpoint: endpoint, keyName: $0.name, key: $0.primaryKey)
         }

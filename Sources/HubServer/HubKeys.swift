@@ -2,24 +2,32 @@ import ByteText
 import HubEmulator
 import NotificationHub
 
-/// The access rules a hub starts with.
+/// The access rules a hub and its namespace start with.
 enum HubKeys {
+    private static let all: AccessRule.Rights = [.listen, .send, .manage]
+
     /// The two default rules. The rule of a given connection string replaces the one with its name, or is added with
-    /// all rights.
-    static func rules(for connectionString: ConnectionString?, kept: [AccessRule] = []) -> [AccessRule] {
+    /// all rights; the one of a namespace is not the hub's.
+    static func rules(for connectionString: ConnectionString?, kept: [AccessRule]) -> [AccessRule] {
         var rules = kept
         if rules.isEmpty {
-            rules = [
-                rule(HubSettings.fullRuleName, [.listen, .send, .manage]), rule(HubSettings.listenRuleName, .listen),
-            ]
+            rules = [rule(HubSettings.fullRuleName, all), rule(HubSettings.listenRuleName, .listen)]
         }
-        guard let connectionString else { return rules }
+        guard let connectionString, connectionString.keyName != EmulatedNamespace.ruleName else { return rules }
         if let index = rules.firstIndex(where: { $0.name == connectionString.keyName }) {
             if rules[index].secondaryKey != connectionString.key { rules[index].primaryKey = connectionString.key }
         } else {
-            let rights: AccessRule.Rights = [.listen, .send, .manage]
             rules.insert(
-                AccessRule(name: connectionString.keyName, primaryKey: connectionString.key, rights: rights), at: 0)
+                AccessRule(name: connectionString.keyName, primaryKey: connectionString.key, rights: all), at: 0)
+        }
+        return rules
+    }
+
+    /// The rule of the namespace; its key is that of the given connection string if that names this rule.
+    static func namespaceRules(for connectionString: ConnectionString?, kept: [AccessRule]) -> [AccessRule] {
+        var rules = kept.isEmpty ? [rule(EmulatedNamespace.ruleName, all)] : kept
+        if let connectionString, let index = rules.firstIndex(where: { $0.name == connectionString.keyName }) {
+            rules[index].primaryKey = connectionString.key
         }
         return rules
     }
@@ -29,7 +37,7 @@ enum HubKeys {
     }
 
     /// 32 random bytes in base64, as the service makes them.
-    private static func newKey() -> AccessKey {
+    static func newKey() -> AccessKey {
         var random = SystemRandomNumberGenerator()
         return AccessKey(Base64.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
     }

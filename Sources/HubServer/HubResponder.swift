@@ -22,8 +22,10 @@ struct HubResponder: HTTPResponder {
         if let authority = request.head.authority { asked.headers.append("Host", authority) }
         for field in request.headers { asked.headers.append(field.name.rawName, field.value) }
         do {
-            // One byte over the limit is enough to know that it was exceeded.
-            let body = try await request.body.collect(upTo: SendRequest.bodyLengthMax)
+            // Only blobs may be longer than sends, and only for those who may write them.
+            let isBlob = target.hasPrefix("/_storage/")
+            let body = try await request.body.collect(
+                upTo: isBlob ? hub.bodyLengthMax(of: asked) : SendRequest.bodyLengthMax)
             asked.body = Array(body.readableBytesView)
         } catch is NIOTooManyBytesError {
             asked.bodyIsTooLong = true
@@ -31,12 +33,15 @@ struct HubResponder: HTTPResponder {
         if Inspection.isInspection(target) {
             guard inspection.admits(context.caller(request)) else {
                 return Self.response(
-                    Inspection.problem(403, "The emulator's own pages are available on this machine only."))
+                    Inspection.problem(
+                        403,
+                        "The emulator's own pages are available on this machine only, unless the hub was started with "
+                            + "--remote-inspection; then by its address or a name without a dot."))
             }
             if let stream = await watch(asked, context) { return stream }
             return Self.response(await inspection.reply(to: asked))
         }
-        if let page = Page.reply(to: asked) { return Self.response(page) }
+        if !EmulatedNamespace.isAddressed(by: asked), let page = Page.reply(to: asked) { return Self.response(page) }
         return await deliver(hub.handle(asked), context)
     }
 
@@ -58,7 +63,8 @@ struct HubResponder: HTTPResponder {
         guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?") else { return nil }
         let handles = Set(
             request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
-                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() })
+                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() }
+                .flatMap(DeviceHandle.spellings))
         guard await context.beginStream(),
             let events = hub.streams.watch(handles, until: context.channel.closeFuture, as: { $0 })
         else {

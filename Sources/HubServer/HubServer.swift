@@ -21,17 +21,24 @@ public struct HubServer: Sendable {
         hubSettings.recordsChanges = settings.storePath != nil
         settings.configure(&hubSettings)
         var store: HubStore?
-        if let path = settings.storePath { store = try HubStore(path: path, messagesKept: hubSettings.messagesKept) }
+        if let path = settings.storePath {
+            store = try HubStore(path: path, hub: settings.hubName, messagesKept: hubSettings.messagesKept)
+        }
+        let kept = try store?.description(of: settings.hubName)
         if hubSettings.rules.isEmpty {
-            hubSettings.rules = HubKeys.rules(for: settings.connectionString, kept: try store?.rules() ?? [])
+            hubSettings.rules = HubKeys.rules(for: settings.connectionString, kept: kept?.rules ?? [])
+            hubSettings.namespaceRules = HubKeys.namespaceRules(
+                for: settings.connectionString, kept: try store?.description(of: nil)?.rules ?? [])
         }
         let problems = hubSettings.problems
         guard problems.isEmpty else { throw .settings(problems) }
-        try store?.save(hubSettings.rules)
         var hub = EmulatedHub(settings: hubSettings)
-        try store?.restore(into: &hub)
         devices = settings.devices > 0 ? SimulatedDevices(settings.devices, in: &hub, ServerClock()) : nil
-        self.hub = ServedHub(hub, store: store)
+        var description = kept ?? HubDescription(rules: [], at: ServerClock().now)
+        description.rules = hubSettings.rules
+        var hubs = EmulatedNamespace(first: hub, description, makeKey: HubKeys.newKey)
+        try store?.restore(into: &hubs)
+        self.hub = ServedHub(hubs, store: store)
         (tls, certificatePEM) = try Self.security(settings, now: self.hub.now)
     }
 

@@ -26,7 +26,8 @@ public struct HubServerSettings: Sendable {
     public var storePath: String?
     /// Simulated devices to register before the port opens; they are kept in memory only.
     public var devices = 0
-    /// Lets callers from other machines use `/_emulator`.
+    /// Lets callers from other machines use `/_emulator`, if they name this one by its address or by a name without a
+    /// dot.
     public var allowsRemoteInspection = false
     /// Receives the stories written on the page, in place of the hub itself: the demo puts them on a topic.
     public var publish: (@Sendable (ComposedStory) async throws -> Void)?

@@ -9,16 +9,23 @@ public final class RunningHub: Sendable {
     private let server: RunningServer
 
     init(_ settings: HubServerSettings, _ hub: ServedHub, _ server: RunningServer) {
-        address = HubAddress(settings, rules: hub.settings.rules, port: server.port)
+        address = HubAddress(settings, hub.settings, port: server.port)
         self.hub = hub
         self.server = server
     }
 
     public var port: Int { address.port }
+    /// The container for the files of registration jobs: its signed address, good for a year.
+    public var jobsContainerURL: String {
+        let endpoint = address.connectionString.endpoint
+        return hub.jobsContainerURL(base: "\(endpoint.scheme.rawValue)://\(endpoint.authority)")
+    }
     /// All rights, for a back end.
     public var connectionString: ConnectionString { address.connectionString }
     /// Listen only, for apps.
     public var listenConnectionString: ConnectionString? { address.listenConnectionString }
+    /// All rights on all hubs, for a client that makes and deletes hubs.
+    public var namespaceConnectionString: ConnectionString? { address.namespaceConnectionString }
 
     /// The accepted sends that are still kept, oldest first.
     public var received: [ReceivedMessage] {
@@ -35,7 +42,7 @@ public final class RunningHub: Sendable {
 
     /// Deliveries to these handles from now on; ends with the server. `nil` when too many are watching.
     public func deliveries(to handles: Set<String>) -> AsyncStream<PushedNotification>? {
-        hub.streams.watch(handles) { event in
+        hub.streams.watch(Set(handles.flatMap(DeviceHandle.spellings))) { event in
             if case .delivery(let delivery) = event { delivery } else { nil }
         }
     }

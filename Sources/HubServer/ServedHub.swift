@@ -4,22 +4,20 @@ import NIOPosix
 import NotificationHub
 import Synchronization
 
-/// The hub behind its lock, shared by all connections.
+/// The hubs behind their lock, shared by all connections.
 final class ServedHub: Sendable {
-    let settings: HubSettings
     let streams = DeliveryStreams()
     /// Signals that there are deliveries to make.
     let wakes: AsyncStream<Void>
 
     private let clock = ServerClock()
-    private let hub: Mutex<EmulatedHub>
+    private let hubs: Mutex<EmulatedNamespace>
     private let wake: AsyncStream<Void>.Continuation
     private let alarm = Mutex<HubTime?>(nil)
     private let store: HubStore?
 
-    init(_ hub: consuming EmulatedHub, store: HubStore?) {
-        settings = hub.settings
-        self.hub = Mutex(hub)
+    init(_ hubs: consuming EmulatedNamespace, store: HubStore?) {
+        self.hubs = Mutex(hubs)
         self.store = store
         (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         wake.yield()
@@ -27,28 +25,41 @@ final class ServedHub: Sendable {
 
     var now: HubTime { clock.now }
 
+    /// Those of the first hub.
+    var settings: HubSettings { withHub { $0.settings } }
+
+    func jobsContainerURL(base: String) -> String {
+        let expires = clock.now.advanced(byMilliseconds: 365 * 86_400_000)
+        return hubs.withLock { $0.jobsContainerURL(base: base, until: expires) }
+    }
+
+    /// The most bytes of this request's body that `handle` takes.
+    func bodyLengthMax(of request: HubHTTPRequest) -> Int {
+        hubs.withLock { $0.bodyLengthMax(of: request, at: clock.now) }
+    }
+
     func handle(_ request: HubHTTPRequest) -> HubHTTPResponse {
         let now = clock.now
-        let (response, hasWork) = hub.withLock { hub in
-            let response = hub.handle(request, at: now)
-            return (response, hub.hasWork(at: now) || hub.wakeAt != nil)
+        let (response, hasWork) = hubs.withLock { hubs in
+            let response = hubs.handle(request, at: now)
+            return (response, hubs.hasWork(at: now) || hubs.wakeAt != nil)
         }
         if hasWork { wake.yield() }
         // Changes are stored before the answer is sent, so a hub that is killed right after keeps everything it has
         // confirmed.
-        store?.write { hub.withLock { $0.takeChanges() } }
+        store?.write { hubs.withLock { $0.takeChanges() } }
         return response
     }
 
     /// - Returns: true when there is more to deliver now.
     func deliverSome(_ limit: Int) -> Bool {
         let now = clock.now
-        let (deliveries, hasMore, wakeAt) = hub.withLock { hub in
-            let deliveries = hub.deliver(limit: limit, at: now)
-            return (deliveries, hub.hasWork(at: now), hub.wakeAt)
+        let (deliveries, hasMore, wakeAt) = hubs.withLock { hubs in
+            let deliveries = hubs.deliver(limit: limit, at: now)
+            return (deliveries, hubs.hasWork(at: now), hubs.wakeAt)
         }
         if !deliveries.isEmpty { streams.publish(deliveries) }
-        store?.write { hub.withLock { $0.takeChanges() } }
+        store?.write { hubs.withLock { $0.takeChanges() } }
         if !hasMore, let wakeAt { arm(wakeAt, at: now) }
         return hasMore
     }
@@ -69,8 +80,9 @@ final class ServedHub: Sendable {
         }
     }
 
-    func withHub<Result>(_ body: (inout sending EmulatedHub) -> sending Result) -> sending Result {
-        hub.withLock(body)
+    /// Gives access to the first hub, which inspection and the page show.
+    func withHub<Result: Sendable>(_ body: (inout EmulatedHub) -> Result) -> Result {
+        hubs.withLock { $0.withFirst(body) }
     }
 
     /// Closes the store's file, so that another hub may open it.

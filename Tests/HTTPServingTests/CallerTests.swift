@@ -20,6 +20,21 @@ struct CallerTests {
         #expect(!Caller.namesLoopback(authority))
     }
 
+    @Test(arguments: [
+        ("localhost:8090", true), ("hub:8090", true), ("hub", true), ("172.17.0.2:8090", true),
+        ("[fe80::1]:8090", true),
+        ("::1", false), ("", false), (":8090", false), ("hub.evil.example", false), ("hub.", false),
+        ("127.0.0.1.evil.example:8090", false), ("hub:evil", false), ("[::1", false), ("[::1]evil", false),
+    ])
+    func `invited is who names this machine as no foreign page can`(authority: String, isInvited: Bool) {
+        var caller = Caller(address: "203.0.113.7", authority: authority)
+        #expect(caller.isInvited == isInvited)
+        caller.origin = "http://\(authority)"
+        #expect(caller.isInvited == isInvited)
+        caller.origin = "http://evil.example"
+        #expect(!caller.isInvited)
+    }
+
     @Test
     func `local are programs on this machine and the pages that it served`() {
         var caller = Caller(address: "127.0.0.1", authority: "localhost:9464")

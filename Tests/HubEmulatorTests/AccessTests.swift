@@ -47,8 +47,9 @@ struct AccessTests {
         let tracking = try #require(reply.headers["TrackingId"])
         #expect(
             reply.text
-                == "<Error><Code>401</Code><Detail>InvalidSignature: The token has an invalid signature..TrackingId:"
-                + "\(tracking),TimeStamp:1/15/2027 8:00:00 AM</Detail></Error>")
+                == "<Error xmlns:i=\"http://www.w3.org/2001/XMLSchema-instance\"><Code>401</Code><Detail>"
+                + "InvalidSignature: The token has an invalid signature. TrackingId:\(tracking),"
+                + "TimeStamp:1/15/2027 8:00:00 AM +00:00</Detail></Error>")
     }
 
     @Test

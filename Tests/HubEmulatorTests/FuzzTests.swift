@@ -68,6 +68,78 @@ struct FuzzTests {
         #expect(test.hub.received.count <= 50)
     }
 
+    /// Calls of a namespace: hubs, jobs and storage.
+    private static func namespaceSeeds(_ container: String) -> [(String, String, HubHeaders, String)] {
+        let path = String(container.dropFirst("http://news.example".count))
+        let blob = path.replacing("?", with: "/a/b.txt?", maxReplacements: 1)
+        let rules =
+            "<RegistrationTtl>P90D</RegistrationTtl><AuthorizationRules><AuthorizationRule i:type=\"x\"><Rights>"
+            + "<AccessRights>Send</AccessRights></Rights><KeyName>k</KeyName><PrimaryKey>p</PrimaryKey>"
+            + "</AuthorizationRule></AuthorizationRules><GcmCredential><P a=\"b\">c</P></GcmCredential>"
+        let hub =
+            "<entry><content><NotificationHubDescription>\(rules)</NotificationHubDescription></content></entry>"
+        let importing = JobTests.job(
+            "ImportUpsertRegistrations", output: container,
+            input: container.replacing("?", with: "/a/b.txt?", maxReplacements: 1))
+        let line =
+            "<AppleRegistrationDescription><RegistrationId>1-2-3</RegistrationId><Tags>a</Tags>"
+            + "<DeviceToken>AB</DeviceToken></AppleRegistrationDescription>\n"
+        return [
+            ("PUT", "/sports?api-version=2017-04", [:], hub), ("PUT", "/BreakingNews", ["If-Match": "*"], hub),
+            ("DELETE", "/sports", [:], ""), ("GET", "/$Resources/NotificationHubs?$skip=1&$top=2", [:], ""),
+            ("GET", "/", [:], ""), ("POST", "/BreakingNews/jobs", [:], importing),
+            ("POST", "/sports/jobs", [:], JobTests.job("ExportRegistrations", output: container)),
+            ("GET", "/BreakingNews/jobs", [:], ""), ("GET", "/BreakingNews/feedbackcontainer", [:], ""),
+            ("PUT", blob, ["x-ms-blob-type": "BlockBlob"], line + line),
+            ("GET", blob, ["x-ms-range": "bytes=2-40"], ""),
+            ("GET", path + "&restype=container&comp=list&prefix=a&maxresults=3", [:], ""), ("DELETE", blob, [:], ""),
+            ("POST", "/BreakingNews/messages", WireTableTests.alert, "{}"),
+        ]
+    }
+
+    @Test(arguments: 1...8)
+    func `no request traps the namespace, its jobs or its storage`(seed: Int) throws {
+        var random = SeededRandom(seed: UInt64(seed))
+        var test = try TestNamespace()
+        let expires = test.now.advanced(byMilliseconds: 3_600_000)
+        let seeds = Self.namespaceSeeds(test.namespace.jobsContainerURL(base: "http://news.example", until: expires))
+        for _ in 0..<800 {
+            let (method, path, headers, body) = seeds[Int(random.next() % UInt64(seeds.count))]
+            var mutated = HubHeaders()
+            for field in headers.fields { mutated.append(field.name, text(field.value, &random)) }
+            mutated.append("Host", "news.example")
+            mutated.append("Authorization", TestHub.token(rule: EmulatedNamespace.ruleName, key: TestNamespace.root))
+            let target = random.next() % 4 == 0 ? text(path, &random) : path
+            let bytes = random.next() % 2 == 0 ? mutate(Array(body.utf8), &random) : Array(body.utf8)
+            let reply = test.namespace.handle(
+                HubHTTPRequest(method: method, target: target, headers: mutated, body: bytes), at: test.now)
+            #expect(200..<600 ~= reply.status)
+            if random.next() % 4 == 0 { _ = test.namespace.deliver(limit: 3, at: test.now) }
+        }
+        for _ in 0..<1000 where test.namespace.hasWork(at: test.now) {
+            _ = test.namespace.deliver(limit: 100, at: test.now)
+        }
+        #expect(!test.namespace.hasWork(at: test.now))
+    }
+
+    @Test
+    func `deep and wrongly encoded bodies are refused by every new call`() throws {
+        var test = try TestNamespace()
+        let deep = String(repeating: "<a>", count: 20_000)
+        for body in [deep, "<entry><content>" + deep, "\u{0}", String(repeating: "<", count: 60_000)] {
+            for (method, path) in [("PUT", "/sports"), ("POST", "/BreakingNews/jobs")] {
+                #expect(test.call(method, path, body: body).status == 400)
+            }
+        }
+        let latin = HubHTTPRequest(
+            method: "PUT", target: "/sports",
+            headers: [
+                "Host": "news.example",
+                "Authorization": TestHub.token(rule: EmulatedNamespace.ruleName, key: TestNamespace.root),
+            ], body: [0x3C, 0xE9, 0x3E])
+        #expect(test.namespace.handle(latin, at: test.now).status == 400)
+    }
+
     @Test(arguments: 1...4)
     func `no token traps the hub`(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))

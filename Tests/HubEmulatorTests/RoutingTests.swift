@@ -69,7 +69,7 @@ struct RoutingTests {
         ] {
             #expect(test.call("POST", "/registrations", body: RegistrationTests.entry(kind, inner)).status == 200)
         }
-        _ = test.send("{}", format: "fcmv1")
+        _ = test.send(#"{"message":{}}"#, format: "fcmv1")
         #expect(test.hub.deliver(limit: 100, at: test.now).map(\.handle) == ["F1"])
         _ = test.send(#"{"messageParam":"Breaking \"World\" News!"}"#, headers: ["apns-collapse-id": "s1"])
         let delivered = test.hub.deliver(limit: 100, at: test.now)

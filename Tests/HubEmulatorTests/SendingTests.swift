@@ -12,7 +12,8 @@ struct SendingTests {
         let reply = test.send(#"{"messageParam":"Breaking World News!"}"#)
         #expect(reply.status == 201)
         #expect(reply.body.isEmpty)
-        #expect(reply.headers["Content-Type"] == "application/xml; charset=utf-8")
+        #expect(reply.headers["Content-Type"] == nil)
+        #expect(reply.headers["X-Powered-By"] == "Azure Notification Hubs")
         #expect(reply.headers["TrackingId"]?.utf8.count == 36)
         #expect(reply.headers["x-ms-correlation-request-id"] == reply.headers["TrackingId"])
         let location = try #require(reply.headers["Location"])
@@ -20,7 +21,8 @@ struct SendingTests {
         #expect(location.hasSuffix("?api-version=2020-06"))
         let message = try #require(test.hub.received[1])
         #expect(NotificationID.inLocation(location) == message.id)
-        #expect(message.id.split(separator: "-").map(\.count).prefix(2) == [32, 14])
+        #expect(message.id.hasPrefix("NH-20270115080000000-"))
+        #expect(message.id.split(separator: "-").map(\.count) == [2, 17, 32, 2])
         #expect(message.tags == "World" && message.format == .template && message.kind == .send)
     }
 
@@ -29,6 +31,8 @@ struct SendingTests {
         ("template", "application/json;charset=utf-8", "{}", [:]),
         ("apple", #"application/json;charset="utf-8""#, #"{"aps":{"alert":"Hi"}}"#, [:]),
         ("FcmV1", "application/json", #"{"message":{"notification":{"title":"Hi"}}}"#, [:]),
+        ("fcmv1", "application/json", #"{"message":{"data":{"a":"b"},"android":{"ttl":"3600s"}}}"#, [:]),
+        ("fcmv1", "application/json", #"{"message":{"data":null,"token":"x"},"validate_only":false}"#, [:]),
         ("gcm", "application/json", #"{"data":{"message":"Hi"}}"#, [:]),
         ("windows", "application/xml", toast, ["X-WNS-Type": "wns/toast"]),
         ("windows", #"text/xml;charset="utf-8""#, toast, ["X-WNS-Type": "wns/toast"]),
@@ -85,6 +89,14 @@ struct SendingTests {
         ("windowsphone", "application/xml", "<a/>", ["X-NotificationClass": "99"], "X-NotificationClass"),
         ("baidu", "application/json", "{}", ["X-Baidu-Message-Type": "2"], "X-Baidu-Message-Type"),
         ("nokiax", "application/json", "{}", [:], "not supported"),
+        ("fcmv1", "application/json", "{}", [:], "'message' object"),
+        ("fcmv1", "application/json", "[]", [:], "'message' object"),
+        ("fcmv1", "application/json", #"{"data":{"message":"Hi"}}"#, [:], "'message' object"),
+        ("fcmv1", "application/json", #"{"message":"Hi"}"#, [:], "'message' object"),
+        ("fcmv1", "application/json", #"{"message":{"data":{"n":1}}}"#, [:], "message.data.n"),
+        ("fcmv1", "application/json", #"{"message":{"data":{"a":{"b":"c"}}}}"#, [:], "message.data.a"),
+        ("fcmv1", "application/json", #"{"message":{"data":["a"]}}"#, [:], "message.data"),
+        ("fcmv1", "application/json", #"{"message":{"notification":"Hi"}}"#, [:], "message.notification"),
     ]
 
     @Test(arguments: wrong)
@@ -135,7 +147,7 @@ struct SendingTests {
         let reply = test.send(
             "{}", format: "apple", tags: nil, headers: ["ServiceBusNotification-DeviceHandle": "AB12"],
             query: "?direct&api-version=2020-06")
-        #expect(reply.headers["Location"]?.hasSuffix("&direct") == true)
+        #expect(reply.headers["Location"]?.hasSuffix("?api-version=2020-06") == true)
         #expect(test.hub.received[1]?.handles == ["AB12"])
         #expect(test.hub.received[1]?.kind == .direct)
         #expect(test.send("{}", format: "apple", query: "?direct=true").status == 400)

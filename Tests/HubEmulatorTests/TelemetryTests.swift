@@ -27,7 +27,7 @@ struct TelemetryTests {
             details.elements.map(\.localName) == [
                 "NotificationId", "Location", "State", "EnqueueTime", "StartTime", "EndTime", "NotificationBody",
                 "Tags",
-                "TargetPlatforms", "ApnsOutcomeCounts",
+                "TargetPlatforms", "ApnsOutcomeCounts", "PnsErrorDetailsUri",
             ])
         #expect(details.child("State")?.text == "Completed")
         #expect(details.child("NotificationBody")?.text == #"{"aps":{"alert":"a < b"}}"#)

@@ -160,7 +160,7 @@ struct DeviceTests {
         let read = try await RawClient.call(
             second.port, "GET", "/BreakingNews/registrations/1-2-3",
             headers: [try token(second)])
-        #expect(read.headers["etag"] == "W/\"2\"")
+        #expect(read.text.contains("<ETag>2</ETag>"))
         try await send(second, tag: "World", "next")
         #expect(second.received.map(\.number) == [1, 2])
         await second.stop()

@@ -152,6 +152,26 @@ struct ServedHubTests {
     }
 
     @Test
+    func `a hub in a container is inspected from outside when it was told to`() async throws {
+        let asked: [(String, (String, String)?, Int, Int)] = [
+            ("hub:8090", nil, 403, 200), ("172.17.0.2", nil, 403, 200),
+            ("localhost:8090", ("Origin", "http://localhost:8090"), 200, 200),
+            ("hub:8090", ("Origin", "http://hub:8090"), 403, 200),
+            ("hub:8090", ("Origin", "http://evil.example"), 403, 403), ("evil.example:8090", nil, 403, 403),
+            ("evil.example", ("Origin", "http://evil.example"), 403, 403),
+        ]
+        for allowsRemote in [false, true] {
+            try await withVectorHub({ $0.allowsRemoteInspection = allowsRemote }) { hub in
+                for (host, origin, usual, allowed) in asked {
+                    let headers = [("Host", host)] + (origin.map { [$0] } ?? [])
+                    let reply = try await RawClient.call(hub.port, "GET", "/_emulator/count", headers: headers)
+                    #expect(reply.status == (allowsRemote ? allowed : usual), "\(host), \(allowsRemote)")
+                }
+            }
+        }
+    }
+
+    @Test
     func `a port in use is reported by name`() async throws {
         try await withVectorHub { hub in
             let settings = HubServerSettings(port: hub.port, hubName: try HubName("other"))

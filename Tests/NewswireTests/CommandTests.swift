@@ -18,7 +18,10 @@ import Testing
     (["send", "--config", "x", "--category", "World", "--message", "m", "--platform", "aple"], 64),
     (["hub", "--listen", "8090"], 64), (["hub", "--connection-string", "nonsense"], 64),
     (["hub", "--name", "a/b"], 64), (["hub", "--devices", "-1"], 64),
-    (["hub", "--devices", "5", "--store", "f"], 64),
+    (["hub", "--devices", "5", "--store", "f"], 64), (["hub", "--tier", "gold"], 64),
+    (["hub", "--sends-per-minute", "0"], 64), (["hub", "--sends-per-minute", "many"], 64),
+    (["hub", "--installation-lag", "11m"], 64), (["hub", "--installation-lag", "2"], 64),
+    (["hub", "--clock-skew", "2h"], 64), (["hub", "--api-era", "2031"], 64),
     (["topics", "--config", "x", "--partitions", "0"], 64), (["run", "--config", "x", "--log-level", "loud"], 64),
     (["--help"], 0), (["--version"], 0), (["demo", "--help"], 0), (["publish", "--help"], 0),
 ])

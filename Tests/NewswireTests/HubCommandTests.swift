@@ -33,6 +33,29 @@ struct HubCommandTests {
         try await second.kill()
     }
 
+    @Test func `options make the hub behave as another tier, at another pace and in another year`() async throws {
+        let hub = try await Hub("--tier", "basic", "--sends-per-minute", "2", "--api-era", "2018")
+        #expect(try await hub.call("POST", "messages", "{}") == 201)
+        #expect(try await hub.call("POST", "schedulednotifications", "{}") == 403)
+        #expect(try await hub.call("POST", "messages", "{}") == 201)
+        // This old api-version is throttled with 403.
+        #expect(try await hub.call("POST", "messages", "{}") == 403)
+        try await hub.kill()
+    }
+
+    @Test func `a wrong option says what would be right`() async throws {
+        for (arguments, remedy) in [
+            (["--tier", "standart"], "Did you mean standard? Known: free, basic, standard."),
+            (["--api-era", "2019"], "Known: 2018, 2023."),
+            (["--installation-lag", "1h"], "--installation-lag must be 0s to 10m, e.g. 2s."),
+            (["--clock-skew", "x"], "--clock-skew must be 0s to 1h, e.g. 30s."),
+            (["--sends-per-minute", "0"], "--sends-per-minute must be 1 to 1000000; leave it out for no limit."),
+        ] {
+            let ended = try await Program.run(["hub"] + arguments)
+            #expect(ended.status == 64 && ended.errors.contains(remedy), "\(ended.errors)")
+        }
+    }
+
     @Test func `a store belongs to one hub at a time, and to the next when that is killed`() async throws {
         let store = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString).sqlite")
         defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store.path + end) } }

@@ -18,9 +18,10 @@ struct TokenVerifier: Sendable {
     private let clockSkew: Int64
     private var verified: [String: VerifiedToken] = [:]
 
-    init(rules: [AccessRule], clockSkewSeconds: Int64) {
-        self.rules = rules
-        clockSkew = max(0, clockSkewSeconds)
+    /// The hub's rules come first, so that one with the name of a namespace's rule hides that.
+    init(_ settings: HubSettings) {
+        rules = settings.rules + settings.namespaceRules
+        clockSkew = max(0, settings.clockSkewSeconds)
     }
 
     mutating func rights(for request: HubHTTPRequest, path: Substring, at now: HubTime) throws(TokenRefusal)

@@ -33,9 +33,14 @@ enum HubCall: Sendable, Hashable {
             self = .message(id: id)
         case ("schedulednotifications", 0): self = .scheduledNotifications
         case ("registrationids", 0): self = .registrationIDs
-        case ("registrations", 0): self = .registrations
+        // Lists and entries of today's service have addresses below `resources`.
+        case ("registrations", 0), ("resources", 0): self = .registrations
         case ("feedbackcontainer", 0): self = .feedbackContainer
         case ("jobs", 0): self = .jobs
+        // The address that the service gives a job.
+        case ("jobs", 2):
+            guard let id = rest.first, rest.last == id else { return nil }
+            self = .job(id: id)
         case ("tags", 2):
             guard let tag = rest.first, let last = rest.last, last.equalsIgnoringASCIICase("registrations") else {
                 return nil
@@ -45,7 +50,7 @@ enum HubCall: Sendable, Hashable {
             guard let id = rest.first else { return nil }
             switch word {
             case "schedulednotifications": self = .scheduledNotification(id: id)
-            case "registrations": self = .registration(id: id)
+            case "registrations", "resources": self = .registration(id: id)
             case "installations": self = .installation(id: id)
             case "jobs": self = .job(id: id)
             default: return nil

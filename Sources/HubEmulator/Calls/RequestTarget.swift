@@ -56,6 +56,9 @@ struct APIVersion: Sendable, Hashable, Comparable {
     /// The first version to answer 429 when it throttles; older ones answer 403.
     static let statusOfThrottling = APIVersion(known: "2020-06")
 
+    /// The first version whose telemetry has `PnsErrorDetailsUri`.
+    static let namesErrorDetails = APIVersion(known: "2016-07")
+
     private init(known name: String) { self.name = name }
 
     /// The version that the request names; the oldest when it names none.

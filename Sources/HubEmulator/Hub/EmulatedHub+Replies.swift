@@ -11,8 +11,16 @@ struct Refusal: Error, Sendable, Hashable {
 
     static func badRequest(_ message: String) -> Refusal { Refusal(status: 400, message: message) }
 
-    /// A missing right: 403 without a body and without `Retry-After`.
-    static let rightMissing = Refusal(status: 403)
+    /// A missing right: today 403 without a body and without `Retry-After`, formerly 401.
+    static func rightMissing(_ wanted: AccessRule.Rights, in era: APIEra) -> Refusal {
+        era == .year2018 ? claimMissing(wanted) : Refusal(status: 403)
+    }
+
+    /// The older answer, which is still the one for calls about a whole hub.
+    static func claimMissing(_ wanted: AccessRule.Rights) -> Refusal {
+        let claim = wanted.contains(.manage) ? "Manage" : wanted.contains(.send) ? "Send" : "Listen"
+        return Refusal(status: 401, message: "\(claim) claim is required for this operation.")
+    }
 
     static func forbidden(_ message: String) -> Refusal { Refusal(status: 403, message: message) }
 
@@ -21,31 +29,50 @@ struct Refusal: Error, Sendable, Hashable {
 
 extension EmulatedHub {
     /// An answer with the headers that all answers of the hub have.
+    /// - Parameter contentType: `nil` for an answer without one; an empty body is labelled as XML in 2018 only.
     mutating func reply(
-        _ status: Int, _ fields: [HeaderField] = [], contentType: String = ErrorBody.contentType, body: [UInt8] = []
+        _ status: Int, _ fields: [HeaderField] = [], contentType: String? = ErrorBody.contentType, body: [UInt8] = []
     ) -> HubHTTPResponse {
         var headers = HubHeaders()
         headers.reserveCapacity(fields.count + 3)
-        headers.append("Content-Type", contentType)
+        let isLabelled = !body.isEmpty || settings.era == .year2018 || contentType != ErrorBody.contentType
+        if let contentType, isLabelled { headers.append("Content-Type", contentType) }
         for field in fields { headers.append(field.name, field.value) }
-        let tracking = trackingID()
-        headers.append("TrackingId", tracking)
-        headers.append("x-ms-correlation-request-id", tracking)
+        if settings.era == .year2023 {
+            let tracking = trackingID()
+            headers.append("TrackingId", tracking)
+            headers.append("x-ms-correlation-request-id", tracking)
+        }
         return HubHTTPResponse(status: status, headers: headers, body: body)
+    }
+
+    /// The answer to a send that was accepted. Only the Standard tier names its address.
+    mutating func accepted(_ id: String, _ context: CallContext, flags: String = "", body: [UInt8] = [])
+        -> HubHTTPResponse
+    {
+        let isRecent = settings.era == .year2023
+        var fields = isRecent ? [HeaderField("X-Powered-By", "Azure Notification Hubs")] : []
+        if settings.tier.hasTelemetry {
+            fields.append(location(context, "messages/\(id)", flags: isRecent ? "" : flags))
+        }
+        return reply(201, fields, body: body)
     }
 
     mutating func reply(_ refusal: Refusal, at now: HubTime) -> HubHTTPResponse {
         let fields = refusal.retryAfter.map { [HeaderField("Retry-After", String($0))] } ?? []
         var response = reply(refusal.status, fields)
-        if let message = refusal.message, let tracking = response.headers["TrackingId"] {
-            ErrorBody(status: refusal.status, message: message, trackingID: tracking, at: now.seconds)
-                .write(into: &response.body)
-        }
+        guard let message = refusal.message else { return response }
+        ErrorBody(
+            status: refusal.status, message: message,
+            trackingID: response.headers["TrackingId"] ?? "\(trackingID())_G\(1 + random.next() % 24)",
+            at: now.seconds, isRecent: settings.era == .year2023
+        ).write(into: &response.body)
+        if response.headers["Content-Type"] == nil { response.headers.append("Content-Type", ErrorBody.contentType) }
         return response
     }
 
     /// A version 4 UUID in lower case.
-    private mutating func trackingID() -> String {
+    mutating func trackingID() -> String {
         let digits =
             (random.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000).hexDigits
             + (random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000).hexDigits
@@ -56,25 +83,40 @@ extension EmulatedHub {
         }.joined(separator: "-")
     }
 
-    /// An id in the service's form, such as `73622a22797441e4b434e8c2c14112ce-20181107001834-33331921-18`. The third
-    /// part is the send's number in the log; telemetry finds the send by it.
-    mutating func notificationID(at now: HubTime) -> String {
-        "\(random.next().hexDigits)\(random.next().hexDigits)-\(now.compact)-\(received.total + 1)-\(random.next() % 32)"
+    /// An id in the service's form: `NH-20230803155355238-23cfaa9cd29144c8a8e05c08336d5153-07`, or in 2018
+    /// `73622a22797441e4b434e8c2c14112ce-20181107001834-33331921-18`. It also holds the send's number in the log, as the
+    /// third part or as the difference of the two halves of 16 digits, by which telemetry finds the send.
+    mutating func notificationID(at now: HubTime, era: APIEra? = nil) -> String {
+        let number = received.total + 1
+        let half = random.next()
+        switch era ?? settings.era {
+        case .year2018:
+            return "\(half.hexDigits)\(random.next().hexDigits)-\(now.compact)-\(number)-\(random.next() % 32)"
+        case .year2023:
+            let shard = random.next() % 16
+            let millisecond = String(1000 + now.milliseconds.flooredQuotientAndRemainder(dividingBy: 1000).remainder)
+            return "NH-\(now.compact)\(millisecond.dropFirst())-\(half.hexDigits)"
+                + "\((half &+ UInt64(number)).hexDigits)-\(shard < 10 ? "0" : "")\(shard)"
+        }
     }
 
     /// The send with this id, while it is kept.
     func message(id: String) -> ReceivedMessage? {
         let parts = id.split { $0 == "-" || $0 == "_" }
-        guard parts.count >= 4, let number = Int(parts[2]), let message = received[number], message.id == id else {
-            return nil
+        guard parts.count >= 4 else { return nil }
+        var number = Int(parts[2])
+        if parts[0] == "NH", parts[2].utf8.count == 32, let first = UInt64(parts[2].prefix(16), radix: 16),
+            let second = UInt64(parts[2].dropFirst(16), radix: 16)
+        {
+            number = Int(exactly: second &- first)
         }
+        guard let number, let message = received[number], message.id == id else { return nil }
         return message
     }
 
-    func location(_ context: CallContext, _ path: String, flags: String = "", named name: String = "Location")
-        -> HeaderField
-    {
+    func location(_ context: CallContext, _ path: String, flags: String = "") -> HeaderField {
         let version = context.target["api-version"] ?? context.version.name
-        return HeaderField(name, "\(context.request.base)/\(settings.name)/\(path)?api-version=\(version)\(flags)")
+        return HeaderField(
+            "Location", "\(context.request.base)/\(settings.name)/\(path)?api-version=\(version)\(flags)")
     }
 }

@@ -9,6 +9,10 @@ public enum HubChange: Sendable {
     case installation(id: String, json: [UInt8]?)
     /// A send that was accepted, or whose deliveries are done.
     case message(ReceivedMessage)
+    /// A notification that was handed to a device.
+    case delivery(PushedNotification)
+    /// What the namespace says of the hub, with its keys; `nil` when it was deleted with all it held.
+    case description([UInt8]?)
 }
 
 extension EmulatedHub {
@@ -27,8 +31,8 @@ extension EmulatedHub {
     mutating func store(_ registration: Registration) {
         registrations.put(registration)
         guard settings.recordsChanges, registration.installation == nil else { return }
-        let entry = RegistrationXML.entry(
-            registration, address: "", place: .written, at: HubTime(milliseconds: 0))
+        let entry = RegistrationXML(era: .year2023, place: .replaced)
+            .entry(registration, address: "", at: HubTime(milliseconds: 0))
         record(.registration(id: "\(registration.id)", etag: registration.etag, entry: Array(entry.utf8)))
     }
 
@@ -93,6 +97,14 @@ extension EmulatedHub {
     }
 }
 
+extension EmulatedHub {
+    /// Restores what a device was handed, for one that was away; call it for the oldest first.
+    public mutating func restore(_ delivery: PushedNotification) {
+        delivered.skip(to: delivery.number)
+        delivered.append(delivery, weight: delivery.weight)
+    }
+}
+
 extension Submission {
     /// Rebuilds the send as it was accepted; `nil` when the record is damaged.
     fileprivate init?(restoring message: ReceivedMessage) {
@@ -107,7 +119,8 @@ extension Submission {
                 format: message.format, contentType: contentType, headers: headers, body: message.body, isDirect: false)
         else { return nil }
         self.init(
-            kind: message.kind, format: message.format, audience: audience, content: content, headers: message.headers,
+            kind: message.kind, format: message.format, audience: audience.kept(on: message.format), content: content,
+            headers: message.headers,
             body: message.body,
             due: headers["ServiceBusNotification-ScheduleTime"].flatMap { HubTime(clientText: $0.trimmed) })
     }

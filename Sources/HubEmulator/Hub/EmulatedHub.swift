@@ -6,7 +6,14 @@ import NotificationHub
 /// It follows the rules of the service as far as they are known. It never waits, reads a clock or opens a socket. A
 /// send is answered when it is accepted; `deliver(limit:at:)` makes its deliveries later.
 public struct EmulatedHub: Sendable {
-    public let settings: HubSettings
+    public private(set) var settings: HubSettings
+    /// What the namespace says of this hub; its rules are the hub's.
+    var description: HubDescription {
+        didSet {
+            settings.rules = description.rules
+            tokenVerifier = TokenVerifier(settings)
+        }
+    }
 
     var tokenVerifier: TokenVerifier
     var random: SeededRandom
@@ -26,6 +33,9 @@ public struct EmulatedHub: Sendable {
     var deviceOutcomes: [String: PushOutcome] = [:]
     /// Notifications of test sends, returned with the next deliveries.
     var testDeliveries: [PushedNotification] = []
+    var platformErrors: BoundedLog<PlatformError>
+    /// Oldest first.
+    var jobs: [RegistrationJob] = []
     var changes: [HubChange] = []
 
     /// The notifications handed to devices, newest last.
@@ -35,11 +45,19 @@ public struct EmulatedHub: Sendable {
 
     public init(settings: HubSettings) {
         self.settings = settings
-        tokenVerifier = TokenVerifier(rules: settings.rules, clockSkewSeconds: settings.clockSkewSeconds)
+        description = HubDescription(rules: settings.rules, at: HubTime(milliseconds: 0))
+        tokenVerifier = TokenVerifier(settings)
         random = SeededRandom(seed: settings.seed)
         sendThrottle = settings.sendsPerMinute.map { Throttle(perMinute: $0) }
         delivered = BoundedLog(countMax: settings.deliveriesKept, weightMax: settings.messageBytesKept)
         received = BoundedLog(countMax: settings.messagesKept, weightMax: settings.messageBytesKept)
+        platformErrors = BoundedLog(countMax: min(10_000, settings.deliveriesKept), weightMax: 8 * 1024 * 1024)
+    }
+
+    /// Takes what the namespace knows of this hub.
+    mutating func join(_ description: HubDescription, storageKey: AccessKey) {
+        settings.storageKey = storageKey
+        self.description = description
     }
 
     // MARK: Faults
@@ -55,7 +73,10 @@ public struct EmulatedHub: Sendable {
 
     /// Carries out a request and returns the answer.
     public mutating func handle(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
-        let target = RequestTarget(request.target)
+        handle(request, RequestTarget(request.target), at: now)
+    }
+
+    mutating func handle(_ request: HubHTTPRequest, _ target: RequestTarget?, at now: HubTime) -> HubHTTPResponse {
         let call = target.flatMap { HubCall($0.segments.dropFirst()) }
         let isSend = call?.isSend == true && request.method == "POST"
         let faults = faultPlan.take(forSend: isSend, using: &random)
@@ -87,26 +108,41 @@ public struct EmulatedHub: Sendable {
     private mutating func answer(
         _ request: HubHTTPRequest, target: RequestTarget, call: HubCall?, tokenIsExpired: Bool, at now: HubTime
     ) throws(Refusal) -> HubHTTPResponse {
-        let rights: AccessRule.Rights
-        do throws(TokenRefusal) {
-            rights = try tokenVerifier.rights(for: request, path: target.rawPath, at: now)
-            if tokenIsExpired { throw TokenRefusal.expiredToken }
-        } catch {
-            throw Refusal(status: 401, message: "\(error)")
-        }
+        let rights = try rights(request, target, tokenIsExpired: tokenIsExpired, at: now)
         guard let name = target.segments.first, name.equalsIgnoringASCIICase(settings.name.text), let call else {
             throw .notFound("The requested resource was not found")
         }
         guard let wanted = call.rights(for: request.method) else {
             throw Refusal(status: 405, message: "The method \(request.method.prefix(20)) is not allowed here")
         }
-        guard !rights.isDisjoint(with: wanted) else { throw .rightMissing }
+        guard !rights.isDisjoint(with: wanted) else { throw .rightMissing(wanted, in: settings.era) }
         let version = try APIVersion(of: target)
         guard !request.bodyIsTooLong, request.body.count <= SendRequest.bodyLengthMax else {
             throw Refusal(status: 413, message: "The request body exceeds 64 KB")
         }
         let context = CallContext(request: request, target: target, rights: rights, version: version, now: now)
         return try answer(call, context)
+    }
+
+    private mutating func rights(
+        _ request: HubHTTPRequest, _ target: RequestTarget, tokenIsExpired: Bool = false, at now: HubTime
+    ) throws(Refusal) -> AccessRule.Rights {
+        do throws(TokenRefusal) {
+            let rights = try tokenVerifier.rights(for: request, path: target.rawPath, at: now)
+            if tokenIsExpired { throw TokenRefusal.expiredToken }
+            return rights
+        } catch {
+            throw Refusal(status: 401, message: "\(error)")
+        }
+    }
+
+    /// For calls about the hub as a whole: a missing right is answered with 401.
+    mutating func requireManage(
+        _ request: HubHTTPRequest, _ target: RequestTarget, at now: HubTime
+    ) throws(Refusal) {
+        guard try rights(request, target, at: now).contains(.manage) else {
+            throw .claimMissing(.manage)
+        }
     }
 
     private mutating func answer(_ call: HubCall, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
@@ -127,19 +163,24 @@ public struct EmulatedHub: Sendable {
         case (.installation(let id), "PATCH"): try patchInstallation(id, context)
         case (.installation(let id), "DELETE"): deleteInstallation(id)
         case (.installation(let id), _): try readInstallation(id)
-        case (.feedbackContainer, _), (.jobs, _), (.job, _):
-            throw Refusal(status: 501, message: "The emulator has no storage container and so no jobs and no feedback")
+        case (.feedbackContainer, _): try readFeedbackContainer(context)
+        case (.jobs, "POST"): try submitJob(context)
+        case (.jobs, _): try listJobs(context)
+        case (.job(let id), _): try readJob(id, context)
         }
     }
 
     /// `GET /messages/{id}`: the telemetry of a send.
     private mutating func telemetry(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
-        guard settings.tier.hasTelemetry else { throw .forbidden("Telemetry needs the Standard tier") }
+        try requireStandard("Telemetry")
         guard let message = message(id: id) else { throw .notFound("The notification was not found") }
         let host = context.request.headers["Host"] ?? ""
         let version = context.target["api-version"] ?? context.version.name
         let location = "sb://\(host)/\(settings.name)/messages/\(id)?api-version=\(version)"
-        return reply(200, body: Array(NotificationTelemetry.xml(message, location: location).utf8))
+        // Older versions know nothing of it.
+        let errors = context.version < .namesErrorDetails ? nil : errorDetails(of: message, context)
+        return reply(
+            200, body: Array(NotificationTelemetry.xml(message, location: location, errorDetails: errors).utf8))
     }
 
     private static func faultMessage(_ status: Int) -> String {

@@ -5,7 +5,10 @@ public struct HubSettings: Sendable {
     public var name: HubName
     /// The access rules. Their names are unique.
     public var rules: [AccessRule]
+    /// The rules of the namespace, which open all its hubs.
+    public var namespaceRules: [AccessRule] = []
     public var tier = Tier.standard
+    public var era = APIEra.year2023
     /// Sends accepted per minute; `nil` for no limit. `Tier.sendsPerMinute` has the figures that users report.
     public var sendsPerMinute: Int?
     /// Seconds for which a token is accepted after its expiry.
@@ -23,6 +26,8 @@ public struct HubSettings: Sendable {
     public var installationLagMilliseconds: Int64 = 0
     /// Accepted sends whose deliveries are still to be made, at most; beyond that the hub answers that it is busy.
     public var pendingMax = 100_000
+    /// Signs the addresses of the namespace's storage.
+    var storageKey = AccessKey("")
     /// Keeps changes for `takeChanges()`, which must then be called regularly.
     public var recordsChanges = false
     /// Determines ids, faults with a share, and the devices chosen by a test send.
@@ -43,8 +48,8 @@ public struct HubSettings: Sendable {
     public var problems: [String] {
         var problems: [String] = []
         if rules.isEmpty { problems.append("There must be an access rule; otherwise no client can call the hub.") }
-        for (index, rule) in rules.enumerated() {
-            if rules[..<index].contains(where: { $0.name == rule.name }) {
+        for (index, rule) in (rules + namespaceRules).enumerated() {
+            if rules.prefix(index).contains(where: { $0.name == rule.name }) {
                 problems.append("The access rule \(rule.name) is named twice.")
             }
             if rule.name.isEmpty || rule.name.utf8.count > ConnectionString.keyNameLengthMax
@@ -56,6 +61,15 @@ public struct HubSettings: Sendable {
         if let sendsPerMinute, sendsPerMinute < 1 { problems.append("The limit of sends a minute must be at least 1.") }
         return problems
     }
+}
+
+/// The year of the recordings that the answers follow where the service has changed the form of its own: ids, entries,
+/// errors, headers and the status for a missing right.
+public enum APIEra: String, Sendable, Hashable, CaseIterable {
+    /// Back ends that call themselves `Microsoft-HTTPAPI/2.0`, recorded from 2018 to 2020.
+    case year2018 = "2018"
+    /// Back ends that call themselves `Kestrel`, recorded in 2022 and 2023.
+    case year2023 = "2023"
 }
 
 /// The pricing tier of a namespace, which limits its hubs.

@@ -57,6 +57,23 @@ extension HubTime: CustomStringConvertible {
         return text + suffix
     }
 
+    /// `Wed, 07 Nov 2018 00:18:34 GMT`, as in HTTP.
+    var rfc1123: String {
+        let time = civil.time
+        let weekday = ((time.date.daysSince1970 % 7) + 11) % 7
+        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let clock = [time.hour, time.minute, time.second].map { Self.padded($0) }.joined(separator: ":")
+        return "\(days[weekday]), \(Self.padded(time.date.day)) \(months[time.date.month - 1]) "
+            + "\(Self.padded(time.date.year, 4)) \(clock) GMT"
+    }
+
+    /// `11072018`, the name of a day's feedback.
+    var feedbackDay: String {
+        let date = civil.time.date
+        return Self.padded(date.month) + Self.padded(date.day) + Self.padded(date.year, 4)
+    }
+
     /// `20181107001834`, as in notification ids.
     var compact: String {
         let time = civil.time

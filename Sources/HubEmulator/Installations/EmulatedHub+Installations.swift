@@ -15,7 +15,7 @@ extension EmulatedHub {
             guard registrations.count < limit else { throw .forbidden("The quota of registrations is exceeded") }
         }
         try replace(installation, at: context.now)
-        return reply(200, [location(context, "installations/\(id)", named: "Content-Location")])
+        return reply(200)
     }
 
     /// `GET /installations/{id}`: JSON labelled as XML, as in recordings of the service.

@@ -53,6 +53,7 @@ extension Installation {
         }
         guard format != nil else { throw .badRequest("The platform '\(platform.prefix(40))' is not supported") }
         guard !handle.isEmpty, handle.utf8.count <= 4096 else { throw .badRequest("The pushChannel is missing") }
+        if let token = pushChannel.string { pushChannel = .string(DeviceHandle.kept(token, on: format)) }
     }
 
     private mutating func read(_ member: JSONTree.Member) throws(Refusal) {

@@ -4,7 +4,10 @@ import NotificationHub
 extension EmulatedHub {
     /// `POST /registrationids`: reserves an id for a registration.
     mutating func reserveID(_ context: CallContext) -> HubHTTPResponse {
-        reply(201, [location(context, "registrationids/\(RegistrationID(using: &random))")])
+        let address = location(context, "registrationids/\(RegistrationID(using: &random))")
+        guard settings.era == .year2023 else { return reply(201, [address], contentType: nil) }
+        let bare = HeaderField("Location", String(address.value.prefix { $0 != "?" }))
+        return reply(201, [bare], contentType: RegistrationXML.entryType)
     }
 
     /// `POST /registrations`: each call makes another registration.
@@ -14,7 +17,7 @@ extension EmulatedHub {
             context.request.body, id: RegistrationID(using: &random), tagsMax: settings.tagsPerRegistrationMax,
             templates: &templates)
         store(registration)
-        return written(registration, context)
+        return entry(registration, context, place: .created)
     }
 
     /// `PUT /registrations/{id}`: creates or replaces; with `If-Match` it only replaces.
@@ -33,7 +36,7 @@ extension EmulatedHub {
             context.request.body, id: id, tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
         registration.etag = (known?.etag ?? 0) &+ 1
         store(registration)
-        return written(registration, context)
+        return entry(registration, context, place: .replaced)
     }
 
     func registration(_ text: String) throws(Refusal) -> (slot: UInt32, Registration) {
@@ -56,7 +59,7 @@ extension EmulatedHub {
         }
         try Self.check(condition, against: registration)
         removeRegistration(slot)
-        return reply(200)
+        return reply(200, contentType: nil)
     }
 
     /// Clients send `*`, `"1"`, `W/"1"` and the bare number.
@@ -67,22 +70,21 @@ extension EmulatedHub {
         }
     }
 
-    private func checkQuota() throws(Refusal) {
+    func checkQuota() throws(Refusal) {
         let limit = min(settings.registrationsMax, settings.tier.devicesMax)
         guard registrations.count < limit else { throw .forbidden("The quota of registrations is exceeded") }
-    }
-
-    private mutating func written(_ registration: Registration, _ context: CallContext) -> HubHTTPResponse {
-        entry(registration, context, place: .written)
     }
 
     private mutating func entry(
         _ registration: Registration, _ context: CallContext, place: RegistrationXML.Place
     ) -> HubHTTPResponse {
-        let address = location(context, "registrations/\(registration.id)").value
-        let body = RegistrationXML.entry(registration, address: address, place: place, at: context.now)
-        let fields = [HeaderField("ETag", "W/\"\(registration.etag)\""), HeaderField("Content-Location", address)]
-        return reply(200, fields, contentType: RegistrationXML.entryType, body: Array(body.utf8))
+        let form = RegistrationXML(era: settings.era, place: place)
+        let address = location(context, "\(form.collection)/\(registration.id)").value
+        let body = Array(form.entry(registration, address: address, at: context.now).utf8)
+        guard settings.era == .year2018 else { return reply(200, contentType: form.contentType, body: body) }
+        var fields = [HeaderField("ETag", "W/\"\(registration.etag)\"")]
+        if place == .created { fields.append(HeaderField("Content-Location", address)) }
+        return reply(200, fields, contentType: form.contentType, body: body)
     }
 
     // MARK: Lists
@@ -90,7 +92,7 @@ extension EmulatedHub {
     /// `GET /registrations`: all of them needs Manage; those of one channel need Listen.
     mutating func listRegistrations(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         guard let filter = context.target["$filter"] else {
-            guard context.rights.contains(.manage) else { throw .rightMissing }
+            guard context.rights.contains(.manage) else { throw .rightMissing(.manage, in: settings.era) }
             return try page(context) { hub, start, limit in hub.registrations.slots(from: start, limit: limit) }
         }
         let handle = try Self.handle(filter: filter)
@@ -138,8 +140,11 @@ extension EmulatedHub {
             start = slot
         }
         let found = slots(self, start, top + 1)
-        // The addresses of entries have the path and query of the list itself.
-        let base = context.request.base + context.target.rawPath
+        let form = RegistrationXML(era: settings.era, place: .listed)
+        // In 2018 the addresses of entries have the path of the list itself; they always have its query.
+        let path = context.target.segments.dropFirst().map(\.percentEncoded).joined(separator: "/")
+        let base =
+            "\(context.request.base)/\(settings.name)/\(settings.era == .year2018 ? path : form.collection)"
         let query = context.target.rawQuery.isEmpty ? "" : "?" + context.target.rawQuery
         let entries = found.prefix(top).compactMap { registrations[$0] }.map { registration in
             (registration, "\(base)/\(registration.id)\(query)")
@@ -156,8 +161,8 @@ extension EmulatedHub {
             let twice = "continuationtoken=" + token.percentEncoded
             next = base + "?" + (kept.map(String.init) + [twice]).joined(separator: "&")
         }
-        let body = RegistrationXML.feed(entries, address: base + query, next: next, at: context.now)
-        return reply(200, fields, contentType: RegistrationXML.feedType, body: Array(body.utf8))
+        let body = form.feed(entries, address: base + query, next: next, at: context.now)
+        return reply(200, fields, contentType: form.contentType, body: Array(body.utf8))
     }
 
     /// Accepts a token from the header, and one from the link, where it is encoded twice.

@@ -48,7 +48,14 @@ struct RegistrationTable: Sendable {
 
     func slot(_ id: RegistrationID) -> UInt32? { byID[id] }
 
-    func slots(handle: String) -> [UInt32] { byHandle[handle]?.all ?? [] }
+    /// The registrations of a device that is named without its platform, ascending.
+    func slots(handle: String) -> [UInt32] {
+        let exact = byHandle[handle]?.all ?? []
+        guard let upper = DeviceHandle.spellings(of: handle).dropFirst().first, let folded = byHandle[upper]?.all else {
+            return exact
+        }
+        return (exact + folded.filter { withoutTags($0)?.platform == .apple }).sorted()
+    }
 
     func slots(installation: String) -> [UInt32] { byInstallation[installation]?.all ?? [] }
 

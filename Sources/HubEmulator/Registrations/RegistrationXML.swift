@@ -2,8 +2,8 @@ import ByteText
 import NotificationHub
 
 /// Registrations as Atom entries: read as clients send them, written as in recordings of the service.
-enum RegistrationXML {
-    static let entryType = "application/atom+xml;type=entry;charset=utf-8"
+struct RegistrationXML {
+    static let entryType = "application/atom+xml; type=entry; charset=utf-8"
     static let feedType = "application/atom+xml; type=feed; charset=utf-8"
     static let namespace = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
     static let instance = "http://www.w3.org/2001/XMLSchema-instance"
@@ -33,9 +33,16 @@ enum RegistrationXML {
     ) throws(Refusal) -> Registration {
         let entry: XMLElement
         do { entry = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
-        guard entry.localName == "entry", let content = entry.child("content"),
-            let description = content.elements.first ?? nested(content)
-        else { throw .badRequest("The body must be an Atom entry with a registration description in its content") }
+        return try read(entry, id: id, tagsMax: tagsMax, templates: &templates)
+    }
+
+    /// Reads an entry, or a description by itself.
+    static func read(
+        _ entry: XMLElement, id: RegistrationID, tagsMax: Int, templates: inout TemplateCache
+    ) throws(Refusal) -> Registration {
+        guard let description = entry.localName == "entry" ? self.description(in: entry) : entry else {
+            throw .badRequest("The body must be an Atom entry with a registration description in its content")
+        }
         // An old iOS library names the kind in an attribute.
         let kind = description.attribute("type").map { XMLElement.localPart($0) } ?? description.localName
         let suffix = "RegistrationDescription"
@@ -57,8 +64,9 @@ enum RegistrationXML {
     }
 
     /// The iOS library sends the description as text of a `text/xml` content.
-    private static func nested(_ content: XMLElement) -> XMLElement? {
-        try? XMLReader.read(Array(content.text.trimmed.utf8))
+    private static func description(in entry: XMLElement) -> XMLElement? {
+        guard let content = entry.child("content") else { return nil }
+        return content.elements.first ?? (try? XMLReader.read(Array(content.text.trimmed.utf8)))
     }
 
     private static func unknown(_ kind: Substring) -> Refusal {
@@ -75,6 +83,7 @@ enum RegistrationXML {
             guard isHex, registration.handle.utf8.count.isMultiple(of: 2) else {
                 throw .badRequest("DeviceToken must be an even number of hexadecimal digits")
             }
+            registration.handle = DeviceHandle.kept(registration.handle, on: .apple)
         case .windows, .windowsphone:
             registration.handle = text("ChannelUri")
             let tile = text("SecondaryTileName")
@@ -140,59 +149,74 @@ enum RegistrationXML {
 
     // MARK: Writing
 
-    /// The place of an entry: times differ between single answers and lists.
+    /// The answer that an entry is written for.
     enum Place {
-        case written, read
+        case created, replaced, read, listed
     }
 
-    static func entry(
-        _ registration: Registration, address: String, place: Place, at now: HubTime, namespaces: Bool = true
-    )
-        -> String
-    {
+    let era: APIEra
+    let place: Place
+
+    private var isWritten: Bool { place == .created || place == .replaced }
+
+    /// The segment of an entry's address.
+    var collection: String { isWritten || era == .year2018 ? "registrations" : "resources" }
+
+    /// Today's service labels only what a client has written as Atom.
+    var contentType: String {
+        if era == .year2023, !isWritten { return "application/xml" }
+        return place == .listed ? Self.feedType : Self.entryType
+    }
+
+    private static let atom = "http://www.w3.org/2005/Atom"
+    private static let metadata = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+
+    private var emptyEnd: String { era == .year2018 ? "/>" : " />" }
+
+    func entry(_ registration: Registration, address: String, at now: HubTime) -> String {
         let time = now.iso()
         let url = XMLText.escaped(address)
-        var out = "<entry a:etag=\"W/&quot;\(registration.etag)&quot;\""
-        if namespaces {
-            out += " xmlns=\"http://www.w3.org/2005/Atom\""
-            out += " xmlns:a=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\""
+        let etag = "W/&quot;\(registration.etag)&quot;"
+        var out = "<entry "
+        switch (era, place) {
+        case (.year2018, .listed): out += "a:etag=\"\(etag)\" xmlns:a=\"\(Self.metadata)\">"
+        case (.year2018, _): out += "a:etag=\"\(etag)\" xmlns=\"\(Self.atom)\" xmlns:a=\"\(Self.metadata)\">"
+        case (.year2023, .listed): out += "p2:etag=\"\(etag)\" xmlns:p2=\"\(Self.metadata)\">"
+        case (.year2023, _): out += "p1:etag=\"\(etag)\" xmlns:p1=\"\(Self.metadata)\" xmlns=\"\(Self.atom)\">"
         }
-        out += "><id>\(url)</id><title type=\"text\">\(registration.id)</title><published>\(time)</published>"
-        out += "<updated>\(time)</updated><link rel=\"self\" href=\"\(url)\"/><content type=\"application/xml\">"
-        out += description(registration, place: place)
-        return out + "</content></entry>"
+        out += "<id>\(url)</id><title type=\"text\">\(registration.id)</title><published>\(time)</published>"
+        out += "<updated>\(time)</updated><link rel=\"self\" href=\"\(url)\"\(emptyEnd)"
+        out += "<content type=\"application/xml\">"
+        return out + description(registration) + "</content></entry>"
     }
 
-    static func feed(
+    func feed(
         _ entries: [(registration: Registration, address: String)], address: String, next: String?, at now: HubTime
     ) -> String {
         let url = XMLText.escaped(address)
-        var out = "<feed xmlns=\"http://www.w3.org/2005/Atom\""
-        out += " xmlns:a=\"http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\">"
-        out += "<title type=\"text\">Registrations</title><id>\(url)</id>"
-        out += "<updated>\(now.iso())</updated><link rel=\"self\" href=\"\(url)\"/>"
-        if let next { out += "<link rel=\"next\" href=\"\(XMLText.escaped(next))\"/>" }
-        for (registration, address) in entries {
-            out += entry(registration, address: address, place: .read, at: now, namespaces: false)
-        }
+        var out = "<feed xmlns=\"\(Self.atom)\"><title type=\"text\">Registrations</title><id>\(url)</id>"
+        out += "<updated>\(now.iso())</updated><link rel=\"self\" href=\"\(url)\"\(emptyEnd)"
+        if let next { out += "<link rel=\"next\" href=\"\(XMLText.escaped(next))\"\(emptyEnd)" }
+        for (registration, address) in entries { out += entry(registration, address: address, at: now) }
         return out + "</feed>"
     }
 
-    private static func description(_ registration: Registration, place: Place) -> String {
-        let kind = word(registration.platform) + (registration.template == nil ? "" : "Template")
+    func description(_ registration: Registration) -> String {
+        let kind = Self.word(registration.platform) + (registration.template == nil ? "" : "Template")
         let name = kind + "RegistrationDescription"
-        let never = registration.installation == nil ? 3 : 7
-        let expires = registration.expires.iso(
-            fractionDigits: never, suffix: place == .written ? "" : "Z")
-        var out = "<\(name) xmlns=\"\(namespace)\" xmlns:i=\"\(instance)\"><ETag>\(registration.etag)</ETag>"
+        let digits = era == .year2018 && registration.installation == nil ? 3 : 7
+        let expires = registration.expires.iso(fractionDigits: digits, suffix: isWritten ? "" : "Z")
+        var namespaces = ["xmlns=\"\(Self.namespace)\"", "xmlns:i=\"\(Self.instance)\""]
+        if era == .year2023 { namespaces.reverse() }
+        var out = "<\(name) \(namespaces.joined(separator: " "))><ETag>\(registration.etag)</ETag>"
         out += "<ExpirationTime>\(expires)</ExpirationTime><RegistrationId>\(registration.id)</RegistrationId>"
-        if !registration.tags.isEmpty { out += element("Tags", registration.tags.joined(separator: ",")) }
+        if !registration.tags.isEmpty { out += Self.element("Tags", registration.tags.joined(separator: ",")) }
         if !registration.variables.isEmpty {
             let members = registration.variables.map { JSONTree.Member($0.name, .string($0.value)) }
-            out += element("PushVariables", String(decoding: JSONTree.object(members).bytes, as: UTF8.self))
+            out += Self.element("PushVariables", String(decoding: JSONTree.object(members).bytes, as: UTF8.self))
         }
-        out += handle(registration)
-        if let template = registration.template { out += self.template(template, registration) }
+        out += Self.handle(registration)
+        if let template = registration.template { out += Self.template(template, registration) }
         return out + "</\(name)>"
     }
 

@@ -122,7 +122,9 @@ extension EmulatedHub {
             number: delivered.total + 1, time: now, messageID: id, platform: platform, handle: handle,
             registrationID: registration.map { "\($0.id)" }, templateName: registration?.templateName, headers: headers,
             body: body, outcome: outcome)
-        delivered.append(delivery, weight: body.count + 200)
+        delivered.append(delivery, weight: delivery.weight)
+        record(.delivery(delivery))
+        report(delivery, of: registration)
         return delivery
     }
 
@@ -141,7 +143,9 @@ extension EmulatedHub {
 
     /// The notifications handed to one device that are still kept, oldest first.
     public func deliveries(to handle: String) -> [PushedNotification] {
-        delivered.entries(after: 0, limit: .max).lazy.map(\.entry).filter { $0.handle == handle }
+        delivered.entries(after: 0, limit: .max).lazy.map(\.entry).filter {
+            DeviceHandle.names(handle, $0.handle, on: $0.platform)
+        }
     }
 
     /// The ids of the device's registrations.
@@ -151,7 +155,8 @@ extension EmulatedHub {
 
     /// Sets the platform's outcome for pushes to a handle; `nil` restores success. At most 10,000 are kept.
     public mutating func setOutcome(_ outcome: PushOutcome?, handle: String) {
-        if outcome == nil || deviceOutcomes[handle] != nil || deviceOutcomes.count < 10_000 {
+        for handle in DeviceHandle.spellings(of: handle)
+        where outcome == nil || deviceOutcomes[handle] != nil || deviceOutcomes.count < 10_000 {
             deviceOutcomes[handle] = outcome
         }
     }

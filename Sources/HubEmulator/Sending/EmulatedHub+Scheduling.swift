@@ -15,7 +15,7 @@ extension EmulatedHub {
 
     /// `POST /schedulednotifications`: 5 minutes to 7 days ahead, Standard tier.
     mutating func schedule(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
-        guard settings.tier.hasTelemetry else { throw .forbidden("Scheduled notifications need the Standard tier") }
+        try requireStandard("A scheduled notification")
         try throttle(context)
         guard let text = context.request.headers["ServiceBusNotification-ScheduleTime"],
             let due = HubTime(clientText: text.trimmed)
@@ -29,7 +29,9 @@ extension EmulatedHub {
         }
         var submission = try taggedSubmission(context, kind: .scheduled)
         submission.due = due
-        let id = notificationID(at: context.now).split(separator: "-").joined(separator: "_") + "_QNHQueue"
+        // No later form of these ids was recorded.
+        let id =
+            notificationID(at: context.now, era: .year2018).split(separator: "-").joined(separator: "_") + "_QNHQueue"
         let number = log(submission, id: id, context, state: .scheduled)
         wait(ScheduledSend(due: due, number: number, id: id, submission: submission))
         return reply(201, [location(context, "schedulednotifications/\(id)")])

@@ -8,9 +8,7 @@ extension EmulatedHub {
         let isDirect = context.target.hasFlag("direct")
         let submission = isDirect ? try directSubmission(context) : try taggedSubmission(context, kind: .send)
         if context.target.hasFlag("test") { return try testSend(submission, context) }
-        let id = try accept(submission, context)
-        guard settings.tier.hasTelemetry else { return reply(201) }
-        return reply(201, [location(context, "messages/\(id)", flags: isDirect ? "&direct" : "")])
+        return accepted(try accept(submission, context), context, flags: isDirect ? "&direct" : "")
     }
 
     private func directSubmission(_ context: CallContext) throws(Refusal) -> Submission {
@@ -35,8 +33,8 @@ extension EmulatedHub {
             format: format, contentType: headers["Content-Type"], headers: headers, body: context.request.body,
             isDirect: kind == .direct)
         return Submission(
-            kind: kind, format: format, audience: audience, content: content, headers: Submission.forwarded(headers),
-            body: context.request.body)
+            kind: kind, format: format, audience: audience.kept(on: format), content: content,
+            headers: Submission.forwarded(headers), body: context.request.body)
     }
 
     /// Versions before 2020-06 answer 403 with `Retry-After` instead of 429.
@@ -99,11 +97,9 @@ extension EmulatedHub {
             format: format, contentType: parts.contentType ?? format.contentType, headers: headers, body: parts.payload,
             isDirect: false)
         let submission = Submission(
-            kind: .batch, format: format, audience: .handles(parts.handles), content: content,
+            kind: .batch, format: format, audience: Audience.handles(parts.handles).kept(on: format), content: content,
             headers: Submission.forwarded(headers), body: parts.payload)
-        let id = try accept(submission, context)
-        let fields = settings.tier.hasTelemetry ? [location(context, "messages/\(id)", flags: "&direct")] : []
-        return reply(201, fields)
+        return accepted(try accept(submission, context), context, flags: "&direct")
     }
 }
 
@@ -136,8 +132,7 @@ extension EmulatedHub {
             }
         }
         testDeliveries += deliveries
-        let fields = settings.tier.hasTelemetry ? [location(context, "messages/\(id)", flags: "&test")] : []
-        return reply(201, fields, body: Array(Self.outcome(deliveries).utf8))
+        return accepted(id, context, flags: "&test", body: Array(Self.outcome(deliveries).utf8))
     }
 
     private static func outcome(_ deliveries: [PushedNotification]) -> String {

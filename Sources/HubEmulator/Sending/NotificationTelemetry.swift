@@ -82,7 +82,8 @@ public struct NotificationTelemetry: Sendable, Hashable {
     ]
 
     /// `NotificationDetails` for a send.
-    static func xml(_ message: ReceivedMessage, location: String) -> String {
+    /// - Parameter errorDetails: the address of what the platforms said of refused pushes.
+    static func xml(_ message: ReceivedMessage, location: String, errorDetails: String? = nil) -> String {
         let telemetry = message.telemetry
         let time = { (time: HubTime) in time.iso(fractionDigits: 3) }
         var out = "<NotificationDetails xmlns=\"\(RegistrationXML.namespace)\" xmlns:i=\"\(RegistrationXML.instance)\">"
@@ -106,6 +107,7 @@ public struct NotificationTelemetry: Sendable, Hashable {
             }
             out += "</\(name)>"
         }
+        if let errorDetails { out += "<PnsErrorDetailsUri>\(XMLText.escaped(errorDetails))</PnsErrorDetailsUri>" }
         return out + "</NotificationDetails>"
     }
 

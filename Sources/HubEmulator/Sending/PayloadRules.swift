@@ -25,7 +25,8 @@ enum PayloadRules {
         case .apple:
             try checkApple(headers)
             try checkObject(body)
-        case .gcm, .fcmv1, .adm, .xiaomi: try checkObject(body)
+        case .fcmv1: try FCMMessage.check(try json(body))
+        case .gcm, .adm, .xiaomi: try checkObject(body)
         case .baidu:
             if let type = headers["X-Baidu-Message-Type"], type != "0", type != "1" {
                 throw .badRequest("X-Baidu-Message-Type must be 0 or 1")

@@ -18,6 +18,9 @@ public struct PushedNotification: Sendable {
     public var body: [UInt8]
     public var outcome: PushOutcome
 
+    /// The memory it takes, in bytes.
+    var weight: Int { body.count + 200 }
+
     public var json: JSONTree {
         var members: [JSONTree.Member] = [
             .init("number", .integer(number)), .init("time", .string(time.description)),
@@ -32,6 +35,24 @@ public struct PushedNotification: Sendable {
             members.append(.init("bodyBase64", .string(Base64.encode(body))))
         }
         return .object(members)
+    }
+}
+
+extension PushedNotification {
+    /// Reads the form that `json` writes; `nil` for anything else.
+    public init?(json: JSONTree) {
+        guard let number = json["number"]?.integer, number > 0,
+            let time = json["time"]?.string.flatMap(HubTime.init(clientText:)),
+            let messageID = json["messageId"]?.string, let handle = json["handle"]?.string,
+            let platform = json["platform"]?.string.flatMap({ NotificationFormat(headerValue: $0) }),
+            let outcome = json["outcome"]?.string.flatMap(PushOutcome.init(rawValue:)),
+            case .object(let fields)? = json["headers"],
+            let body = json["body"]?.string.map({ Array($0.utf8) }) ?? json["bodyBase64"]?.string.flatMap(Base64.decode)
+        else { return nil }
+        self.init(
+            number: number, time: time, messageID: messageID, platform: platform, handle: handle,
+            registrationID: json["registrationId"]?.string, templateName: json["template"]?.string,
+            headers: fields.map { HeaderField($0.name, $0.value.string ?? "") }, body: body, outcome: outcome)
     }
 }
 

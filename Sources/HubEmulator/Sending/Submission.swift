@@ -43,6 +43,12 @@ enum Audience: Sendable, Hashable {
     /// A direct or batch send.
     case handles([String])
 
+    /// With the handles as the hub keeps those of the format's platform.
+    func kept(on format: NotificationFormat) -> Audience {
+        guard case .handles(let handles) = self else { return self }
+        return .handles(handles.map { DeviceHandle.kept($0, on: format) })
+    }
+
     init(tagsHeader: String?) throws(Refusal) {
         guard let tagsHeader else {
             self = .everyone

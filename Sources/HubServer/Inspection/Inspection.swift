@@ -17,7 +17,7 @@ struct Inspection: Sendable {
     static func isInspection(_ target: String) -> Bool { target.hasPrefix("/_emulator/") }
 
     /// True when the caller may use this interface.
-    func admits(_ caller: Caller) -> Bool { allowsRemote || caller.isLocal }
+    func admits(_ caller: Caller) -> Bool { caller.isLocal || allowsRemote && caller.isInvited }
 
     /// - Precondition: the caller is admitted.
     func reply(to request: HubHTTPRequest) async -> HubHTTPResponse {
@@ -27,6 +27,9 @@ struct Inspection: Sendable {
         case ("GET", "count"):
             return Self.json(.object([.init("count", .integer(hub.withHub { $0.received.total }))]))
         case ("GET", "status"): return status()
+        case ("GET", "storage"):
+            let base = (request.isSecure ? "https://" : "http://") + (request.headers["Host"] ?? "")
+            return Self.json(.object([.init("jobs", .string(hub.jobsContainerURL(base: base)))]))
         case ("GET", "messages"): return messages(query)
         case ("GET", "faults"): return Self.json(.array(hub.withHub { $0.faults }.map(\.json)))
         case ("POST", "faults"): return addFaults(request)

@@ -4,17 +4,20 @@ import HubEmulator
 import NotificationHub
 import Synchronization
 
-/// The hub's registrations, installations and recent sends in one SQLite file, safe against a killed process.
+/// The hubs with their registrations, installations, recent sends and deliveries in one SQLite file, safe against a killed process.
 final class HubStore: Sendable {
     private let database: DatabaseQueue
     /// Held while changes are taken from the hub and written, so that they are written in order. Callers that waited
     /// for the lock find nothing left to write: one transaction serves them all.
     private let writing = Mutex<Int>(0)
     private let messagesKept: Int
+    /// Deliveries of each hub in the file, at most.
+    private static let deliveriesKept = 10_000
     private let path: String
 
     /// Opens the file for this process alone, until the process ends: two hubs would overwrite what the other one holds.
-    init(path: String, messagesKept: Int) throws(HubServerProblem) {
+    /// - Parameter hub: the hub that an older file, which knew only one and not its name, is about.
+    init(path: String, hub: HubName, messagesKept: Int) throws(HubServerProblem) {
         self.messagesKept = messagesKept
         self.path = path
         do {
@@ -37,70 +40,114 @@ final class HubStore: Sendable {
                             primaryKey TEXT NOT NULL, secondaryKey TEXT);
                         """)
             }
+            migrator.registerMigration("2") { try Self.nameHubs($0, first: hub) }
             try migrator.migrate(database)
         } catch {
             throw Self.problem(error, path)
         }
     }
 
-    /// The rules with their keys, so that connection strings stay valid across a restart.
-    func rules() throws(HubServerProblem) -> [AccessRule] {
-        do {
-            return try database.read { database in
-                try Row.fetchAll(database, sql: "SELECT * FROM rules ORDER BY position").map { row in
-                    AccessRule(
-                        name: row["name"], primaryKey: AccessKey(row["primaryKey"]),
-                        secondaryKey: (row["secondaryKey"] as String?).map { AccessKey($0) },
-                        rights: AccessRule.Rights(rawValue: row["rights"]))
-                }
-            }
-        } catch {
-            throw Self.problem(error, path)
+    /// Gives every row the hub it belongs to. The namespace has the empty name.
+    private static func nameHubs(_ database: Database, first hub: HubName) throws {
+        let rules = try Row.fetchAll(database, sql: "SELECT * FROM rules ORDER BY position").map { row in
+            AccessRule(
+                name: row["name"], primaryKey: AccessKey(row["primaryKey"]),
+                secondaryKey: (row["secondaryKey"] as String?).map { AccessKey($0) },
+                rights: AccessRule.Rights(rawValue: row["rights"]))
         }
+        try database.execute(
+            sql: """
+                CREATE TABLE hubs (
+                    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, description BLOB NOT NULL);
+                CREATE TABLE deliveries (
+                    hub INTEGER NOT NULL REFERENCES hubs (number) ON DELETE CASCADE, number INTEGER NOT NULL,
+                    json BLOB NOT NULL, PRIMARY KEY (hub, number)) WITHOUT ROWID;
+                DROP TABLE rules;
+                """)
+        for (table, columns) in [
+            ("registrations", "id TEXT NOT NULL, etag INTEGER NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (hub, id)"),
+            ("installations", "id TEXT NOT NULL, json BLOB NOT NULL, PRIMARY KEY (hub, id)"),
+            ("messages", "number INTEGER NOT NULL, json BLOB NOT NULL, PRIMARY KEY (hub, number)"),
+        ] {
+            try database.execute(
+                sql: """
+                    ALTER TABLE \(table) RENAME TO old;
+                    CREATE TABLE \(table) (
+                        hub INTEGER NOT NULL REFERENCES hubs (number) ON DELETE CASCADE, \(columns)) WITHOUT ROWID;
+                    INSERT INTO \(table) SELECT 1, * FROM old;
+                    DROP TABLE old;
+                    """)
+        }
+        guard !rules.isEmpty else { return }
+        try save(HubDescription(rules: rules, at: HubTime(milliseconds: 0)).stored, hub.text, database)
     }
 
-    func save(_ rules: [AccessRule]) throws(HubServerProblem) {
-        do {
-            try database.write { database in
-                try database.execute(sql: "DELETE FROM rules")
-                for (position, rule) in rules.enumerated() {
-                    try database.execute(
-                        sql: "INSERT INTO rules VALUES (?, ?, ?, ?, ?)",
-                        arguments: [
-                            position, rule.name, rule.rights.rawValue, rule.primaryKey.revealed,
-                            rule.secondaryKey?.revealed,
-                        ])
-                }
-            }
-        } catch {
-            throw Self.problem(error, path)
-        }
-    }
-
-    /// Restores everything stored into the hub.
-    func restore(into hub: inout EmulatedHub) throws(HubServerProblem) {
-        do {
-            var restored = hub
+    /// A hub with its keys, so that connection strings stay valid across a restart.
+    /// - Parameter hub: `nil` for the namespace itself.
+    func description(of hub: HubName?) throws(HubServerProblem) -> HubDescription? {
+        try inFile {
             try database.read { database in
-                let registrations = try Row.fetchCursor(database, sql: "SELECT * FROM registrations")
-                while let row = try registrations.next() {
-                    _ = restored.restoreRegistration(
-                        id: row["id"], etag: row["etag"], entry: Array(row["entry"] as Data))
+                try Data.fetchOne(
+                    database, sql: "SELECT description FROM hubs WHERE name = ?", arguments: [hub?.text ?? ""])
+            }.flatMap { HubDescription(stored: Array($0)) }
+        }
+    }
+
+    /// Restores everything stored, and stores the hubs themselves as they are now.
+    func restore(into hubs: inout EmulatedNamespace) throws(HubServerProblem) {
+        var restored = hubs
+        try inFile {
+            try database.write { database in
+                for (name, description) in restored.descriptions {
+                    try Self.save(description.stored, name?.text ?? "", database)
                 }
-                let installations = try Row.fetchCursor(database, sql: "SELECT * FROM installations ORDER BY id")
-                while let row = try installations.next() {
-                    _ = restored.restoreInstallation(id: row["id"], json: Array(row["json"] as Data))
+                let others = try Row.fetchAll(database, sql: "SELECT name, description FROM hubs WHERE name <> ''")
+                for row in others {
+                    guard let name = try? HubName(row["name"] as String),
+                        let description = HubDescription(stored: Array(row["description"] as Data))
+                    else { continue }
+                    restored.addHub(name, description)
                 }
-                let messages = try Row.fetchCursor(database, sql: "SELECT * FROM messages ORDER BY number")
-                while let row = try messages.next() {
-                    let json = JSONTree(parsing: Array(row["json"] as Data))
-                    if let message = json.flatMap(ReceivedMessage.init(json:)) { restored.restore(message) }
+                for name in restored.hubNames {
+                    _ = try restored.withHub(name) { hub in
+                        Result { try Self.restore(&hub, database) }
+                    }?.get()
                 }
             }
-            hub = restored
-        } catch {
-            throw Self.problem(error, path)
         }
+        hubs = restored
+    }
+
+    private static func restore(_ hub: inout EmulatedHub, _ database: Database) throws {
+        let key: StatementArguments = [hub.settings.name.text]
+        let rows = { (table: String, order: String) in
+            try Row.fetchCursor(
+                database,
+                sql: "SELECT \(table).* FROM \(table) JOIN hubs ON hub = hubs.number WHERE name = ? ORDER BY \(order)",
+                arguments: key)
+        }
+        let registrations = try rows("registrations", "id")
+        while let row = try registrations.next() {
+            _ = hub.restoreRegistration(id: row["id"], etag: row["etag"], entry: Array(row["entry"] as Data))
+        }
+        let installations = try rows("installations", "id")
+        while let row = try installations.next() {
+            _ = hub.restoreInstallation(id: row["id"], json: Array(row["json"] as Data))
+        }
+        let deliveries = try rows("deliveries", "deliveries.number")
+        while let row = try deliveries.next() {
+            let json = JSONTree(parsing: Array(row["json"] as Data))
+            if let delivery = json.flatMap(PushedNotification.init(json:)) { hub.restore(delivery) }
+        }
+        let messages = try rows("messages", "messages.number")
+        while let row = try messages.next() {
+            let json = JSONTree(parsing: Array(row["json"] as Data))
+            if let message = json.flatMap(ReceivedMessage.init(json:)) { hub.restore(message) }
+        }
+    }
+
+    private func inFile<Value>(_ body: () throws -> Value) throws(HubServerProblem) -> Value {
+        do { return try body() } catch { throw Self.problem(error, path) }
     }
 
     /// Changes after this are not stored.
@@ -128,13 +175,13 @@ final class HubStore: Sendable {
     }
 
     /// Stores the changes from `takeChanges`.
-    func write(_ takeChanges: () -> [HubChange]) {
+    func write(_ takeChanges: () -> [NamespaceChange]) {
         writing.withLock { failures in
             let changes = takeChanges()
             guard !changes.isEmpty else { return }
             do {
                 try database.write { database in
-                    for change in changes { try Self.write(change, database, messagesKept: messagesKept) }
+                    for change in changes { try write(change.change, of: change.hub.text, database) }
                 }
             } catch {
                 // A full disk must not stop the hub; its state in memory stays valid.
@@ -143,23 +190,45 @@ final class HubStore: Sendable {
         }
     }
 
-    private static func write(_ change: HubChange, _ database: Database, messagesKept: Int) throws {
+    private func write(_ change: HubChange, of hub: String, _ database: Database) throws {
+        let run = { (sql: String, arguments: StatementArguments) in
+            try database.cachedStatement(sql: sql).execute(arguments: arguments)
+        }
+        let number = "(SELECT number FROM hubs WHERE name = ?)"
         switch change {
         case .registration(let id, let etag, let entry?):
-            try database.cachedStatement(sql: "INSERT OR REPLACE INTO registrations VALUES (?, ?, ?)")
-                .execute(arguments: [id, etag, Data(entry)])
+            try run("INSERT OR REPLACE INTO registrations VALUES (\(number), ?, ?, ?)", [hub, id, etag, Data(entry)])
         case .registration(let id, _, nil):
-            try database.cachedStatement(sql: "DELETE FROM registrations WHERE id = ?").execute(arguments: [id])
+            try run("DELETE FROM registrations WHERE hub = \(number) AND id = ?", [hub, id])
         case .installation(let id, let json?):
-            try database.cachedStatement(sql: "INSERT OR REPLACE INTO installations VALUES (?, ?)")
-                .execute(arguments: [id, Data(json)])
+            try run("INSERT OR REPLACE INTO installations VALUES (\(number), ?, ?)", [hub, id, Data(json)])
         case .installation(let id, nil):
-            try database.cachedStatement(sql: "DELETE FROM installations WHERE id = ?").execute(arguments: [id])
+            try run("DELETE FROM installations WHERE hub = \(number) AND id = ?", [hub, id])
         case .message(let message):
-            try database.cachedStatement(sql: "INSERT OR REPLACE INTO messages VALUES (?, ?)")
-                .execute(arguments: [message.number, Data(message.json.bytes)])
-            try database.cachedStatement(sql: "DELETE FROM messages WHERE number <= ?")
-                .execute(arguments: [message.number - messagesKept])
+            try run(
+                "INSERT OR REPLACE INTO messages VALUES (\(number), ?, ?)",
+                [hub, message.number, Data(message.json.bytes)])
+            try run(
+                "DELETE FROM messages WHERE hub = \(number) AND number <= ?", [hub, message.number - messagesKept])
+        case .delivery(let delivery):
+            try run(
+                "INSERT OR REPLACE INTO deliveries VALUES (\(number), ?, ?)",
+                [hub, delivery.number, Data(delivery.json.bytes)])
+            try run(
+                "DELETE FROM deliveries WHERE hub = \(number) AND number <= ?",
+                [hub, delivery.number - Self.deliveriesKept])
+        case .description(let description?): try Self.save(description, hub, database)
+        case .description(nil):
+            // What belongs to it goes with it.
+            try run("DELETE FROM hubs WHERE name = ?", [hub])
         }
+    }
+
+    private static func save(_ description: [UInt8], _ hub: String, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO hubs (name, description) VALUES (?, ?)
+                ON CONFLICT (name) DO UPDATE SET description = excluded.description
+                """, arguments: [hub, Data(description)])
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import ByteText
 import Foundation
 import HTTPServing
+import HubEmulator
 import HubServer
 import NewswireSettings
 import NotificationHub
@@ -20,6 +21,9 @@ struct HubCommand: AsyncParsableCommand {
               NEWSWIRE_HUB_CONNECTION_STRING='Endpoint=…' \\
                 newswire run --config newswire.yaml
 
+            Clients can make more hubs with the namespace's connection string; page and inspection show the first \
+            one. Registration jobs read and write files in a storage container that the hub itself serves.
+
             With --tls it uses https, which many client libraries require; --write-certificate saves the \
             certificate that clients then have to trust (hub.trustRoots, or device --trust-roots).
 
@@ -34,7 +38,10 @@ struct HubCommand: AsyncParsableCommand {
     var connectionString: String?
 
     @Option(
-        help: ArgumentHelp("Keep registrations and messages in this file across restarts.", valueName: "file"),
+        help: ArgumentHelp(
+            "Keep all hubs in this file across restarts: keys, registrations, messages, and the last 10,000 deliveries "
+                + "of each for devices that were away. Jobs, their files and feedback are not kept.",
+            valueName: "file"),
         completion: .file())
     var store: String?
     @Option(
@@ -49,6 +56,14 @@ struct HubCommand: AsyncParsableCommand {
     var privateKey: String?
     @Option(help: ArgumentHelp("Save the new certificate to this file.", valueName: "file"), completion: .file())
     var writeCertificate: String?
+    @Flag(
+        help: """
+            Let callers from other machines use /_emulator and the page, by this machine's address or a name without \
+            a dot; for containers.
+            """)
+    var remoteInspection = false
+
+    @OptionGroup var behaviour: HubBehaviour
 
     func validate() throws {
         guard (certificate == nil) == (privateKey == nil) else {
@@ -70,6 +85,8 @@ struct HubCommand: AsyncParsableCommand {
                 host: address.host, port: address.port, hubName: try HubName(name),
                 connectionString: try connectionString.map { try ConnectionString(parsing: $0) })
             settings.storePath = store
+            settings.allowsRemoteInspection = remoteInspection
+            settings.configure = try behaviour.configuration()
             settings.devices = devices
             if let certificate, let privateKey {
                 settings.security = .files(certificate: certificate, key: privateKey)
@@ -77,6 +94,8 @@ struct HubCommand: AsyncParsableCommand {
                 settings.security = .selfSigned
             }
             return settings
+        } catch let error as ValidationError {
+            throw error
         } catch {
             throw ValidationError("\(error)")
         }
@@ -96,7 +115,7 @@ struct HubCommand: AsyncParsableCommand {
             let handlers = StopSignals { signalled.finish() }
             let hub = try await server.start()
             do {
-                try Terminal.standardOutput.line(Self.greeting(hub.address))
+                try Terminal.standardOutput.line(Self.greeting(hub))
             } catch {
                 await hub.stop()
                 throw error
@@ -111,13 +130,18 @@ struct HubCommand: AsyncParsableCommand {
     }
 
     /// The connection strings for clients. Their keys are this hub's own and of no use elsewhere.
-    private static func greeting(_ address: HubAddress) -> String {
+    private static func greeting(_ hub: RunningHub) -> String {
+        let address = hub.address
         var lines = [
             "hub \(address.hubName) at \(address.connectionString.endpoint)", "", address.connectionString.revealed,
         ]
         if let listen = address.listenConnectionString {
             lines += ["", "for apps, with the Listen right only:", listen.revealed]
         }
+        if let namespace = address.namespaceConnectionString {
+            lines += ["", "for the whole namespace, to make and delete hubs:", namespace.revealed]
+        }
+        lines += ["", "the storage container for the files of registration jobs:", hub.jobsContainerURL]
         return lines.joined(separator: "\n")
     }
 }

@@ -16,7 +16,7 @@ public struct AccessKey: Sendable {
     }
 
     /// The base64 of the HMAC-SHA256 of `text`.
-    func signature(of text: String) -> String {
+    package func signature(of text: String) -> String {
         let key = SymmetricKey(data: Array(revealed.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
         // As bytes: as a sequence it would allocate for each of them.

@@ -1,7 +1,8 @@
 import ByteText
 
 /// The body of a hub's error: `<Error><Code>404</Code><Detail>…</Detail></Error>`, where the detail is
-/// `{message}.TrackingId:{id},TimeStamp:{M/d/yyyy h:mm:ss AM|PM}`.
+/// `{message}.TrackingId:{id},TimeStamp:{M/d/yyyy h:mm:ss AM|PM}`. Back ends since 2022 write a blank before
+/// `TrackingId` and `+00:00` after the time.
 ///
 /// It may be missing, or be a proxy's page instead, so no decision depends on it.
 public struct ErrorBody: Sendable, Hashable {
@@ -15,6 +16,7 @@ public struct ErrorBody: Sendable, Hashable {
     public var code: Int?
     /// Trimmed, on one line; `nil` when empty.
     public var detail: String?
+    private var isRecent = false
 
     public init(code: Int?, detail: String?) {
         self.code = code
@@ -26,8 +28,16 @@ public struct ErrorBody: Sendable, Hashable {
     ///   - message: may end in a full stop; the service then writes two.
     ///   - trackingID: a GUID, with `_G{n}` behind it on older back ends.
     ///   - now: Unix seconds.
-    public init(status: Int, message: String, trackingID: String, at now: Int64) {
-        self.init(code: status, detail: "\(message).TrackingId:\(trackingID),TimeStamp:\(Self.timeStamp(now))")
+    ///   - isRecent: true for the form of back ends since 2022.
+    public init(status: Int, message: String, trackingID: String, at now: Int64, isRecent: Bool = false) {
+        let tail = "TrackingId:\(trackingID),TimeStamp:\(Self.timeStamp(now))"
+        if isRecent {
+            let stop = message.isEmpty ? "" : message.hasSuffix(".") ? " " : ". "
+            self.init(code: status, detail: message + stop + tail + " +00:00")
+        } else {
+            self.init(code: status, detail: "\(message).\(tail)")
+        }
+        self.isRecent = isRecent
     }
 
     /// The service's message, without the tracking id and the time after it.
@@ -47,7 +57,9 @@ public struct ErrorBody: Sendable, Hashable {
 
     /// Appends the body. Characters that XML cannot hold are replaced.
     public func write(into bytes: inout [UInt8]) {
-        bytes += "<Error><Code>".utf8
+        bytes += "<Error".utf8
+        if isRecent { bytes += " xmlns:i=\"http://www.w3.org/2001/XMLSchema-instance\"".utf8 }
+        bytes += "><Code>".utf8
         bytes += (code.map { "\($0)" } ?? "").utf8
         bytes += "</Code><Detail>".utf8
         XMLText.append(detail ?? "", in: .content, to: &bytes)

@@ -1,0 +1,180 @@
+import ByteText
+public import NotificationHub
+
+/// A namespace as a value: its hubs, and the calls that make, list and delete them. Time is an argument.
+///
+/// The first hub is the one that the server was started with; inspection and the page show it.
+public struct EmulatedNamespace: Sendable {
+    /// Hubs at most, as in Azure.
+    public static let hubsMax = 100
+    /// Names that begin so are the emulator's own.
+    static let ownPrefix = "_"
+    /// The default rule of a namespace: all rights on all hubs.
+    public static let ruleName = "RootManageSharedAccessKey"
+
+    var hubs: [EmulatedHub]
+    /// Answers for the namespace itself, and in place of the first hub when all are deleted.
+    var itself: EmulatedHub
+    var changes: [NamespaceChange] = []
+    var blobs = BlobStore()
+    let storageKey: AccessKey
+    /// The id of feeds, and a number for each of them and their entries.
+    let feedID: String
+    var feedNumber = 0
+    let settings: HubSettings
+    private let makeKey: @Sendable () -> AccessKey
+
+    /// - Parameters:
+    ///   - first: its settings are those of later hubs too, with less room.
+    ///   - description: of the first hub.
+    ///   - makeKey: makes the keys of new hubs. They are secrets, so they must not come from a seed.
+    public init(first: EmulatedHub, _ description: HubDescription, makeKey: @escaping @Sendable () -> AccessKey) {
+        var settings = first.settings
+        storageKey = makeKey()
+        settings.storageKey = storageKey
+        self.settings = settings
+        self.makeKey = makeKey
+        var own = settings
+        (own.rules, own.seed) = ([], own.seed &+ 1)
+        // No hub has this name, so nothing below it is found.
+        if let name = try? HubName(Self.ownPrefix) { own.name = name }
+        itself = EmulatedHub(settings: own)
+        feedID = itself.trackingID()
+        hubs = [first]
+        hubs[0].join(description, storageKey: storageKey)
+    }
+
+    // MARK: Hubs
+
+    /// The hub with this name, names compared without regard to case.
+    func index(of name: some StringProtocol) -> Int? {
+        hubs.firstIndex { $0.settings.name.text.equalsIgnoringASCIICase(name) }
+    }
+
+    public var hubNames: [HubName] { hubs.map(\.settings.name) }
+
+    /// Gives access to the first hub; to an empty one when all are deleted.
+    public mutating func withFirst<Result>(_ body: (inout EmulatedHub) -> Result) -> Result {
+        hubs.isEmpty ? body(&itself) : body(&hubs[0])
+    }
+
+    /// Gives access to the hub with this name; `nil` when there is none.
+    public mutating func withHub<Result>(_ name: HubName, _ body: (inout EmulatedHub) -> Result) -> Result? {
+        index(of: name.text).map { body(&hubs[$0]) }
+    }
+
+    /// Adds a hub with the default rules, or those of its description.
+    @discardableResult
+    public mutating func addHub(_ name: HubName, _ description: HubDescription) -> Bool {
+        guard hubs.count < Self.hubsMax, index(of: name.text) == nil else { return false }
+        var own = settings
+        own.name = name
+        own.seed = itself.random.next()
+        // A hundred hubs must not take a hundred times the memory.
+        own.registrationsMax = min(own.registrationsMax, 100_000)
+        own.messagesKept = min(own.messagesKept, 1000)
+        own.deliveriesKept = min(own.deliveriesKept, 1000)
+        own.messageBytesKept = min(own.messageBytesKept, 2 * 1024 * 1024)
+        own.pendingMax = min(own.pendingMax, 1000)
+        var hub = EmulatedHub(settings: own)
+        hub.description = description
+        hubs.append(hub)
+        return true
+    }
+
+    /// Listen for apps, and all rights for back ends.
+    func defaultRules() -> [AccessRule] {
+        let defaults: [(String, AccessRule.Rights)] = [
+            (HubSettings.listenRuleName, .listen), (HubSettings.fullRuleName, [.listen, .send, .manage]),
+        ]
+        return defaults.map { name, rights in
+            AccessRule(name: name, primaryKey: makeKey(), secondaryKey: makeKey(), rights: rights)
+        }
+    }
+
+    // MARK: Calls
+
+    /// True for a request that no page can answer: one that carries a token or asks for Atom.
+    public static func isAddressed(by request: HubHTTPRequest) -> Bool {
+        request.headers["Authorization"] != nil || request.headers["Accept"]?.lowercased().contains("atom") == true
+    }
+
+    /// Carries out a request and returns the answer.
+    public mutating func handle(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
+        let target = RequestTarget(request.target)
+        if let address = target.flatMap(StorageAddress.init) { return answer(address, request, at: now) }
+        if let target, let call = NamespaceCall(target) { return answer(call, request, target, at: now) }
+        if let index = target?.segments.first.flatMap({ index(of: $0) }) {
+            return hubs[index].handle(request, target, at: now)
+        }
+        // There is no such hub, which the first one says to whoever may know it.
+        return withFirst { $0.handle(request, target, at: now) }
+    }
+
+    // MARK: Deliveries
+
+    /// True when `deliver` has something to do now.
+    public func hasWork(at now: HubTime) -> Bool { hubs.contains { $0.hasJob || $0.hasWork(at: now) } }
+
+    /// The time at which the next scheduled send or delayed installation is due.
+    public var wakeAt: HubTime? { hubs.lazy.compactMap(\.wakeAt).min() }
+
+    /// Continues the deliveries and jobs of each hub; see `EmulatedHub.deliver`.
+    public mutating func deliver(limit: Int, at now: HubTime) -> [PushedNotification] {
+        var done: [PushedNotification] = []
+        for index in hubs.indices where hubs[index].hasWork(at: now) {
+            done += hubs[index].deliver(limit: limit, at: now)
+        }
+        // One job at a time, as each holds its whole output.
+        if let index = hubs.firstIndex(where: \.isRunningJob) ?? hubs.firstIndex(where: \.hasJob) {
+            runJob(of: index, limit: limit, at: now)
+        }
+        return done
+    }
+
+    private mutating func runJob(of index: Int, limit: Int, at now: HubTime) {
+        let grant = { [storageKey] (url: String, permission: Character) -> StorageAddress? in
+            guard let address = StorageAddress(url: url), address.container == Self.jobsContainer,
+                let grant = StorageGrant(address, key: storageKey, at: now), grant.permissions.contains(permission)
+            else { return nil }
+            return address
+        }
+        let files = hubs[index].runJob(
+            limit: limit, at: now,
+            read: { [blobs] url in grant(url, "r")?.blob.flatMap { blobs[$0] }?.bytes },
+            mayWrite: { grant($0, "w") != nil })
+        for file in files where !blobs.put(file.bytes, contentType: "text/plain", as: file.name, at: now) {
+            hubs[index].failJob(writing: file.name, at: now)
+        }
+    }
+
+    // MARK: Storage
+
+    /// Returns the changes since the last call. Empty unless the first hub's settings say `recordsChanges`.
+    public mutating func takeChanges() -> [NamespaceChange] {
+        for index in hubs.indices {
+            let name = hubs[index].settings.name
+            changes += hubs[index].takeChanges().map { NamespaceChange(hub: name, change: $0) }
+        }
+        defer { changes = [] }
+        return changes
+    }
+
+    mutating func record(_ change: HubChange, of hub: HubName) {
+        if settings.recordsChanges { changes.append(NamespaceChange(hub: hub, change: change)) }
+    }
+}
+
+/// A change of one hub that a store should keep.
+public struct NamespaceChange: Sendable {
+    public var hub: HubName
+    public var change: HubChange
+}
+
+extension EmulatedNamespace {
+    /// The hubs, and under `nil` the namespace, as a store keeps them.
+    public var descriptions: [(hub: HubName?, description: HubDescription)] {
+        [(nil, HubDescription(rules: settings.namespaceRules, at: HubTime(milliseconds: 0)))]
+            + hubs.map { ($0.settings.name, $0.description) }
+    }
+}

@@ -1,0 +1,165 @@
+import ByteText
+public import NotificationHub
+
+/// A hub as its namespace describes it: its access rules with their keys, and what its creator said of it.
+public struct HubDescription: Sendable, Hashable {
+    /// Rules of one hub at most, as in Azure.
+    static let rulesMax = 12
+
+    public var rules: [AccessRule]
+    /// An ISO 8601 duration. It is returned, and does not end registrations.
+    var registrationTTL = "P10675199DT2H48M5.4775807S"
+    /// Credentials and other members, returned as they were written. The emulator calls no platform.
+    var others: [XMLElement] = []
+    var created: HubTime
+    var modified: HubTime
+
+    public init(rules: [AccessRule], at now: HubTime) {
+        self.rules = rules
+        (created, modified) = (now, now)
+    }
+
+    /// The members in the order in which .NET reads them.
+    private static let order = [
+        "ApnsCredential", "RegistrationTtl", "WnsCredential", "AuthorizationRules", "GcmCredential", "MpnsCredential",
+        "UserMetadata", "AdmCredential", "Status", "BaiduCredential", "FcmV1Credential", "BrowserCredential",
+        "XiaomiCredential",
+    ]
+
+    // MARK: Reading
+
+    /// Takes over what a client's Atom entry says; rules stay as they are when it names none.
+    mutating func read(_ body: [UInt8], at now: HubTime) throws(Refusal) {
+        let entry: XMLElement
+        do { entry = try XMLReader.read(body) } catch { throw .badRequest(error.rawValue) }
+        guard entry.localName == "entry", let description = entry.child("content")?.child("NotificationHubDescription")
+        else { throw .badRequest("The body must be an Atom entry with a NotificationHubDescription in its content") }
+        try read(description)
+        modified = now
+    }
+
+    private mutating func read(_ description: XMLElement) throws(Refusal) {
+        others = []
+        for element in description.elements where Self.order.contains(String(element.localName)) {
+            switch element.localName {
+            case "RegistrationTtl":
+                guard element.text.hasPrefix("P"), element.text.utf8.count <= 64 else {
+                    throw .badRequest("RegistrationTtl must be an ISO 8601 duration, such as P90D")
+                }
+                registrationTTL = element.text
+            case "AuthorizationRules":
+                let rules = try Self.rules(element)
+                if !rules.isEmpty { self.rules = rules }
+            default: others.append(element.plain)
+            }
+        }
+    }
+
+    private static func rules(_ list: XMLElement) throws(Refusal) -> [AccessRule] {
+        var rules: [AccessRule] = []
+        for element in list.elements {
+            let name = element.child("KeyName")?.text ?? ""
+            let key = element.child("PrimaryKey")?.text ?? ""
+            guard !name.isEmpty, name.utf8.count <= ConnectionString.keyNameLengthMax, !key.isEmpty,
+                key.utf8.count <= AccessKey.lengthMax, !rules.contains(where: { $0.name == name })
+            else { throw .badRequest("An access rule needs a name of its own and a key, of at most 256 characters") }
+            var rights: AccessRule.Rights = []
+            for right in element.child("Rights")?.elements ?? [] {
+                guard let known = rightNames.first(where: { $0.name == right.text })?.right else {
+                    throw .badRequest("An access right must be Listen, Send or Manage")
+                }
+                rights.insert(known)
+            }
+            let secondary = element.child("SecondaryKey").flatMap { $0.text.isEmpty ? nil : AccessKey($0.text) }
+            rules.append(
+                AccessRule(name: name, primaryKey: AccessKey(key), secondaryKey: secondary, rights: rights))
+        }
+        guard rules.count <= rulesMax else { throw .badRequest("A hub has at most \(rulesMax) access rules") }
+        return rules
+    }
+
+    /// In the service's order.
+    private static let rightNames: [(name: String, right: AccessRule.Rights)] = [
+        ("Listen", .listen), ("Manage", .manage), ("Send", .send),
+    ]
+
+    // MARK: Writing
+
+    /// The `NotificationHubDescription`.
+    var xml: String {
+        var members = others.map { element in
+            var text = ""
+            element.write(into: &text)
+            return (name: element.name, text: text)
+        }
+        members.append(
+            ("RegistrationTtl", "<RegistrationTtl>\(XMLText.escaped(registrationTTL, in: .content))</RegistrationTtl>"))
+        members.append(
+            ("AuthorizationRules", "<AuthorizationRules>\(rules.map(xml).joined())</AuthorizationRules>"))
+        let place = { (name: String) in Self.order.firstIndex(of: name) ?? Self.order.count }
+        return
+            "<NotificationHubDescription xmlns=\"\(RegistrationXML.namespace)\" xmlns:i=\"\(RegistrationXML.instance)\">"
+            + members.sorted { place($0.name) < place($1.name) }.map(\.text).joined() + "</NotificationHubDescription>"
+    }
+
+    private func xml(_ rule: AccessRule) -> String {
+        let escaped = { (text: String) in XMLText.escaped(text, in: .content) }
+        let rights = Self.rightNames.filter { rule.rights.contains($0.right) }
+            .map { "<AccessRights>\($0.name)</AccessRights>" }.joined()
+        var out = "<AuthorizationRule i:type=\"SharedAccessAuthorizationRule\"><ClaimType>SharedAccessKey</ClaimType>"
+        out += "<ClaimValue>None</ClaimValue><Rights>\(rights)</Rights>"
+        out += "<CreatedTime>\(created.iso(fractionDigits: 7))</CreatedTime>"
+        out += "<ModifiedTime>\(modified.iso(fractionDigits: 7))</ModifiedTime>"
+        out += "<KeyName>\(escaped(rule.name))</KeyName><PrimaryKey>\(escaped(rule.primaryKey.revealed))</PrimaryKey>"
+        if let key = rule.secondaryKey { out += "<SecondaryKey>\(escaped(key.revealed))</SecondaryKey>" }
+        return out + "</AuthorizationRule>"
+    }
+
+    /// The Atom entry of the hub.
+    /// - Parameter saysCreated: false for the answer to an update.
+    func entry(name: HubName, address: String, author: String, saysCreated: Bool = true) -> String {
+        let url = XMLText.escaped(address)
+        var out = "<entry xmlns=\"http://www.w3.org/2005/Atom\"><id>\(url)</id><title type=\"text\">\(name)</title>"
+        if saysCreated { out += "<published>\(created.iso())</published>" }
+        out +=
+            "<updated>\(modified.iso())</updated><author><name>\(XMLText.escaped(author, in: .content))</name></author>"
+        return out + "<link rel=\"self\" href=\"\(url)\"/><content type=\"application/xml\">\(xml)</content></entry>"
+    }
+}
+
+// MARK: Storage
+
+extension HubDescription {
+    /// The form that a store keeps; it holds the keys.
+    public var stored: [UInt8] {
+        Array("<hub created=\"\(created.milliseconds)\" modified=\"\(modified.milliseconds)\">\(xml)</hub>".utf8)
+    }
+
+    /// Reads `stored`; `nil` for anything else.
+    public init?(stored: [UInt8]) {
+        guard let root = try? XMLReader.read(stored), root.localName == "hub",
+            let created = root.attribute("created").flatMap({ Int64($0) }),
+            let modified = root.attribute("modified").flatMap({ Int64($0) }), let description = root.elements.first
+        else { return nil }
+        self.init(rules: [], at: HubTime(milliseconds: created))
+        guard (try? read(description)) != nil else { return nil }
+        self.modified = HubTime(milliseconds: modified)
+    }
+}
+
+extension XMLElement {
+    /// The element without prefixes of its own: only `i:type` and `i:nil` keep their meaning elsewhere.
+    fileprivate var plain: XMLElement {
+        var plain = XMLElement(name: String(localName))
+        for attribute in attributes {
+            let name = Self.localPart(attribute.name)
+            if name == "type" || name == "nil" {
+                plain.attributes.append(.init(name: "i:\(name)", value: attribute.value))
+            }
+        }
+        plain.children = children.map { child in
+            if case .element(let element) = child { .element(element.plain) } else { child }
+        }
+        return plain
+    }
+}

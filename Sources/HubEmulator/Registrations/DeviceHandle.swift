@@ -1,0 +1,23 @@
+import ByteText
+import NotificationHub
+
+/// A device's address on its platform, as the hub keeps it: the tokens of APNs are hexadecimal and mean the same in
+/// either case, so they are kept in upper case, as the service does. All other handles are kept as written.
+public enum DeviceHandle {
+    static func kept(_ handle: String, on platform: NotificationFormat?) -> String {
+        platform == .apple && isHexadecimal(handle) ? handle.uppercased() : handle
+    }
+
+    /// The forms in which the hub may keep a handle that is named without its platform: one or two.
+    public static func spellings(of handle: String) -> [String] {
+        let upper = kept(handle, on: .apple)
+        return upper == handle ? [handle] : [handle, upper]
+    }
+
+    /// True when a handle named without its platform means the device with the handle `kept` on `platform`.
+    static func names(_ handle: String, _ kept: String, on platform: NotificationFormat) -> Bool {
+        handle == kept || platform == .apple && self.kept(handle, on: .apple) == kept
+    }
+
+    private static func isHexadecimal(_ text: String) -> Bool { text.utf8.allSatisfy { $0.hexDigitValue != nil } }
+}

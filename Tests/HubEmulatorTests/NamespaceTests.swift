@@ -1,0 +1,238 @@
+import NotificationHub
+import Testing
+
+@testable import HubEmulator
+
+/// A namespace with one hub, and its clients.
+struct TestNamespace {
+    static let root = AccessKey("root")
+
+    var namespace: EmulatedNamespace
+    var now = TestHub.start
+
+    init(_ configure: (inout HubSettings) -> Void = { _ in }) throws {
+        let hub = try TestHub { settings in
+            settings.namespaceRules = [
+                AccessRule(
+                    name: EmulatedNamespace.ruleName, primaryKey: Self.root, rights: [.listen, .send, .manage])
+            ]
+            configure(&settings)
+        }.hub
+        let description = HubDescription(rules: hub.settings.rules, at: TestHub.start)
+        namespace = EmulatedNamespace(first: hub, description) { AccessKey("made") }
+    }
+
+    /// Calls with the namespace's key unless another one is given.
+    mutating func call(
+        _ method: String, _ target: String, rule: String = EmulatedNamespace.ruleName, key: AccessKey = root,
+        headers: HubHeaders = [:], body: String = ""
+    ) -> HubHTTPResponse {
+        var fields = headers
+        fields.append("Host", "news.example")
+        fields.append("Authorization", TestHub.token(rule: rule, key: key))
+        return namespace.handle(
+            HubHTTPRequest(method: method, target: target, headers: fields, body: Array(body.utf8)), at: now)
+    }
+}
+
+struct NamespaceTests {
+    private static func entry(_ inner: String = "") -> String {
+        """
+        <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><NotificationHubDescription \
+        xmlns:i="http://www.w3.org/2001/XMLSchema-instance" \
+        xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect">\(inner)\
+        </NotificationHubDescription></content></entry>
+        """
+    }
+
+    private static let version = "?api-version=2017-04"
+
+    private func titles(_ reply: HubHTTPResponse) throws -> [String?] {
+        try XMLReader.read(reply.body).elements.filter { $0.localName == "entry" }.map { $0.child("title")?.text }
+    }
+
+    @Test
+    func `a hub is made, listed, used with its own keys, and deleted`() throws {
+        var test = try TestNamespace()
+        let made = test.call("PUT", "/sports" + Self.version, body: Self.entry())
+        #expect(made.status == 201, "\(made.text)")
+        #expect(made.headers["Content-Type"] == "application/atom+xml; type=entry; charset=utf-8")
+        #expect(try titles(test.call("GET", "/")) == ["BreakingNews", "sports"])
+
+        let read = try XMLReader.read(test.call("GET", "/Sports" + Self.version).body)
+        let rules = read.child("content")?.elements.first?.child("AuthorizationRules")?.elements ?? []
+        #expect(rules.map { $0.child("KeyName")?.text } == [HubSettings.listenRuleName, HubSettings.fullRuleName])
+        #expect(rules.map { $0.child("Rights")?.elements.map(\.text) } == [["Listen"], ["Listen", "Manage", "Send"]])
+        #expect(rules.allSatisfy { $0.child("PrimaryKey")?.text == "made" && $0.attribute("type") != nil })
+
+        let made2 = AccessKey("made")
+        let id = "/sports/registrations/1-2-3"
+        #expect(
+            test.call(
+                "PUT", id, rule: HubSettings.listenRuleName, key: made2, body: WireTableTests.apple
+            ).status == 200)
+        // Each hub has keys and registrations of its own; the namespace's key opens all of them.
+        #expect(test.call("GET", id, rule: HubSettings.fullRuleName, key: TestHub.key).status == 401)
+        #expect(test.call("GET", id).status == 200)
+        #expect(test.call("GET", "/BreakingNews/registrations/1-2-3").status == 404)
+        #expect(test.call("POST", "/sports/messages", headers: WireTableTests.alert, body: "{}").status == 201)
+        #expect(test.namespace.deliver(limit: 10, at: test.now).map(\.handle) == ["AB"])
+
+        let deleted = test.call("DELETE", "/sports" + Self.version)
+        #expect(deleted.status == 200 && deleted.body.isEmpty && deleted.headers["Content-Type"] == nil)
+        #expect(try titles(test.call("GET", "/")) == ["BreakingNews"])
+        #expect(test.call("GET", id).status == 404)
+    }
+
+    @Test
+    func `a description is answered as in recordings of the service`() throws {
+        var test = try TestNamespace()
+        test.now = HubTime(milliseconds: 1_541_549_917_134)
+        let made = test.call(
+            "PUT", "/sports" + Self.version, body: Self.entry("<RegistrationTtl>P90D</RegistrationTtl>"))
+        let url = "http://news.example/sports?api-version=2017-04"
+        let rule = { (rights: String, name: String) in
+            "<AuthorizationRule i:type=\"SharedAccessAuthorizationRule\"><ClaimType>SharedAccessKey</ClaimType>"
+                + "<ClaimValue>None</ClaimValue><Rights>\(rights)</Rights>"
+                + "<CreatedTime>2018-11-07T00:18:37.1340000Z</CreatedTime>"
+                + "<ModifiedTime>2018-11-07T00:18:37.1340000Z</ModifiedTime><KeyName>\(name)</KeyName>"
+                + "<PrimaryKey>made</PrimaryKey><SecondaryKey>made</SecondaryKey></AuthorizationRule>"
+        }
+        let right = { (name: String) in "<AccessRights>\(name)</AccessRights>" }
+        #expect(
+            made.text == """
+                <entry xmlns="http://www.w3.org/2005/Atom"><id>\(url)</id><title type="text">sports</title>\
+                <published>2018-11-07T00:18:37Z</published><updated>2018-11-07T00:18:37Z</updated>\
+                <author><name>news</name></author><link rel="self" href="\(url)"/><content type="application/xml">\
+                <NotificationHubDescription xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect" \
+                xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><RegistrationTtl>P90D</RegistrationTtl>\
+                <AuthorizationRules>\(rule(right("Listen"), "DefaultListenSharedAccessSignature"))\
+                \(rule(right("Listen") + right("Manage") + right("Send"), "DefaultFullSharedAccessSignature"))\
+                </AuthorizationRules></NotificationHubDescription></content></entry>
+                """)
+    }
+
+    @Test
+    func `the answers for hubs that are not there, or are there already, are as recorded`() throws {
+        var test = try TestNamespace()
+        let missing = test.call("GET", "/none" + Self.version)
+        #expect(missing.status == 200 && missing.headers["Content-Type"]?.contains("type=feed") == true)
+        #expect(try titles(missing).isEmpty)
+        let deleted = test.call("DELETE", "/none" + Self.version)
+        #expect(deleted.status == 404 && deleted.message == "No service is hosted at the specified address")
+        let conflict = test.call("PUT", "/breakingnews" + Self.version, body: Self.entry())
+        #expect(conflict.status == 409 && conflict.message == "SubCode=40900. Conflict")
+        #expect(test.call("PUT", "/none", headers: ["If-Match": "*"], body: Self.entry()).status == 404)
+        for (name, status) in [("a%20b", 400), ("_storage", 400), ("%2e%2e", 401)] {
+            #expect(test.call("PUT", "/\(name)", body: Self.entry()).status == status)
+        }
+        #expect(test.call("POST", "/sports", body: Self.entry()).status == 405)
+        #expect(test.call("PUT", "/sports", body: "<entry/>").status == 400)
+        #expect(test.call("PUT", "/sports?api-version=2031-01", body: Self.entry()).status == 400)
+        #expect(test.namespace.hubNames.count == 1)
+    }
+
+    private static let rights: [(String, String, String, AccessKey, Int)] = [
+        ("GET", "/", EmulatedNamespace.ruleName, TestNamespace.root, 200),
+        ("GET", "/", HubSettings.fullRuleName, TestHub.key, 401),
+        ("GET", "/$Resources/NotificationHubs", EmulatedNamespace.ruleName, TestNamespace.root, 200),
+        ("GET", "/$Resources/NotificationHubs", HubSettings.fullRuleName, TestHub.key, 401),
+        ("PUT", "/sports", EmulatedNamespace.ruleName, AccessKey("wrong"), 401),
+        ("PUT", "/sports", HubSettings.fullRuleName, TestHub.key, 401),
+        // A hub's own Manage right is enough for that hub.
+        ("GET", "/BreakingNews", HubSettings.fullRuleName, TestHub.key, 200),
+        ("GET", "/BreakingNews", "ManageOnly", TestHub.key, 200),
+        ("GET", "/BreakingNews", "SendOnly", TestHub.key, 401),
+        ("DELETE", "/BreakingNews", HubSettings.listenRuleName, TestHub.key, 401),
+    ]
+
+    @Test(arguments: rights)
+    func `calls about hubs need Manage`(
+        method: String, path: String, rule: String, key: AccessKey, status: Int
+    ) throws {
+        var test = try TestNamespace()
+        let reply = test.call(method, path, rule: rule, key: key, body: Self.entry())
+        #expect(reply.status == status, "\(reply.text)")
+    }
+
+    @Test
+    func `an update replaces rules and credentials, which are returned as written`() throws {
+        var test = try TestNamespace()
+        let credential =
+            "<GcmCredential><Properties><Property><Name>GoogleApiKey</Name><Value>a &amp; b</Value></Property>"
+            + "</Properties></GcmCredential>"
+        let rule =
+            "<AuthorizationRules><AuthorizationRule i:type=\"SharedAccessAuthorizationRule\"><Rights>"
+            + "<AccessRights>Send</AccessRights></Rights><KeyName>Mine</KeyName><PrimaryKey>k</PrimaryKey>"
+            + "</AuthorizationRule></AuthorizationRules>"
+        let updated = test.call(
+            "PUT", "/BreakingNews", headers: ["If-Match": "*"], body: Self.entry(credential + rule))
+        #expect(updated.status == 200 && updated.text.contains(credential), "\(updated.text)")
+        let send = { (test: inout TestNamespace, rule: String, key: AccessKey) in
+            test.call("POST", "/BreakingNews/messages", rule: rule, key: key, headers: WireTableTests.alert, body: "{}")
+                .status
+        }
+        #expect(send(&test, "Mine", AccessKey("k")) == 201)
+        #expect(send(&test, HubSettings.fullRuleName, TestHub.key) == 401)
+        // Without rules of its own, an update keeps those that are there.
+        _ = test.call("PUT", "/BreakingNews", headers: ["If-Match": "*"], body: Self.entry())
+        #expect(send(&test, "Mine", AccessKey("k")) == 201)
+    }
+
+    @Test
+    func `descriptions are listed in pages`() throws {
+        var test = try TestNamespace()
+        for name in ["a", "b", "c"] { _ = test.call("PUT", "/\(name)", body: Self.entry()) }
+        let page = test.call("GET", "/$Resources/NotificationHubs?$skip=1&$top=2")
+        #expect(try titles(page) == ["a", "b"])
+        #expect(try titles(test.call("GET", "/$Resources/NotificationHubs?$skip=-9&$top=x")).count == 4)
+    }
+
+    @Test
+    func `there are at most a hundred hubs`() throws {
+        var test = try TestNamespace()
+        let statuses = (1...EmulatedNamespace.hubsMax).map { test.call("PUT", "/h\($0)", body: Self.entry()).status }
+        #expect(statuses.dropLast().allSatisfy { $0 == 201 } && statuses.last == 403)
+        #expect(test.namespace.hubNames.count == 100)
+    }
+
+    @Test
+    func `a namespace whose hubs are all deleted still answers`() throws {
+        var test = try TestNamespace()
+        #expect(test.call("DELETE", "/BreakingNews").status == 200)
+        #expect(try titles(test.call("GET", "/")).isEmpty)
+        #expect(test.call("POST", "/BreakingNews/messages", body: "{}").status == 404)
+        #expect(test.namespace.withFirst { $0.registrationCount } == 0)
+        #expect(test.call("PUT", "/again", body: Self.entry()).status == 201)
+        #expect(test.namespace.withFirst { $0.settings.name.text } == "again")
+    }
+
+    @Test
+    func `each change says whose it is, and a stored description restores a hub`() throws {
+        var test = try TestNamespace { $0.recordsChanges = true }
+        _ = test.call("PUT", "/sports", body: Self.entry("<RegistrationTtl>P7D</RegistrationTtl>"))
+        _ = test.call("PUT", "/sports/registrations/1-2-3", body: WireTableTests.apple)
+        _ = test.call("PUT", "/BreakingNews/registrations/1-2-4", body: WireTableTests.apple)
+        let before = test.call("GET", "/sports").text
+        var stored: [UInt8]?
+        var registered: [String] = []
+        for change in test.namespace.takeChanges() {
+            switch change.change {
+            case .description(let description): stored = description
+            case .registration(let id, _, _): registered.append("\(change.hub)/\(id)")
+            default: break
+            }
+        }
+        #expect(Set(registered) == ["sports/1-2-3", "BreakingNews/1-2-4"])
+        var after = try TestNamespace()
+        let description = try #require(stored.flatMap { HubDescription(stored: $0) })
+        after.namespace.addHub(try HubName("sports"), description)
+        #expect(after.call("GET", "/sports").text == before)
+        #expect(HubDescription(stored: Array("<hub/>".utf8)) == nil)
+        _ = test.call("DELETE", "/sports")
+        guard case .description(nil)? = test.namespace.takeChanges().last?.change else {
+            Issue.record("the deletion was not recorded")
+            return
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import GRDB
+import HubEmulator
+import HubServer
+import NotificationHub
+import TestSupport
+import Testing
+
+/// Several hubs in one process, and in one file.
+struct NamespaceTests {
+    private static let description = """
+        <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><NotificationHubDescription \
+        xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"/></content></entry>
+        """
+    private static let registration = """
+        <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><AppleRegistrationDescription>\
+        <Tags>World</Tags><DeviceToken>CC</DeviceToken></AppleRegistrationDescription></content></entry>
+        """
+
+    private static func rootToken(_ hub: RunningHub) throws -> (String, String) {
+        let connection = try #require(hub.namespaceConnectionString)
+        let value = SharedAccessSignature.token(
+            resource: connection.endpoint.audience, keyName: connection.keyName, key: connection.key,
+            expiresAt: 4_000_000_000)
+        return ("Authorization", value)
+    }
+
+    private static func withDirectory(_ body: (URL) async throws -> Void) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "hub-\(UInt64.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try await body(directory)
+    }
+
+    @Test
+    func `the root address is a page for a browser and a feed for a client`() async throws {
+        try await withVectorHub { hub in
+            let accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+            let page = try await RawClient.call(hub.port, "GET", "/", headers: [("Accept", accept)])
+            #expect(page.headers["content-type"]?.hasPrefix("text/html") == true)
+            let asked = try await RawClient.call(hub.port, "GET", "/", headers: [("Accept", "application/atom+xml")])
+            #expect(asked.status == 401 && asked.text.contains("MissingToken"))
+            let feed = try await RawClient.call(hub.port, "GET", "/", headers: [Self.rootToken(hub)])
+            #expect(feed.headers["content-type"] == "application/atom+xml; type=feed; charset=utf-8")
+            #expect(feed.text.contains("<title type=\"text\">BreakingNews</title>"))
+        }
+    }
+
+    @Test
+    func `the store keeps all hubs, their keys and what belongs to them`() async throws {
+        try await Self.withDirectory { directory in
+            var settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))
+            settings.storePath = directory.appending(path: "hub.sqlite").path
+            let first = try await HubServer(settings).start()
+            let token = try Self.rootToken(first)
+            for name in ["sports", "gone"] {
+                let made = try await RawClient.call(
+                    first.port, "PUT", "/\(name)?api-version=2017-04", headers: [token], body: Self.description)
+                #expect(made.status == 201)
+            }
+            for name in ["BreakingNews", "sports", "gone"] {
+                let put = try await RawClient.call(
+                    first.port, "PUT", "/\(name)/registrations/1-2-3", headers: [token], body: Self.registration)
+                #expect(put.status == 200)
+            }
+            let before = try await RawClient.call(first.port, "GET", "/sports", headers: [token])
+            let deleted = try await RawClient.call(first.port, "DELETE", "/gone", headers: [token])
+            #expect(deleted.status == 200)
+            await first.stop()
+
+            let second = try await HubServer(settings).start()
+            #expect(second.namespaceConnectionString?.key == first.namespaceConnectionString?.key)
+            let after = try await RawClient.call(second.port, "GET", "/sports", headers: [token])
+            #expect(after.text == before.text.replacing(":\(first.port)/", with: ":\(second.port)/"))
+            for (name, status) in [("BreakingNews", 200), ("sports", 200), ("gone", 404)] {
+                let read = try await RawClient.call(
+                    second.port, "GET", "/\(name)/registrations/1-2-3", headers: [token])
+                #expect(read.status == status, "\(name)")
+            }
+            // A deleted hub that is made again has nothing of the old one.
+            _ = try await RawClient.call(second.port, "PUT", "/gone", headers: [token], body: Self.description)
+            await second.stop()
+            let third = try await HubServer(settings).start()
+            let read = try await RawClient.call(third.port, "GET", "/gone/registrations/1-2-3", headers: [token])
+            #expect(read.status == 404)
+            await third.stop()
+        }
+    }
+
+    /// The form of the store when there was one hub only.
+    private static func oldStore(_ path: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE registrations (
+                        id TEXT PRIMARY KEY, etag INTEGER NOT NULL, entry BLOB NOT NULL) WITHOUT ROWID;
+                    CREATE TABLE installations (id TEXT PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
+                    CREATE TABLE messages (number INTEGER PRIMARY KEY, json BLOB NOT NULL);
+                    CREATE TABLE rules (position INTEGER PRIMARY KEY, name TEXT NOT NULL, rights INTEGER NOT NULL,
+                        primaryKey TEXT NOT NULL, secondaryKey TEXT);
+                    """)
+            try database.execute(
+                sql: "INSERT INTO registrations VALUES ('1-2-3', 4, ?)", arguments: [Data(registration.utf8)])
+            let installation = #"{"platform":"gcm","pushChannel":"g","tags":["World"]}"#
+            try database.execute(sql: "INSERT INTO installations VALUES ('i', ?)", arguments: [Data(installation.utf8)])
+            let rule = "DefaultFullSharedAccessSignature"
+            try database.execute(sql: "INSERT INTO rules VALUES (0, ?, 7, 'kept', 'other')", arguments: [rule])
+        }
+        try migrator.migrate(queue)
+        try queue.close()
+    }
+
+    @Test
+    func `a store from before there were several hubs is taken over`() async throws {
+        try await Self.withDirectory { directory in
+            var settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))
+            settings.storePath = directory.appending(path: "hub.sqlite").path
+            try Self.oldStore(settings.storePath ?? "")
+            let hub = try await HubServer(settings).start()
+            #expect(hub.connectionString.key == AccessKey("kept"))
+            #expect(hub.registrationCount == 2)
+            let read = try await RawClient.call(
+                hub.port, "GET", "/BreakingNews/registrations/1-2-3", headers: [try token(hub)])
+            #expect(read.text.contains("<ETag>4</ETag>"))
+            await hub.stop()
+            // Another name is another hub; the old one is still there.
+            settings.hubName = try HubName("other")
+            let other = try await HubServer(settings).start()
+            #expect(other.registrationCount == 0)
+            let kept = try await RawClient.call(
+                other.port, "GET", "/BreakingNews/registrations/1-2-3", headers: [try Self.rootToken(other)])
+            #expect(kept.status == 200)
+            await other.stop()
+        }
+    }
+}
