@@ -36,7 +36,9 @@ struct HubResponder: HTTPResponder {
             if let stream = await watch(asked, context) { return stream }
             return Self.response(await inspection.reply(to: asked))
         }
-        if let page = Page.reply(to: asked) { return Self.response(page) }
+        if let page = Page.reply(to: asked, inspection, isAdmitted: inspection.admits(context.caller(request))) {
+            return Self.response(page)
+        }
         return await deliver(hub.handle(asked), context)
     }
 

@@ -30,6 +30,7 @@ public struct HubServer: Sendable {
         try store?.save(hubSettings.rules)
         var hub = EmulatedHub(settings: hubSettings)
         try store?.restore(into: &hub)
+        if settings.subscribesPhones { PagePhone.subscribeAll(to: &hub, at: ServerClock().now) }
         devices = settings.devices > 0 ? SimulatedDevices(settings.devices, in: &hub, ServerClock()) : nil
         self.hub = ServedHub(hub, store: store)
         (tls, certificatePEM) = try Self.security(settings, now: self.hub.now)
@@ -61,7 +62,9 @@ public struct HubServer: Sendable {
     /// Serves until `stop()` is called on the hub that this returns.
     /// - Returns: once the port is open.
     public func start() async throws(HubServerProblem) -> RunningHub {
-        let inspection = Inspection(hub: hub, allowsRemote: settings.allowsRemoteInspection, publish: settings.publish)
+        let inspection = Inspection(
+            hub: hub, rule: HubAddress.rule(of: settings, among: hub.settings.rules),
+            allowsRemote: settings.allowsRemoteInspection, dashboard: settings.dashboard, publish: settings.publish)
         do throws(ListenFailure) {
             let server = try await RunningServer.start(
                 HubResponder(hub: hub, inspection: inspection, isSecure: settings.security != .none),

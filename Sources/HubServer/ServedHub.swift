@@ -7,6 +7,8 @@ import Synchronization
 /// The hub behind its lock, shared by all connections.
 final class ServedHub: Sendable {
     let settings: HubSettings
+    /// Another one after every start: what was registered before may be gone.
+    let run = String(UInt64.random(in: 0 ... .max), radix: 36)
     let streams = DeliveryStreams()
     /// Signals that there are deliveries to make.
     let wakes: AsyncStream<Void>
@@ -16,6 +18,8 @@ final class ServedHub: Sendable {
     private let wake: AsyncStream<Void>.Continuation
     private let alarm = Mutex<HubTime?>(nil)
     private let store: HubStore?
+    /// The last sends that were not accepted.
+    private let refused = Mutex(BoundedLog<RefusedSend>(countMax: 20))
 
     init(_ hub: consuming EmulatedHub, store: HubStore?) {
         settings = hub.settings
@@ -34,6 +38,7 @@ final class ServedHub: Sendable {
             return (response, hub.hasWork(at: now) || hub.wakeAt != nil)
         }
         if hasWork { wake.yield() }
+        if let refusal = RefusedSend(request, response, at: now) { refused.withLock { $0.append(refusal) } }
         // Changes are stored before the answer is sent, so a hub that is killed right after keeps everything it has
         // confirmed.
         store?.write { hub.withLock { $0.takeChanges() } }
@@ -68,6 +73,8 @@ final class ServedHub: Sendable {
             _ = wake.yield()
         }
     }
+
+    var refusedSends: [RefusedSend] { refused.withLock { $0.entries(after: 0, limit: .max).map(\.entry) } }
 
     func withHub<Result>(_ body: (inout sending EmulatedHub) -> sending Result) -> sending Result {
         hub.withLock(body)
