@@ -105,7 +105,8 @@ struct DeviceTests {
             for (path, type) in [
                 ("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript"),
                 ("/phones.css", "text/css"), ("/phone.js", "text/javascript"), ("/hub.js", "text/javascript"),
-                ("/news.js", "text/javascript"), ("/payload.js", "text/javascript"), ("/composer.js", "text/javascript"),
+                ("/news.js", "text/javascript"), ("/payload.js", "text/javascript"),
+                ("/composer.js", "text/javascript"),
                 ("/panels.js", "text/javascript"),
             ] {
                 let reply = try await RawClient.call(hub.port, "GET", path)

@@ -116,7 +116,7 @@ def demo():
         for platform in ["apple", "fcmv1", "browser"]:
             page.wait(f"the story on {platform}", lambda: 'Parliament passes the "climate" bill & rests' in reader.texts(platform))
         assert ["World", 'Parliament passes the "climate" bill & rests', "3 phones"] in reader.sends()
-page.wait("an arrival for those who cannot see", lambda: any(re.search("Parliament passes|stories arrived", said) for said in page.script("heard")))
+        page.wait("an arrival for those who cannot see", lambda: any(re.search("Parliament passes|stories arrived", said) for said in page.script("heard")))
 
         send(reader, "Politics", "Cabinet <b>reshuffle</b> expected on Monday")
         page.wait("the outcome", lambda: reader.hint() == "Arrived on 1 phone.")
@@ -236,14 +236,14 @@ def restart():
             page.wait("the new key", lambda: page.find("#connection").get_attribute("value") == hub.connection)
             assert reader.texts("apple") == [], "the new hub has sent nothing"
 
-            reader.tab_to("#faults label:last-child input")
+            reader.tab_to("#faults input[value*=expired]")
             reader.press(Keys.SPACE)
             page.wait("the fault", lambda: "expired" in hub.call("_emulator/faults"))
             page.driver.execute_script("document.activeElement.blur()")
             reader.tab_to(".phone.apple input[value=Sports]")
             reader.press(Keys.SPACE)
             page.wait("the refusal", lambda: reader.state("apple") == "Not registered: the hub answered 401.")
-            reader.tab_to("#faults label:last-child input")
+            reader.tab_to("#faults input[value*=expired]")
             reader.press(Keys.SPACE)
             page.wait("the registration after all", lambda: reader.state("apple") == "Subscribed to Science and Sports.")
 

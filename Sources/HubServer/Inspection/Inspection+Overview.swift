@@ -17,7 +17,8 @@ extension Inspection {
         let received = hub.withHub { hub in
             let total = hub.delivered.total
             members = [
-                .init("run", .string(run)), .init("received", .integer(hub.received.total)), .init("delivered", .integer(total)),
+                .init("run", .string(run)), .init("received", .integer(hub.received.total)),
+                .init("delivered", .integer(total)),
                 .init("registrations", .integer(hub.registrationCount)),
                 .init("faults", .array(hub.faults.map(\.json))),
                 .init(

@@ -30,7 +30,9 @@ enum Page {
         return HubHTTPResponse(
             status: 200,
             headers: [
-                "Content-Type": type, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff",
+                // Every answer may hold another key.
+                "Content-Type": type, "Cache-Control": type == html ? "no-store" : "no-cache",
+                "X-Content-Type-Options": "nosniff",
                 "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
             ], body: bytes)
     }
@@ -45,7 +47,10 @@ enum Page {
         let next =
             inspection.publish == nil
             ? ("Send news to it", "NEWSWIRE_HUB_CONNECTION_STRING='%' newswire run --config newswire.yaml")
-            : ("A fifth phone, in a terminal", "newswire device --hub \(hub) --categories World --connection-string '%'")
+            : (
+                "A fifth phone, in a terminal",
+                "newswire device --hub \(hub) --categories World --connection-string '%'"
+            )
         let dashboard = isAdmitted ? inspection.dashboard() : nil
         let values = [
             "hub": hub, "connection": connection ?? refusal, "nextTitle": next.0,

@@ -43,7 +43,8 @@ struct PagePhone: Sendable {
             resource: "http://localhost/", keyName: rule.name, key: rule.primaryKey, expiresAt: now.seconds + 60)
         for phone in all {
             let request = HubHTTPRequest(
-                method: "PUT", target: "/\(hub.settings.name)/installations/\(phone.installationID)?api-version=2020-06",
+                method: "PUT",
+                target: "/\(hub.settings.name)/installations/\(phone.installationID)?api-version=2020-06",
                 headers: ["Host": "localhost", "Authorization": token, "Content-Type": "application/json"],
                 body: phone.installation(tags: phone.categories).bytes)
             _ = hub.handle(request, at: now)
@@ -84,7 +85,8 @@ extension PagePhone {
             .init("auth", .string("page")),
         ]), categories: ["World", "Science"],
         template: body(
-            #"{"title":"$(title)","message":"$(messageParam)","category":"$(category)","id":"$(id)","tag":"$(story)"}"#))
+            #"{"title":"$(title)","message":"$(messageParam)","category":"$(category)","id":"$(id)","tag":"$(story)"}"#)
+    )
 
     private static func body(_ body: String, headers: KeyValuePairs<String, String> = [:]) -> JSONTree {
         .object([

@@ -47,6 +47,7 @@ struct SendSummary: Sendable {
             notification?["title"],
         ]
         let text = texts.lazy.compactMap { $0?.string }.first { !$0.isEmpty }
-        return String((text ?? String(decoding: body.prefix(headlineLengthMax), as: UTF8.self)).prefix(headlineLengthMax))
+        return String(
+            (text ?? String(decoding: body.prefix(headlineLengthMax), as: UTF8.self)).prefix(headlineLengthMax))
     }
 }

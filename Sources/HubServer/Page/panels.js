@@ -39,8 +39,8 @@ const faults = [
   ["answers 503", { status: 503, retryAfter: 2, on: "sends" }],
   ["answers 429", { status: 429, retryAfter: 2, on: "sends" }],
   ["is 250 ms slow", { latencyMs: 250, on: "sends" }],
-  ["cuts connections", { reset: "before", on: "sends" }],
   ["expires tokens", { expired: true, on: "all" }],
+  ["cuts connections", { reset: "before", on: "sends" }],
 ];
 let set = [];
 const key = (fault) => JSON.stringify(Object.entries(fault).sort());

@@ -122,7 +122,8 @@ struct DemoCommand: AsyncParsableCommand {
             // Interrupted before.
             guard demo.results.snapshot.count >= count else { return nil }
             if !once {
-                try output.line("\nAll events have their outcome. Send more at \(demo.page), or end the demo with Ctrl-C.\n")
+                try output.line(
+                    "\nAll events have their outcome. Send more at \(demo.page), or end the demo with Ctrl-C.\n")
                 try await demo.results.follow(show: show)
                 return nil
             }
