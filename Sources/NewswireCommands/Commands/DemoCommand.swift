@@ -21,8 +21,8 @@ struct DemoCommand: AsyncParsableCommand {
             phones, which its page shows. A table has the outcome of each event.
 
             Examples:
-              newswire demo                             a story every few seconds; until Ctrl-C
-              newswire demo --once                      all stories at once; until they are sent
+              newswire demo                             a story every few seconds
+              newswire demo --once                      all stories, and the end
               newswire demo --once --events my.ndjson   your own events
 
             Exit code 1 with --once unless the hub accepted every event.
@@ -79,7 +79,7 @@ struct DemoCommand: AsyncParsableCommand {
         try output.line(table.title)
         enum Ended {
             case publisher
-            case newsroom
+            case newsroom(isComplete: Bool)
             case waiting(ExitCode?)
         }
         var unwritten: ExitCode?
@@ -88,19 +88,21 @@ struct DemoCommand: AsyncParsableCommand {
                 try await demo.publisher.run()
                 return .publisher
             }
-            group.addTask { .waiting(await follow(demo, count, table)) }
-            if trickles {
-                group.addTask {
-                    try await demo.trickle()
-                    return .newsroom
-                }
-            }
+            group.addTask { .waiting(await follow(demo, trickles ? 0 : count, table)) }
+            if trickles { group.addTask { .newsroom(isComplete: try await demo.trickle()) } }
             // A signal may end the publisher first: then there is nothing left to wait for.
             for try await ended in group {
                 switch ended {
                 case .publisher: group.cancelAll()
-                case .newsroom: break
-                case .waiting(let exit): unwritten = exit
+                case .newsroom(let isComplete):
+                    guard isComplete else { break }
+                    do throws(ExitCode) {
+                        try output.line(Self.invitation(demo, "That was the sample news."))
+                    } catch {
+                        unwritten = error
+                        demo.publisher.drain()
+                    }
+                case .waiting(let exit): unwritten = exit ?? unwritten
                 }
             }
         }
@@ -111,7 +113,11 @@ struct DemoCommand: AsyncParsableCommand {
         return !once || results.count == count && results.outcomes[.accepted] == count && bad.isEmpty
     }
 
-    /// Shows results as they come: of the events, and then of the stories that somebody sends from the page.
+    private static func invitation(_ demo: Demo, _ news: String) -> String {
+        "\n\(news) Send more at \(demo.page), or end the demo with Ctrl-C.\n"
+    }
+
+    /// Shows results as they come: of so many events, and then of what else is sent.
     ///
     /// - Returns: the command's exit if they cannot be shown.
     private func follow(_ demo: Demo, _ count: Int, _ table: ResultTable) async -> ExitCode? {
@@ -122,8 +128,7 @@ struct DemoCommand: AsyncParsableCommand {
             // Interrupted before.
             guard demo.results.snapshot.count >= count else { return nil }
             if !once {
-                try output.line(
-                    "\nAll events have their outcome. Send more at \(demo.page), or end the demo with Ctrl-C.\n")
+                if count > 0 { try output.line(Self.invitation(demo, "All events have their outcome.")) }
                 try await demo.results.follow(show: show)
                 return nil
             }

@@ -123,18 +123,20 @@ struct Demo: Sendable {
         return (publisher.acknowledged, bad)
     }
 
-    /// Puts the samples on the topic one after the other, at a pace that a reader of the page can follow. Ends early when
-    /// the task is cancelled.
-    func trickle() async throws {
+    /// Puts the samples on the topic one after the other, at a pace that a reader of the page can follow.
+    ///
+    /// - Returns: false when it was cancelled before the end.
+    func trickle() async throws -> Bool {
         let samples = try Self.samples()
         // Three of each category stand together; this way every phone hears of something soon.
         for first in 0..<3 {
             for record in stride(from: first, to: samples.count, by: 3).map({ samples[$0] }) {
                 try await Self.publish(record, to: kafka)
                 results.expect(1)
-                guard (try? await Task.sleep(for: Self.samplePause)) != nil else { return }
+                guard (try? await Task.sleep(for: Self.samplePause)) != nil else { return false }
             }
         }
+        return true
     }
 
     static func samples() throws -> [ProducedRecord] {
