@@ -12,7 +12,6 @@ extension Inspection {
     func overview(_ query: [Substring: Substring]) -> HubHTTPResponse {
         let after = query["after"].flatMap { Int($0) } ?? 0
         var members: [JSONTree.Member] = []
-        var sends = hub.refusedSends.map(SendSummary.init)
         let run = hub.run
         let received = hub.withHub { hub in
             let total = hub.delivered.total
@@ -32,7 +31,7 @@ extension Inspection {
             ]
             return hub.received.entries(after: hub.received.total - Self.sendsMax, limit: Self.sendsMax).map(\.entry)
         }
-        sends += received.map(SendSummary.init)
+        let sends = (received.map(SendSummary.init) + hub.refusedSends.map(SendSummary.init)).reversed()
         let newest = sends.sorted { $0.time > $1.time }.prefix(Self.sendsMax)
         members.append(.init("sends", .array(newest.map(\.json))))
         return Self.json(.object(members))

@@ -79,4 +79,7 @@ async function start() {
   });
 }
 
-start().catch((error) => status(error.message, "bad"));
+start().catch((error) => {
+  status(error.message, "bad");
+  for (const part of document.querySelectorAll(".needs-script")) part.hidden = true;
+});
