@@ -88,6 +88,9 @@ def looks_right(reader, name):
             page.fits()
             check_contrast(page)
             check_targets(page)
+    # As narrow as a desktop is at 400 %.
+    reader.size((320, 640))
+    page.fits()
     reader.size(DESKTOP)
     page.emulate(forced_colors="active", prefers_reduced_motion="reduce")
     colours = "[...document.querySelectorAll(arguments[0])].map(chip => getComputedStyle(chip).backgroundColor)"
@@ -207,7 +210,7 @@ def restart():
     assert hub.connection in html and "<noscript>" in html, "nothing to read without JavaScript"
     with opened(hub.address, *folder, width=DESKTOP[0], height=DESKTOP[1]) as page:
         reader = Reader(page)
-        for size in [DESKTOP, PHONE]:
+        for size in [PHONE, DESKTOP]:
             reader.size(size)
             page.driver.execute_script("document.activeElement.blur()")
             before = reader.panels()
@@ -264,7 +267,7 @@ def restart():
             for platform, categories in [("apple", ["Science", "Sports"]), ("browser", ["Politics", "Science"])]:
                 for category in categories:
                     page.find(f".phone.{platform} input[value={category}]").send_keys(Keys.SPACE)
-                page.wait("the end of a subscription", lambda: reader.state(platform) == "Not subscribed." and hub.tags(platform) == [])
+                page.wait("the end of a subscription", lambda: reader.state(platform) == "Not subscribed. Choose a category." and hub.tags(platform) == [])
             hub.end()
             page.wait("the loss", lambda: page.text("#status") == "The hub does not answer.")
             hub = Hub(hub.port)

@@ -122,7 +122,7 @@ export class Phone {
     if (this.isLost) return ["The hub does not answer.", "warn"];
     if (this.isWorking) return ["Registering…", ""];
     if (this.trouble) return [`Not registered: ${this.trouble}.`, "bad"];
-    if (!this.wanted.length) return ["Not subscribed.", ""];
+    if (!this.wanted.length) return ["Not subscribed. Choose a category.", ""];
     if (same(this.known, this.wanted)) return [`Subscribed to ${list.format(this.wanted)}.`, "good"];
     return this.isDropped ? ["Not registered: the hub has dropped it.", "bad"] : ["Accepted; the hub has yet to apply it.", "warn"];
   }
