@@ -113,6 +113,9 @@ def demo():
         assert page.find("#connection").get_attribute("value").startswith(f"Endpoint={subject};SharedAccessKeyName=")
         assert "newswire device --hub breaking-news" in page.find("#next").get_attribute("value")
         assert page.find("#dashboard").get_attribute("href").startswith("http://127.0.0.1:")
+        page.find("[data-copies=connection]").click()
+        page.wait("the answer to Copy", lambda: page.text("[data-copies=connection]").startswith(("Copied", "Selected")))
+        assert page.script("getSelection().toString()") == page.find("#connection").get_attribute("value")
 
         send(reader, "World", 'Parliament passes the "climate" bill & rests')
         page.wait("the outcome", lambda: reader.hint() == "Arrived on 3 phones.")
