@@ -20,11 +20,7 @@ public struct HubAddress: Sendable {
         // A wildcard address is only for listening; clients cannot call it.
         let host = ["0.0.0.0", "::", ""].contains(settings.host) ? "127.0.0.1" : settings.host
         let endpoint = HubEndpoint(scheme: isSecure ? .https : .http, host: host, port: port)
-        let full = rules.first { $0.rights.contains([.listen, .send, .manage]) } ?? rules.first
-        let given = settings.connectionString.flatMap { given in
-            (rules + hub.namespaceRules).first { $0.name == given.keyName }
-        }
-        let chosen = given ?? full
+        let chosen = Self.rule(of: settings, among: hub)
         connectionString = ConnectionString(
             endpoint: endpoint, keyName: chosen?.name ?? "", key: chosen?.primaryKey ?? AccessKey(""))
         namespaceConnectionString = hub.namespaceRules.first.map {
@@ -33,5 +29,11 @@ public struct HubAddress: Sendable {
         listenConnectionString = rules.first { $0.rights == .listen }.map {
             ConnectionString(endpoint: endpoint, keyName: $0.name, key: $0.primaryKey)
         }
+    }
+
+    /// The rule for a back end: the one of the given connection string, or one with all rights.
+    static func rule(of settings: HubServerSettings, among hub: HubSettings) -> AccessRule? {
+        let given = (hub.rules + hub.namespaceRules).first { $0.name == settings.connectionString?.keyName }
+        return given ?? hub.rules.first { $0.rights.contains([.listen, .send, .manage]) } ?? hub.rules.first
     }
 }

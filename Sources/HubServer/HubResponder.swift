@@ -41,7 +41,12 @@ struct HubResponder: HTTPResponder {
             if let stream = await watch(asked, context) { return stream }
             return Self.response(await inspection.reply(to: asked))
         }
-        if !EmulatedNamespace.isAddressed(by: asked), let page = Page.reply(to: asked) { return Self.response(page) }
+        let isAdmitted = inspection.admits(context.caller(request))
+        if !EmulatedNamespace.isAddressed(by: asked),
+            let page = Page.reply(to: asked, inspection, isAdmitted: isAdmitted)
+        {
+            return Self.response(page)
+        }
         return await deliver(hub.handle(asked), context)
     }
 

@@ -38,6 +38,7 @@ public struct HubServer: Sendable {
         description.rules = hubSettings.rules
         var hubs = EmulatedNamespace(first: hub, description, makeKey: HubKeys.newKey)
         try store?.restore(into: &hubs)
+        if settings.subscribesPhones { hubs.withFirst { PagePhone.subscribeAll(to: &$0, at: ServerClock().now) } }
         self.hub = ServedHub(hubs, store: store)
         (tls, certificatePEM) = try Self.security(settings, now: self.hub.now)
     }
@@ -68,7 +69,9 @@ public struct HubServer: Sendable {
     /// Serves until `stop()` is called on the hub that this returns.
     /// - Returns: once the port is open.
     public func start() async throws(HubServerProblem) -> RunningHub {
-        let inspection = Inspection(hub: hub, allowsRemote: settings.allowsRemoteInspection, publish: settings.publish)
+        let inspection = Inspection(
+            hub: hub, rule: HubAddress.rule(of: settings, among: hub.settings),
+            allowsRemote: settings.allowsRemoteInspection, dashboard: settings.dashboard, publish: settings.publish)
         do throws(ListenFailure) {
             let server = try await RunningServer.start(
                 HubResponder(hub: hub, inspection: inspection, isSecure: settings.security != .none),

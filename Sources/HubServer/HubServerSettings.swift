@@ -29,6 +29,10 @@ public struct HubServerSettings: Sendable {
     /// Lets callers from other machines use `/_emulator`, if they name this one by its address or by a name without a
     /// dot.
     public var allowsRemoteInspection = false
+    /// Registers the page's phones before the port opens; otherwise they wait for somebody to choose categories.
+    public var subscribesPhones = false
+    /// The address of the publisher's dashboard, for the page to link to; `nil` while there is none.
+    public var dashboard: @Sendable () -> String? = { nil }
     /// Receives the stories written on the page, in place of the hub itself: the demo puts them on a topic.
     public var publish: (@Sendable (ComposedStory) async throws -> Void)?
     /// Clients keep connections for reuse, some of them for a minute.

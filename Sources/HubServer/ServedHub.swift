@@ -6,6 +6,8 @@ import Synchronization
 
 /// The hubs behind their lock, shared by all connections.
 final class ServedHub: Sendable {
+    /// Another one after every start: what was registered before may be gone.
+    let run = String(UInt64.random(in: 0 ... .max), radix: 36)
     let streams = DeliveryStreams()
     /// Signals that there are deliveries to make.
     let wakes: AsyncStream<Void>
@@ -15,6 +17,8 @@ final class ServedHub: Sendable {
     private let wake: AsyncStream<Void>.Continuation
     private let alarm = Mutex<HubTime?>(nil)
     private let store: HubStore?
+    /// The last sends that were not accepted.
+    private let refused = Mutex(BoundedLog<RefusedSend>(countMax: 20))
 
     init(_ hubs: consuming EmulatedNamespace, store: HubStore?) {
         self.hubs = Mutex(hubs)
@@ -45,6 +49,7 @@ final class ServedHub: Sendable {
             return (response, hubs.hasWork(at: now) || hubs.wakeAt != nil)
         }
         if hasWork { wake.yield() }
+        if let refusal = RefusedSend(request, response, at: now) { refused.withLock { $0.append(refusal) } }
         // Changes are stored before the answer is sent, so a hub that is killed right after keeps everything it has
         // confirmed.
         store?.write { hubs.withLock { $0.takeChanges() } }
@@ -79,6 +84,8 @@ final class ServedHub: Sendable {
             _ = wake.yield()
         }
     }
+
+    var refusedSends: [RefusedSend] { refused.withLock { $0.entries(after: 0, limit: .max).map(\.entry) } }
 
     /// Gives access to the first hub, which inspection and the page show.
     func withHub<Result: Sendable>(_ body: (inout EmulatedHub) -> Result) -> Result {

@@ -104,13 +104,77 @@ struct DeviceTests {
         try await withVectorHub { hub in
             for (path, type) in [
                 ("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript"),
-                ("/phone.js", "text/javascript"), ("/hub.js", "text/javascript"),
+                ("/phones.css", "text/css"), ("/phone.js", "text/javascript"), ("/hub.js", "text/javascript"),
+                ("/news.js", "text/javascript"), ("/payload.js", "text/javascript"),
+                ("/composer.js", "text/javascript"),
+                ("/panels.js", "text/javascript"),
             ] {
                 let reply = try await RawClient.call(hub.port, "GET", path)
                 #expect(reply.status == 200 && reply.headers["content-type"]?.hasPrefix(type) == true)
                 #expect(reply.headers["content-security-policy"]?.hasPrefix("default-src 'self'") == true)
-                #expect(!reply.text.contains("http://") || path == "/hub.js")
+                // Nothing comes from elsewhere; the one address is the connection string's.
+                #expect(!reply.text.replacing("Endpoint=http://", with: "").contains("http://"))
             }
+        }
+    }
+
+    @Test
+    func `the page shows the connection string only on the hub's own machine`() async throws {
+        try await withVectorHub { hub in
+            let key = hub.connectionString.key.revealed
+            let local = try await RawClient.call(hub.port, "GET", "/")
+            #expect(local.text.contains("Endpoint=http://127.0.0.1:\(hub.port)/;"))
+            #expect(local.text.contains("SharedAccessKey=\(key)"))
+            let remote = try await RawClient.call(hub.port, "GET", "/", headers: [("Host", "evil.example")])
+            #expect(remote.status == 200 && !remote.text.contains(key))
+        }
+    }
+
+    @Test
+    func `the overview tells what the page's phones hear, what was sent and what became of it`() async throws {
+        try await withVectorHub({ $0.subscribesPhones = true }) { hub in
+            let watched = try #require(hub.deliveries(to: ["page-android"]))
+            try await send(hub, tag: "Technology", "one")
+            for await _ in watched { break }
+            try await send(hub, tag: "Nothing", "two")
+            var fault = HubFault()
+            fault.status = 503
+            fault.callsLeft = 1
+            hub.add(fault)
+            let refused = try await RawClient.call(
+                hub.port, "POST", "/BreakingNews/messages?api-version=2020-06", headers: [try token(hub)],
+                body: #"{"messageParam":"three"}"#)
+            #expect(refused.status == 503)
+            var overview = try await overview(hub)
+            while sends(overview).contains(where: { $0["state"]?.string == "Enqueued" }) {
+                overview = try await self.overview(hub)
+            }
+            #expect(sends(overview).map { $0["headline"]?.string } == ["three", "two", "one"])
+            #expect(sends(overview).map { $0["phones"]?.integer } == [nil, 0, 1])
+            #expect(sends(overview).first?["refused"]?.string == "503")
+            guard case .array(let tags)? = overview["phones"]?["apple"] else {
+                throw HubServerProblem.settings(["no tags"])
+            }
+            #expect(tags.contains(.string("World")) && tags.contains(.string("Sports")))
+            #expect(texts(overview) == [#"one"#])
+            #expect(texts(try await self.overview(hub, after: overview["delivered"]?.integer ?? 0)) == [])
+        }
+    }
+
+    private func overview(_ hub: RunningHub, after: Int = 0) async throws -> JSONTree {
+        let reply = try await RawClient.call(hub.port, "GET", "/_emulator/overview?after=\(after)")
+        return try #require(JSONTree(parsing: reply.body))
+    }
+
+    private func sends(_ overview: JSONTree) -> [JSONTree] {
+        if case .array(let sends)? = overview["sends"] { sends } else { [] }
+    }
+
+    private func texts(_ overview: JSONTree) -> [String?] {
+        guard case .array(let deliveries)? = overview["deliveries"] else { return [] }
+        return deliveries.map { delivery in
+            let body = delivery["body"]?.string.flatMap { JSONTree(parsing: Array($0.utf8)) }
+            return body?["message"]?["notification"]?["body"]?.string
         }
     }
 

@@ -4,16 +4,35 @@ import Testing
 
 private let python = Python(with: "selenium")
 
-@Test(
+/// The page of `newswire hub` and `newswire demo` in a browser.
+@Suite(
     .enabled(if: python != nil, "needs Python's selenium (in NEWSWIRE_TEST_PYTHON or python3)"),
-    .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(5)))
-func `a reader subscribes in a browser and receives the news that was published with it`() async throws {
-    let demo = try Program.start(["demo", "--port", "0"])
-    let page = try await demo.printed("  look at  ").dropFirst("  look at  ".count)
-    // A phone that subscribes earlier gets the demo's own events too.
-    _ = try await demo.printed("All events have their outcome")
-    let ended = try await #require(python).run(script: "page.py", arguments: [String(page)] + Browser.screenshots)
-    #expect(ended.status == 0)
-    demo.terminate()
-    _ = try await demo.ended()
+    .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(5)), .serialized)
+struct PageTests {
+    @Test func `a reader of the demo sees news arrive, sends some, and learns how many phones had them`() async throws {
+        try await read("demo")
+    }
+
+    @Test func `in seven tabs, each shows what arrives`() async throws {
+        try await read("tabs")
+    }
+
+    @Test func `with the keyboard alone, phones are registered again after the hub has been restarted`() async throws {
+        let arguments = ["restart", Program.url.path] + Browser.screenshots
+        #expect(try await #require(python).run(script: "page.py", arguments: arguments).status == 0)
+    }
+
+    private func read(_ mode: String) async throws {
+        let demo = try Program.start(["demo", "--port", "0"])
+        let page = try await demo.printed("  look at  ").dropFirst("  look at  ".count)
+        let arguments = [mode, String(page)] + Browser.screenshots
+        #expect(try await #require(python).run(script: "page.py", arguments: arguments).status == 0)
+        demo.signal(SIGINT)
+        let ended = try await demo.ended()
+        #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended.errors)")
+        // The address stands before everything that takes time, the stories of the page among the results.
+        let lines = ended.output.split(separator: "\n")
+        #expect(lines.dropFirst().first == "  look at  \(page)")
+        #expect(ended.output.contains(/accepted +page-/))
+    }
 }

@@ -153,6 +153,11 @@ extension EmulatedHub {
         registrations.slots(handle: handle).compactMap { registrations.withoutTags($0).map { "\($0.id)" } }
     }
 
+    /// The tags by which template sends reach the device; `nil` when they cannot, for it has no template registered.
+    public func templateTags(handle: String) -> [String]? {
+        registrations.slots(handle: handle).lazy.compactMap { registrations[$0] }.first { $0.template != nil }?.tags
+    }
+
     /// Sets the platform's outcome for pushes to a handle; `nil` restores success. At most 10,000 are kept.
     public mutating func setOutcome(_ outcome: PushOutcome?, handle: String) {
         for handle in DeviceHandle.spellings(of: handle)

@@ -9,8 +9,11 @@ struct Inspection: Sendable {
     private static let messagesMax = 1000
 
     let hub: ServedHub
+    /// The rule that the page shows in its connection string.
+    let rule: AccessRule?
     /// Answers callers from other machines too.
     let allowsRemote: Bool
+    let dashboard: @Sendable () -> String?
     /// Receives the page's stories; `nil` sends them directly to the hub.
     let publish: (@Sendable (ComposedStory) async throws -> Void)?
 
@@ -37,6 +40,7 @@ struct Inspection: Sendable {
             hub.withHub { $0.clearFaults() }
             return HubHTTPResponse(status: 204)
         case ("GET", "phone"): return phone(request)
+        case ("GET", "overview"): return overview(query)
         case ("POST", "stories"): return await compose(request)
         default:
             guard name.hasPrefix("devices/"), let handle = name.dropFirst(8).percentDecoded(), !handle.isEmpty
@@ -101,6 +105,7 @@ struct Inspection: Sendable {
             .object([
                 .init("hub", .string(hub.settings.name.text)), .init("token", .text(token)),
                 .init("expires", .integer(expires)), .init("throughKafka", .bool(publish != nil)),
+                .init("phones", .array(PagePhone.all.map(\.json))),
             ]))
     }
 

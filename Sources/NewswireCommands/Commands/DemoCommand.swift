@@ -17,12 +17,12 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Shows newswire at work: broker, publisher and hub in one process.",
         discussion: """
             There is nothing to install or configure, and nothing leaves this machine. Sample news goes onto a \
-            topic of an embedded broker, the publisher posts it to an embedded hub, and a table shows the outcome \
-            of each event.
+            topic of an embedded broker, the publisher posts it to an embedded hub, and the hub brings it to four \
+            phones, which its page shows. A table has the outcome of each event.
 
             Examples:
-              newswire demo                             until Ctrl-C
-              newswire demo --once                      until all events are sent
+              newswire demo                             a story every few seconds
+              newswire demo --once                      all stories, and the end
               newswire demo --once --events my.ndjson   your own events
 
             Exit code 1 with --once unless the hub accepted every event.
@@ -46,7 +46,7 @@ struct DemoCommand: AsyncParsableCommand {
         let output = Terminal.standardOutput
         logOption.start(Settings.Logging(level: .warning))
         OpenFiles.raiseLimit()
-        try output.line("newswire demo: a broker, a hub and a publisher in this process; nothing leaves this machine")
+        try output.line("newswire demo: a newsroom in one process; nothing leaves this machine")
         do {
             let demo = try await Demo(port: port, log: Logger(label: "newswire"))
             let isSound = try await show(demo, output)
@@ -62,20 +62,24 @@ struct DemoCommand: AsyncParsableCommand {
     private func show(_ demo: Demo, _ output: StandardOutput) async throws -> Bool {
         let signals = StopSignals { demo.publisher.drain() }
         defer { withExtendedLifetime(signals) {} }
+        try output.line("  look at  \(demo.page)")
+        try output.line("  status   http://127.0.0.1:\(demo.status.port)/")
+        try output.line("  hub      \(demo.hub.address.hubName) at \(demo.hub.connectionString.endpoint)")
         try output.line(
             "  broker   \(demo.broker.bootstrapServers.joined(separator: ",")), topics \(Demo.topic), \(Demo.resultsTopic), \(Demo.deadLettersTopic)"
         )
-        try output.line("  hub      \(demo.hub.connectionString.endpoint), hub \(demo.hub.address.hubName)")
-        try output.line("  status   http://127.0.0.1:\(demo.status.port)/")
-        try output.line("  look at  \(demo.page)")
-        let (count, bad) = try demo.feed(events)
+        // Whoever stays to look at the page sees one story at a time.
+        let trickles = !once && events == nil
+        let (count, bad) = trickles ? (try Demo.samples().count, []) : try demo.feed(events)
         for line in bad { Terminal.standardError.line(line) }
-        try output.line(
-            "  events   \(grouped(count)) on \(Demo.topic); joining the consumer group takes about 3 s\n")
+        let seconds = Demo.samplePause.components.seconds
+        let pace = trickles ? ", one every \(seconds) s" : ""
+        try output.line("  events   \(grouped(count)) for \(Demo.topic)\(pace); the first takes about 3 s\n")
         let table = ResultTable(width: output.isInteractive ? output.width : 120, hasColours: output.hasColours)
         try output.line(table.title)
         enum Ended {
             case publisher
+            case newsroom(isComplete: Bool)
             case waiting(ExitCode?)
         }
         var unwritten: ExitCode?
@@ -84,33 +88,48 @@ struct DemoCommand: AsyncParsableCommand {
                 try await demo.publisher.run()
                 return .publisher
             }
-            group.addTask { .waiting(await follow(demo, count, table)) }
+            group.addTask { .waiting(await follow(demo, trickles ? 0 : count, table)) }
+            if trickles { group.addTask { .newsroom(isComplete: try await demo.trickle()) } }
             // A signal may end the publisher first: then there is nothing left to wait for.
             for try await ended in group {
                 switch ended {
                 case .publisher: group.cancelAll()
-                case .waiting(let exit): unwritten = exit
+                case .newsroom(let isComplete):
+                    guard isComplete else { break }
+                    do throws(ExitCode) {
+                        try output.line(Self.invitation(demo, "That was the sample news."))
+                    } catch {
+                        unwritten = error
+                        demo.publisher.drain()
+                    }
+                case .waiting(let exit): unwritten = exit ?? unwritten
                 }
             }
         }
         await demo.close()
         if let unwritten { throw unwritten }
         let results = demo.results.snapshot
-        try output.write(DemoSummary(results, events: count, received: demo.hub.receivedCount).text(output))
+        try output.write(DemoSummary(results, received: demo.hub.receivedCount).text(output))
         return !once || results.count == count && results.outcomes[.accepted] == count && bad.isEmpty
     }
 
-    /// Shows the first results as they come.
+    private static func invitation(_ demo: Demo, _ news: String) -> String {
+        "\n\(news) Send more at \(demo.page), or end the demo with Ctrl-C.\n"
+    }
+
+    /// Shows results as they come: of so many events, and then of what else is sent.
     ///
     /// - Returns: the command's exit if they cannot be shown.
     private func follow(_ demo: Demo, _ count: Int, _ table: ResultTable) async -> ExitCode? {
         let output = Terminal.standardOutput
         do throws(ExitCode) {
-            try await demo.results.wait(for: count) { result throws(ExitCode) in try output.line(table.line(result)) }
+            let show = { (result: ResultRecord) throws(ExitCode) in try output.line(table.line(result)) }
+            try await demo.results.wait(for: count, show: show)
             // Interrupted before.
             guard demo.results.snapshot.count >= count else { return nil }
             if !once {
-                try output.line("\nAll events have their outcome. The demo runs until Ctrl-C; look at \(demo.page)")
+                if count > 0 { try output.line(Self.invitation(demo, "All events have their outcome.")) }
+                try await demo.results.follow(show: show)
                 return nil
             }
         } catch {

@@ -13,8 +13,8 @@ struct HubCommand: AsyncParsableCommand {
         abstract: "Runs a notification hub on this machine, to try things out.",
         discussion: """
             It follows the protocol and the rules of a real hub, so newswire and other clients can send to it. \
-            Nothing leaves this machine. It prints the connection string to use; its page at / shows a reader's \
-            phone, and GET /_emulator/messages lists the messages it received.
+            Nothing leaves this machine. It prints the connection string to use; its page at / has four phones to \
+            subscribe and a form to send them news, and GET /_emulator/messages lists what it received.
 
             Example, in two terminals:
               newswire hub --name breaking-news

@@ -12,6 +12,7 @@ import NotificationHub
 import PublishEngine
 import PublisherService
 import StatusServer
+import Synchronization
 
 /// A whole newsroom in one process: a broker, a publisher and a hub.
 struct Demo: Sendable {
@@ -20,13 +21,15 @@ struct Demo: Sendable {
     static let resultsTopic = "news.results"
     static let deadLettersTopic = "news.dead-letters"
     static let partitions = 4
+    /// Time to read one sample before the next one comes.
+    static let samplePause = Duration.seconds(4)
 
     let broker: EmbeddedBroker
     let hub: RunningHub
     let publisher: Publisher
     let status: RunningServer
     let kafka: KafkaSettings
-    let results = ResultTally()
+    let results: ResultTally
 
     /// - Parameter port: the hub's; `nil` for 8090, or any free one if that is in use.
     init(port: Int?, log: Logger) async throws {
@@ -34,15 +37,27 @@ struct Demo: Sendable {
             topics: [Self.topic, Self.resultsTopic, Self.deadLettersTopic].map { ($0, Self.partitions) })
         let kafka = broker.settings(group: "newswire-demo")
         self.kafka = kafka
-        hub = try await Self.startHub(port: port) { try await Self.publish($0, to: kafka) }
+        let (results, dashboard) = (ResultTally(), Link())
+        self.results = results
+        hub = try await Self.startHub(port: port, dashboard) { story in
+            try await Self.publish(story, to: kafka)
+            results.expect(1)
+        }
         let lanes = [LaneSettings(name: Self.lane, topics: [Self.topic])]
         let settings = PublisherSettings(
             kafka: kafka, engine: EngineSettings(lanes: lanes, platforms: [.template], resultsTopic: Self.resultsTopic),
             connection: hub.connectionString, hub: hub.address.hubName, limits: SenderLimits(connections: 16),
             deadLetterTopic: Self.deadLettersTopic)
         publisher = try Publisher(settings: settings, log: log)
-        publisher.telemetry.onResult { [results] in results.add($0) }
+        publisher.telemetry.onResult { results.add($0) }
         status = try await Self.serveStatus(of: publisher, log: log)
+        let address = "http://127.0.0.1:\(status.port)/"
+        dashboard.address.withLock { $0 = address }
+    }
+
+    /// An address that the hub's page shows and that is known only after the hub has started.
+    private final class Link: Sendable {
+        let address = Mutex<String?>(nil)
     }
 
     private static func serveStatus(of publisher: Publisher, log: Logger) async throws -> RunningServer {
@@ -54,22 +69,19 @@ struct Demo: Sendable {
     }
 
     private static func startHub(
-        port: Int?, publish: @escaping @Sendable (ComposedStory) async throws -> Void
+        port: Int?, _ dashboard: Link, publish: @escaping @Sendable (ComposedStory) async throws -> Void
     ) async throws -> RunningHub {
-        if let port { return try await HubServer(hubSettings(port: port, publish: publish)).start() }
-        do {
-            return try await HubServer(hubSettings(port: 8090, publish: publish)).start()
-        } catch HubServerProblem.listen {
-            return try await HubServer(hubSettings(port: 0, publish: publish)).start()
-        }
-    }
-
-    private static func hubSettings(
-        port: Int, publish: @escaping @Sendable (ComposedStory) async throws -> Void
-    ) throws -> HubServerSettings {
-        var settings = HubServerSettings(port: port, hubName: try HubName("breaking-news"))
+        var settings = HubServerSettings(port: port ?? 8090, hubName: try HubName("breaking-news"))
+        settings.subscribesPhones = true
+        settings.dashboard = { dashboard.address.withLock { $0 } }
         settings.publish = publish
-        return settings
+        do {
+            return try await HubServer(settings).start()
+        } catch {
+            guard case .listen = error, port == nil else { throw error }
+            settings.port = 0
+            return try await HubServer(settings).start()
+        }
     }
 
     /// A story written on the page takes the same path as all news.
@@ -79,7 +91,10 @@ struct Demo: Sendable {
         event.story = story.story
         var value: [UInt8] = []
         event.encode(into: &value)
-        let record = ProducedRecord(topic: topic, key: Array(story.story.utf8), value: value)
+        try await publish(ProducedRecord(topic: topic, key: Array(story.story.utf8), value: value), to: kafka)
+    }
+
+    private static func publish(_ record: ProducedRecord, to kafka: KafkaSettings) async throws {
         try await NIOThreadPool.singleton.runIfActive {
             let publisher = try RecordPublisher(settings: kafka)
             try publisher.publish(record)
@@ -87,7 +102,7 @@ struct Demo: Sendable {
         }
     }
 
-    /// Puts events on the topic. Blocks until the broker has them.
+    /// Puts events on the topic, all at once. Blocks until the broker has them.
     ///
     /// - Parameter path: a file of events; `nil` for the samples.
     /// - Returns: the number of events, and a message for each part of the file that is not one.
@@ -101,15 +116,36 @@ struct Demo: Sendable {
             bar.clear()
             if summary.bad > bad.count { bad.append("and \(grouped(summary.bad - bad.count)) more") }
         } else {
-            let review = EventReview()
-            var items: [EventFileItem] = []
-            var splitter = EventFileSplitter(.ndjson)
-            splitter.feed(SampleEvents.ndjson.utf8, into: &items)
-            splitter.finish(into: &items)
-            for item in items { try publisher.publish(try review.record(item, topic: Self.topic).get()) }
+            for record in try Self.samples() { try publisher.publish(record) }
             try publisher.flush()
         }
+        results.expect(publisher.acknowledged)
         return (publisher.acknowledged, bad)
+    }
+
+    /// Puts the samples on the topic one after the other, at a pace that a reader of the page can follow.
+    ///
+    /// - Returns: false when it was cancelled before the end.
+    func trickle() async throws -> Bool {
+        let samples = try Self.samples()
+        // Three of each category stand together; this way every phone hears of something soon.
+        for first in 0..<3 {
+            for record in stride(from: first, to: samples.count, by: 3).map({ samples[$0] }) {
+                try await Self.publish(record, to: kafka)
+                results.expect(1)
+                guard (try? await Task.sleep(for: Self.samplePause)) != nil else { return false }
+            }
+        }
+        return true
+    }
+
+    static func samples() throws -> [ProducedRecord] {
+        let review = EventReview()
+        var items: [EventFileItem] = []
+        var splitter = EventFileSplitter(.ndjson)
+        splitter.feed(SampleEvents.ndjson.utf8, into: &items)
+        splitter.finish(into: &items)
+        return try items.map { try review.record($0, topic: topic).get() }
     }
 
     /// Stops the servers, after the publisher has ended.
@@ -118,6 +154,6 @@ struct Demo: Sendable {
         await hub.stop()
     }
 
-    /// The page that shows a reader's phone.
+    /// The page that shows the readers' phones.
     var page: String { "http://127.0.0.1:\(hub.port)/" }
 }

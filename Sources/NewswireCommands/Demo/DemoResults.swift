@@ -5,13 +5,11 @@ import Synchronization
 /// The summary that a demo ends with.
 struct DemoSummary {
     let results: ResultTally.State
-    let events: Int
     /// Notifications accepted, by the hub's own count.
     let received: Int
 
-    init(_ results: ResultTally.State, events: Int, received: Int) {
+    init(_ results: ResultTally.State, received: Int) {
         self.results = results
-        self.events = events
         self.received = received
     }
 
@@ -22,11 +20,9 @@ struct DemoSummary {
             guard let count = results.outcomes[outcome] else { continue }
             table.add([.init(outcome.rawValue, colour: outcome.colour), .init(grouped(count))])
         }
-        let open = events - results.count
+        let open = results.events - results.count
         if open > 0 { table.add([.init("not settled", colour: .yellow), .init(grouped(open))]) }
-        var text =
-            results.count > ResultTally.State.shownMax
-            ? "… and \(grouped(results.count - ResultTally.State.shownMax)) more\n" : ""
+        var text = results.count > results.shown ? "… and \(grouped(results.count - results.shown)) more\n" : ""
         text += "\n" + table.text
         text += "\n\(counted(received, "notification")) at the hub"
         if let median = results.hubTime(percent: 50), let slow = results.hubTime(percent: 99) {
@@ -41,18 +37,27 @@ struct DemoSummary {
     }
 }
 
-/// Counts results as they are decided, with the hub's times, and keeps the first ones.
+/// Counts results as they are decided, with the hub's times, and hands them to whoever shows them.
 package final class ResultTally: Sendable {
     package struct State: Sendable {
+        /// How many events there are to be a result of.
+        var events = 0
         var outcomes: [Outcome: Int] = [:]
         var count = 0
         /// In nanoseconds, at most `timesMax`.
         package var hubTimes: [Int64] = []
-        /// At most `shownMax`, in the order they were decided.
-        var first: [ResultRecord] = []
+        /// Still to be shown, in the order they were decided.
+        var unshown: [ResultRecord] = []
+        /// How many were ever handed out to be shown.
+        var shown = 0
+        /// `shown` grows to this at most.
+        var shownMax = firstMax
 
         static let timesMax = 1_000_000
-        static let shownMax = 30
+        /// Shown of a batch of events.
+        static let firstMax = 30
+        /// Waiting to be shown at any time.
+        static let unshownMax = 1_000
 
         package init() {}
 
@@ -84,24 +89,40 @@ package final class ResultTally: Sendable {
             if let time = result.latency.hub, state.hubTimes.count < State.timesMax {
                 state.hubTimes.append(time.nanoseconds)
             }
-            if state.first.count < State.shownMax { state.first.append(result) }
+            if state.shown + state.unshown.count < state.shownMax, state.unshown.count < State.unshownMax {
+                state.unshown.append(result)
+            }
             return state.count
         }
         changed.yield(count)
     }
+
+    /// More events are on the topic.
+    func expect(_ events: Int) { state.withLock { $0.events += events } }
 
     /// Shows the first results as they come. Returns once there are as many results as wanted, or when the task is
     /// cancelled. Only one caller at a time.
     func wait<Failure: Error>(
         for wanted: Int, show: (ResultRecord) throws(Failure) -> Void
     ) async throws(Failure) {
-        var shown = 0
         for await count in changes {
-            for result in snapshot.first.dropFirst(shown) {
-                shown += 1
-                try show(result)
-            }
+            try showNew(show)
             if count >= wanted { return }
         }
+    }
+
+    /// Shows all later results as they come, until the task is cancelled. Only one caller at a time.
+    func follow<Failure: Error>(show: (ResultRecord) throws(Failure) -> Void) async throws(Failure) {
+        state.withLock { $0.shownMax = .max }
+        for await _ in changes { try showNew(show) }
+    }
+
+    private func showNew<Failure: Error>(_ show: (ResultRecord) throws(Failure) -> Void) throws(Failure) {
+        let results = state.withLock { state in
+            defer { state.unshown = [] }
+            state.shown += state.unshown.count
+            return state.unshown
+        }
+        for result in results { try show(result) }
     }
 }

@@ -1,0 +1,53 @@
+import HubEmulator
+import NotificationHub
+
+extension Inspection {
+    private static let deliveriesMax = 120
+    /// The page is told of the newest deliveries; it does not search a long log for older ones.
+    private static let searchedMax = 5000
+    private static let sendsMax = 8
+
+    /// `?after=N`: everything that the page shows, with the deliveries to its phones numbered above N. It is the page's
+    /// only source, so a tab that missed something is right again with the next answer.
+    func overview(_ query: [Substring: Substring]) -> HubHTTPResponse {
+        let after = query["after"].flatMap { Int($0) } ?? 0
+        var members: [JSONTree.Member] = []
+        let run = hub.run
+        let received = hub.withHub { hub in
+            let total = hub.delivered.total
+            members = [
+                .init("run", .string(run)), .init("received", .integer(hub.received.total)),
+                .init("delivered", .integer(total)),
+                .init("registrations", .integer(hub.registrationCount)),
+                .init("faults", .array(hub.faults.map(\.json))),
+                .init(
+                    "phones",
+                    .object(
+                        PagePhone.all.map { phone in
+                            let tags = hub.templateTags(handle: phone.handle)
+                            return .init(phone.platform, tags.map { .array($0.map { .string($0) }) } ?? .null)
+                        })),
+                .init("deliveries", .array(Self.deliveries(in: hub.delivered, after: after).map(\.json))),
+            ]
+            return hub.received.entries(after: hub.received.total - Self.sendsMax, limit: Self.sendsMax).map(\.entry)
+        }
+        let sends = (received.map(SendSummary.init) + hub.refusedSends.map(SendSummary.init)).reversed()
+        let newest = sends.sorted { $0.time > $1.time }.prefix(Self.sendsMax)
+        members.append(.init("sends", .array(newest.map(\.json))))
+        return Self.json(.object(members))
+    }
+
+    /// The newest successful ones to the page's phones, oldest first.
+    private static func deliveries(in log: BoundedLog<PushedNotification>, after: Int) -> [PushedNotification] {
+        var found: [PushedNotification] = []
+        var number = log.total
+        let last = max(after, log.total - searchedMax)
+        while number > last, found.count < deliveriesMax {
+            if let delivery = log[number], PagePhone.handles.contains(delivery.handle), delivery.outcome == .success {
+                found.append(delivery)
+            }
+            number -= 1
+        }
+        return found.reversed()
+    }
+}

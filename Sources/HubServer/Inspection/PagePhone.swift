@@ -1,0 +1,97 @@
+import HubEmulator
+import NotificationHub
+
+/// One of the four phones on the page. They are the same in every browser, so that the hub alone knows what they hear.
+struct PagePhone: Sendable {
+    let platform: String
+    let name: String
+    /// The push service that would carry its notifications.
+    let service: String
+    let installationPlatform: String
+    let handle: String
+    let channel: JSONTree
+    /// The categories of a phone that nobody has chosen any for.
+    let categories: [String]
+    /// What it asks the hub to make of a template send.
+    let template: JSONTree
+
+    static let all = [apple, android, windows, browser]
+    static let handles = Set(all.map(\.handle))
+
+    var installationID: String { "page-\(platform)" }
+
+    /// The body that registers it; the page fills in its tags.
+    func installation(tags: [String]) -> JSONTree {
+        .object([
+            .init("installationId", .string(installationID)), .init("platform", .string(installationPlatform)),
+            .init("pushChannel", channel), .init("tags", .array(tags.map { .string($0) })),
+            .init("templates", .object([.init("breakingNews", template)])),
+        ])
+    }
+
+    var json: JSONTree {
+        .object([
+            .init("platform", .string(platform)), .init("name", .string(name)), .init("service", .string(service)),
+            .init("handle", .string(handle)), .init("installation", installation(tags: [])),
+        ])
+    }
+
+    /// Registers every phone for its own categories, with the calls an app makes.
+    static func subscribeAll(to hub: inout EmulatedHub, at now: HubTime) {
+        guard let rule = hub.settings.rules.first(where: { $0.rights.contains(.listen) }) else { return }
+        let token = SharedAccessSignature.token(
+            resource: "http://localhost/", keyName: rule.name, key: rule.primaryKey, expiresAt: now.seconds + 60)
+        for phone in all {
+            let request = HubHTTPRequest(
+                method: "PUT",
+                target: "/\(hub.settings.name)/installations/\(phone.installationID)?api-version=2020-06",
+                headers: ["Host": "localhost", "Authorization": token, "Content-Type": "application/json"],
+                body: phone.installation(tags: phone.categories).bytes)
+            _ = hub.handle(request, at: now)
+        }
+    }
+}
+
+extension PagePhone {
+    private static let apple = PagePhone(
+        platform: "apple", name: "iPhone", service: "APNs", installationPlatform: "apns",
+        handle: String(repeating: "C0DE", count: 16), channel: .string(String(repeating: "C0DE", count: 16)),
+        categories: ["World", "Sports"],
+        template: body(
+            #"{"aps":{"alert":{"title":"$(title)","body":"$(messageParam)"},"sound":"default"},"#
+                + #""category":"$(category)","id":"$(id)","story":"$(story)"}"#))
+
+    private static let android = PagePhone(
+        platform: "fcmv1", name: "Android", service: "FCM v1", installationPlatform: "fcmv1",
+        handle: "page-android", channel: .string("page-android"), categories: ["World", "Technology"],
+        template: body(
+            #"{"message":{"notification":{"title":"$(title)","body":"$(messageParam)"},"#
+                + #""data":{"category":"$(category)","id":"$(id)","story":"$(story)"}}}"#))
+
+    private static let windows = PagePhone(
+        platform: "windows", name: "Windows", service: "WNS", installationPlatform: "wns",
+        handle: "https://wns.example/?token=page", channel: .string("https://wns.example/?token=page"),
+        categories: ["Politics", "Business"],
+        template: body(
+            #"<toast launch="$(id)"><visual><binding template="ToastGeneric"><text>$(title)</text>"#
+                + "<text>$(messageParam)</text><text>$(category)</text></binding></visual></toast>",
+            headers: ["X-WNS-Type": "wns/toast", "X-WNS-Tag": "$(story)"]))
+
+    private static let browser = PagePhone(
+        platform: "browser", name: "Browser", service: "Web Push", installationPlatform: "browser",
+        handle: "https://push.example/page",
+        channel: .object([
+            .init("endpoint", .string("https://push.example/page")), .init("p256dh", .string("BPage")),
+            .init("auth", .string("page")),
+        ]), categories: ["World", "Science"],
+        template: body(
+            #"{"title":"$(title)","message":"$(messageParam)","category":"$(category)","id":"$(id)","tag":"$(story)"}"#)
+    )
+
+    private static func body(_ body: String, headers: KeyValuePairs<String, String> = [:]) -> JSONTree {
+        .object([
+            .init("body", .string(body)),
+            .init("headers", .object(headers.map { .init($0.key, .string($0.value)) })),
+        ])
+    }
+}

@@ -1,0 +1,53 @@
+import HubEmulator
+import NotificationHub
+
+/// A send in one line, as the page lists it.
+struct SendSummary: Sendable {
+    /// Bytes of a body that are read for its headline.
+    static let bodyLengthMax = 4096
+    private static let headlineLengthMax = 160
+
+    let time: HubTime
+    let json: JSONTree
+
+    init(_ message: ReceivedMessage) {
+        let reached = message.telemetry.counts.filter { $0.outcome == .success }.reduce(0) { $0 + $1.count }
+        let failed = message.telemetry.counts.filter { ![.success, .skipped].contains($0.outcome) }
+        self.init(
+            message.time, tags: message.tags, body: message.body,
+            [
+                .init("state", .string(message.telemetry.state.rawValue)), .init("phones", .integer(reached)),
+                .init("failed", .array(failed.map { .string("\($0.count) \($0.outcome.rawValue)") })),
+            ])
+    }
+
+    init(_ refused: RefusedSend) {
+        self.init(
+            refused.time, tags: refused.tags, body: refused.body,
+            [.init("refused", .string(refused.status.map { "\($0)" } ?? "reset"))])
+    }
+
+    private init(_ time: HubTime, tags: String?, body: [UInt8], _ outcome: [JSONTree.Member]) {
+        self.time = time
+        let tree = JSONTree(parsing: Array(body.prefix(Self.bodyLengthMax)))
+        json = .object(
+            [
+                .init("time", .string(time.description)), .init("tags", .text(tags)),
+                .init("event", .text(tree?["id"]?.string)), .init("category", .text(tree?["category"]?.string)),
+                .init("headline", .string(Self.headline(tree, body))),
+            ] + outcome)
+    }
+
+    /// What a reader would see of it, whatever its format.
+    private static func headline(_ tree: JSONTree?, _ body: [UInt8]) -> String {
+        let alert = tree?["aps"]?["alert"]
+        let notification = tree?["message"]?["notification"]
+        let texts = [
+            tree?["title"], tree?["messageParam"], tree?["message"], alert, alert?["body"], notification?["body"],
+            notification?["title"],
+        ]
+        let text = texts.lazy.compactMap { $0?.string }.first { !$0.isEmpty }
+        return String(
+            (text ?? String(decoding: body.prefix(headlineLengthMax), as: UTF8.self)).prefix(headlineLengthMax))
+    }
+}

@@ -1,0 +1,67 @@
+// Keeps a tab up to date. One answer of the hub holds all that the page shows; the stream only rings when to ask for it.
+
+const pause = 2000;
+const pauseAfterRing = 150;
+
+// A browser opens six connections to a host for all of its tabs, so one tab holds the stream and rings for the others.
+// Where there are no locks (http from another machine), there is no stream, and each tab asks in its own time.
+function listen(handles, ring) {
+  const others = new BroadcastChannel("newswire");
+  others.onmessage = ring;
+  const query = handles.map((handle) => `handle=${encodeURIComponent(handle)}`).join("&");
+  navigator.locks?.request("newswire-stream", () => new Promise(() => {
+    new EventSource(`/_emulator/stream?${query}`).addEventListener("delivery", () => {
+      ring();
+      others.postMessage("");
+    });
+  }));
+}
+
+// Calls `receive` with every overview, and `lose` when the hub does not answer.
+// Returns a function that asks at once.
+export function follow(handles, receive, lose) {
+  let run, after = 0, isAsking = false, isRung = false;
+
+  async function overview() {
+    const reply = await fetch(`/_emulator/overview?after=${after}`, { signal: AbortSignal.timeout(5000) });
+    if (!reply.ok) throw new Error(`status ${reply.status}`);
+    return reply.json();
+  }
+
+  async function once() {
+    let news;
+    try {
+      news = await overview();
+      if (news.run !== run && after > 0) {
+        // A hub that was started again numbers its deliveries anew.
+        after = 0;
+        news = await overview();
+      }
+    } catch {
+      return lose();
+    }
+    const isNew = news.run !== run;
+    run = news.run;
+    after = news.delivered;
+    receive(news, isNew);
+  }
+
+  async function ask() {
+    isRung = true;
+    if (isAsking) return;
+    isAsking = true;
+    while (isRung) {
+      isRung = false;
+      await once();
+      await new Promise((resolve) => setTimeout(resolve, pauseAfterRing));
+    }
+    isAsking = false;
+  }
+
+  const askIfSeen = () => document.hidden || ask();
+  listen(handles, askIfSeen);
+  document.addEventListener("visibilitychange", askIfSeen);
+  setInterval(askIfSeen, pause);
+  ask();
+  return ask;
+}

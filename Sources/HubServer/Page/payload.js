@@ -1,0 +1,40 @@
+// What each platform makes of a notification: its text, its category, and what it replaces.
+
+const parse = (text) => { try { return JSON.parse(text); } catch { return {}; } };
+const both = (title, body) => title || body || "";
+
+function header(delivery, name) {
+  const key = Object.keys(delivery.headers).find((key) => key.toLowerCase() === name);
+  return key && delivery.headers[key];
+}
+
+const read = {
+  apple(delivery) {
+    const body = parse(delivery.body);
+    const alert = body.aps?.alert ?? body.alert ?? "";
+    const text = typeof alert === "string" ? alert : both(alert.title, alert.body);
+    return { text, category: body.category ?? body.aps?.["thread-id"], replaces: header(delivery, "apns-collapse-id") || body.story || body.id };
+  },
+  fcmv1(delivery) {
+    const { notification = {}, data = {}, android = {} } = parse(delivery.body).message ?? {};
+    const text = both(notification.title, notification.body ?? data.message);
+    return { text, category: data.category, replaces: android.notification?.tag || android.collapse_key || data.story || data.id };
+  },
+  windows(delivery) {
+    const toast = new DOMParser().parseFromString(delivery.body ?? "", "text/xml");
+    const launch = toast.documentElement.getAttribute("launch") ?? "";
+    const data = parse(launch);
+    const [title, body, category] = Array.from(toast.querySelectorAll("text"), (node) => node.textContent);
+    return { text: both(title, body), category: data.category ?? category, replaces: header(delivery, "x-wns-tag") || data.story || data.id || launch };
+  },
+  browser(delivery) {
+    const body = parse(delivery.body);
+    return { text: both(body.title, body.message ?? body.body), category: body.category, replaces: body.tag || body.story || body.id };
+  },
+};
+
+// The category is left out where the text begins with it, as in “Breaking World News : …”.
+export function notification(platform, delivery) {
+  const { text, category, replaces } = read[platform](delivery);
+  return { text, category: /^Breaking .+ News/.test(text) ? "" : category, replaces };
+}
