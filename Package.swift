@@ -161,7 +161,7 @@ let package = Package(
             dependencies: [
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
-            ], path: "Tests/TestSupport", exclude: ["browser.py", "sight.py"], swiftSettings: strict),
+            ], path: "Tests/TestSupport", exclude: ["browser.py", "looks.py"], swiftSettings: strict),
         // The code in the articles of the library products.
         .testTarget(
             name: "ArticleTests", dependencies: ["BreakingNews", "HubServer", "NotificationHub", "TestSupport"],

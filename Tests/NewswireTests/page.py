@@ -9,11 +9,11 @@ import sys
 import urllib.request
 
 from browser import opened
+from looks import legible, reachable
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
-from sight import check_contrast, check_targets
 
 DESKTOP, PHONE = (1280, 800), (390, 844)
 CATEGORIES = ["World", "Politics", "Business", "Technology", "Science", "Sports"]
@@ -85,9 +85,9 @@ def looks_right(reader, name):
         for scheme in ["light", "dark"]:
             page.emulate(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
             page.picture(f"{name}-{scheme}{shape}", *size)
-            page.fits()
-            check_contrast(page)
-            check_targets(page)
+        page.fits()
+        legible(page)
+        reachable(page)
     # As narrow as a desktop is at 400 %.
     reader.size((320, 640))
     page.fits()
