@@ -160,7 +160,7 @@ let package = Package(
             dependencies: [
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
                 "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
-            ], path: "Tests/TestSupport", exclude: ["browser.py"], swiftSettings: strict),
+            ], path: "Tests/TestSupport", exclude: ["browser.py", "looks.py"], swiftSettings: strict),
         // The code in the articles of the library products.
         .testTarget(
             name: "ArticleTests", dependencies: ["BreakingNews", "HubServer", "NotificationHub", "TestSupport"],
@@ -230,7 +230,7 @@ let package = Package(
                 "NotificationHub",
                 "PublishEngine",
                 "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
-            ], exclude: ["dashboard.py"], swiftSettings: strict),
+            ], exclude: ["dashboard.py", "scripted.py"], swiftSettings: strict),
         .testTarget(
             name: "NewswireSettingsTests",
             dependencies: [
