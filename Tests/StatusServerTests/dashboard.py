@@ -47,9 +47,9 @@ with opened(address, *sys.argv[3:]) as page:
         return text(f"{station} .word")
 
     def search(event):
-        field = reader.reach("#event")
-        reader.press(Keys.CONTROL + "a", Keys.DELETE)
-        reader.press(event)
+        reader.reach("#event")
+        # What is there already is selected when the field is reached.
+        reader.press(Keys.DELETE, event)
 
     if mode == "halted":
         wait("the halt", lambda: text("#state") == "Standing still")
