@@ -14,7 +14,9 @@ private let python = Python(with: "selenium")
     .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(5)), .serialized)
 struct DashboardTests {
     @Test
-    func `a reader without a pointer sees the service at work, finds events and pauses a lane, in eight tabs`() async throws {
+    func `a reader without a pointer sees the service at work, finds events and pauses a lane, in eight tabs`()
+        async throws
+    {
         let room = try await StatusRoom()
         let events = (0..<40).map { #"{"id":"event-\#($0)","headline":"Ferry \#($0)","category":"World"}"# }
         try room.newsroom.topics.publish(events + ["{", #"{"id":"<b>bold</b>","headline":"x","category":"World"}"#])

@@ -61,7 +61,7 @@ with opened(address, *sys.argv[3:]) as page:
     elif mode == "flooded":
         wait("the flood", lambda: badge(".lane") == "Stopped")
         assert text("#state") == "Standing still"
-        assert "newswire release --config FILE --lane live" in text("#todo")
+        assert "press “Send the rest”" in text("#todo")
         page.picture("flooded", 1280, 800)
         send = reader.reach(".orders button:first-child")
         assert send.accessible_name == "Send the rest of lane live"

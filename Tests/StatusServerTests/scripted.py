@@ -52,10 +52,6 @@ def halt(name):
     return {"reason": name, "detail": "401 Unauthorized", "remedy": "check the key", "since": "2026-01-01T12:00:00Z", "probeAt": "2026-01-01T12:01:00Z"}
 
 
-def wait_for(name, detail, of):
-    return {"lane": of, "reason": name, "seconds": 2, "detail": detail}
-
-
 def look(page):
     text, wait, script = page.text, page.wait, page.script
     page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": SOURCE})
@@ -135,8 +131,9 @@ def look(page):
     assert [flow for flow in flows()] == ["none", "blocked", "none", "blocked", "none"]
     wait("the halt read out", lambda: script("window.said") == ["Standing still. The hub refuses the key."])
 
-    check("throttle", ["Waiting", "The hub asked us to wait"], ["hub"], limitedBy=["hub-pause"],
-          waits=[wait_for("hub-pause", "the hub asked to wait; sending goes on in 12 s", "live")], lanes=lanes({"lag": 40, "lagSeconds": 3}))
+    check("throttle", ["Waiting", "The hub asked us to wait"], ["hub"], limitedBy=["hub-pause"], ready=False,
+          notReady=[reason(code, f"lane {of}: the hub asked to wait; sending goes on in 12 s", "", of)
+                    for of in ["live", "backfill"] for code in ["hub-failing", "hub-pause"]], lanes=lanes({"lag": 40, "lagSeconds": 3}))
     assert "sending goes on in 12 s" in text("#why") and text("#todo") == "Nothing: it goes on by itself."
     check("pace", ["Limited", "Sending at the configured pace"], ["hub"], limitedBy=["rate"], perSecond=(500, 0), lanes=lanes({"lag": 12000, "lagSeconds": 20}))
     assert "rate.perSecond allows 500" in text("#why")
@@ -151,15 +148,19 @@ def look(page):
     check("broker", ["Standing still", "The broker does not store results"], ["outcomes"], ready=False,
           notReady=[reason("results", "lane live: the broker has not acknowledged results", "look at the brokers and at the topic", "live"),
                     reason("results", "lane backfill: the broker has not acknowledged results", "look at the brokers and at the topic", "backfill")])
+    check("commits", ["Needs attention", "The broker refuses commits"], ["outcomes"], ready=False, perSecond=(40, 0),
+          notReady=[reason("commit", "lane live: offsets cannot be committed: rebalance in progress", "", "live")])
+    assert text("#why").startswith("Offsets cannot be committed") and flows()[4] == "slow"
     check("ending", ["Ending", "Shutting down"], [], ready=False, notReady=[reason("shutting-down", "shutting down", "")])
     check("stuck", ["Standing still", "The process is stuck"], [], healthy=False, stuck="a shard has not reported for 61 s")
 
     # One lane is stopped, and its card has the buttons that end it: they need room of their own.
-    flood = {"reason": "flood", "lane": "live", "detail": "most events of lane live fail", "remedy": "release it", "since": "2026-01-01T12:00:00Z", "probeAt": "2026-01-01T12:01:00Z"}
+    flood = {"reason": "flood", "lane": "live", "detail": "lane live: most recent events ended as dead letters", "remedy": "release it", "since": "2026-01-01T12:00:00Z", "probeAt": "2026-01-01T12:01:00Z"}
     tell(ready=False, halts=[flood], notReady=[reason("flood", of="live")], lanes=lanes({"flooded": True, "lag": 340}))
     wait("the flood", lambda: state() == ["Partly standing still", "Lane live is stopped: most of its events failed"])
     assert marked() == ["lane live"] and len([one for one in page.all(".orders button") if one.is_displayed()]) == 2
     page.picture("stopped", 1280, 800)
+    assert places()[0] == before[1280, 800][0], "the map has moved"
     legible(page)
     reachable(page)
 

@@ -25,6 +25,15 @@ const known = {
   "shutting-down": ["process", "Ending", "Shutting down"],
 };
 
+/** The station of other waits; the lane's unless it is here. */
+const wherever = { reply: "hub", results: "outcomes", "dead-letters": "outcomes", commit: "outcomes" };
+
+/** A promise is in danger, but news goes on for now. */
+const open = ["commit", "unequal-topics", "records-refused", "dead-letters"];
+
+/** What /readyz names a command for has buttons here. */
+const release = "Look at the dead letters; once their cause is mended, press “Send the rest”, or “Give up the rest”";
+
 /** Waits that are no fault, but hold a lane up for a moment. */
 const passing = {
   ledger: ["Restoring", "Lane LANE reads back what is already sent"],
@@ -42,7 +51,7 @@ export function condition(point, before) {
   return { ...verdict(point, causes), causes, stations: stations(point, causes) };
 }
 
-/** What holds something up: a fault (`bad`), a wait (`warn`), or a limit at which news still flows (`isOpen`). */
+/** What holds something up: a fault (`bad`), a wait (`warn`), and whether news goes on all the same (`isOpen`). */
 function findCauses(status, point, before) {
   const causes = [];
   const add = (cause) => {
@@ -57,10 +66,9 @@ function findCauses(status, point, before) {
   if (before && status.kafka.errors > before.kafka.errors && !point.rate) {
     add({ place: "topics", word: "Errors", title: "Kafka reports errors", why: status.kafka.lastError ?? "It gave no reason", todo: "Look at the brokers; the client tries again by itself" });
   }
-  const wait = status.waits.find((wait) => wait.lane);
-  if (!causes.length && !point.rate && behind(status) > 0 && wait) {
-    const place = wait.reason === "reply" ? { place: "hub" } : { place: "lane", lane: wait.lane };
-    add({ ...place, word: "Waiting", title: `Lane ${wait.lane} waits`, why: wait.detail });
+  if (!causes.length && point.rate === 0 && behind(status) > 0) {
+    const wait = status.waits.find((wait) => wait.lane);
+    if (wait) add({ place: wherever[wait.reason] ?? "lane", lane: wait.lane, word: "Waiting", title: `Lane ${wait.lane} waits`, why: wait.detail });
   }
   return causes;
 }
@@ -70,16 +78,20 @@ function addReasons(status, add) {
   if (status.stuck) add({ place: "process", tone: "bad", word: "Stuck", title: "The process is stuck", why: status.stuck, todo: "Restart the process, and report this" });
   const hasPartitions = status.lanes.some((lane) => lane.partitions !== undefined);
   for (const { code, detail, remedy, lane } of status.notReady) {
+    // A hub that asks for a pause accepts nothing in the meantime.
+    if (code === "hub-failing" && status.notReady.some((reason) => reason.code === "hub-pause")) continue;
     const [place, word, title] = known[code] ?? ["process", "Not ready", "Not ready"];
     const halt = status.halts.find(({ reason, lane: halted }) => code === (reason === "flood" ? "flood" : `hub-${reason}`) && halted === lane);
     const next = halt && halt.reason !== "flood" ? `; next attempt at ${time(halt.probeAt)}` : "";
     const isEnd = code === "shutting-down";
+    // Once lanes are read, a topic that belongs to none of them is one that is written to.
+    const isWritten = code === "missing-topic" && !lane && hasPartitions;
     add({
-      // Once lanes are read, a topic that belongs to none of them is one that is written to.
-      place: code === "missing-topic" && !lane && hasPartitions ? "outcomes" : place,
-      lane, word, title: title.replace("LANE", lane), tone: isEnd || code === "hub-pause" ? "warn" : "bad",
-      why: sentence(halt?.detail ?? detail) + (halt ? ` Since ${time(halt.since)}${next}.` : ""),
-      todo: isEnd ? "Nothing: what was sent is recorded, then the process ends" : remedy,
+      place: isWritten ? "outcomes" : place, isOpen: isWritten || open.includes(code),
+      // Each lane tells of the one hub.
+      lane: place === "hub" ? undefined : lane, word, title: title.replace("LANE", lane), tone: isEnd || code === "hub-pause" ? "warn" : "bad",
+      why: sentence(halt?.detail ?? detail.replace(`lane ${lane}: `, "")) + (halt ? ` Since ${time(halt.since)}${next}.` : ""),
+      todo: isEnd ? "Nothing: what was sent is recorded, then the process ends" : halt?.reason === "flood" ? release : remedy,
     });
   }
 }
@@ -125,19 +137,23 @@ function addLimits(status, before, add) {
 
 export const behind = (status) => sum(status.lanes.map((lane) => lane.lag ?? 0));
 
+/** A fault comes before a wait, and what stops the news before what only threatens to. */
+const worstOf = (causes) => causes.find((cause) => cause.tone === "bad" && !cause.isOpen) ?? causes.find((cause) => cause.tone === "bad") ?? causes[0];
+
 /** What holds everything up, and what one lane only. */
 function verdict(point, causes) {
   const { status } = point;
-  const worst = causes.find((cause) => cause.tone === "bad") ?? causes[0];
+  const worst = worstOf(causes);
   if (!worst) return fine(point);
-  const isStopped = (lane) => causes.some((cause) => (cause.lane ?? lane) === lane && (cause.tone === "bad" || cause.word === "Paused"));
+  const isStopped = (lane) => causes.some((cause) => (cause.lane ?? lane) === lane && !cause.isOpen);
   const others = status.lanes.filter((lane) => !isStopped(lane.name)).map((lane) => lane.name);
-  const isPart = worst.lane && others.length > 0;
+  const isPart = worst.lane && !worst.isOpen && others.length > 0;
   const rest = isPart ? " The other lanes go on." : "";
   return { state: stateWord(worst, isPart), tone: worst.tone, title: worst.title, why: worst.why + rest + queue(point), todo: worst.todo };
 }
 
 function stateWord({ tone, word, place, isOpen }, isPart) {
+  if (tone === "bad" && isOpen) return "Needs attention";
   if (tone === "bad") return isPart ? "Partly standing still" : "Standing still";
   if (word === "Paused") return isPart ? "Partly paused" : "Paused";
   if (place === "process") return word;
@@ -169,7 +185,7 @@ function queue({ status, rate: speed, lanes }) {
 function stations(point, causes) {
   const at = (place, lane, moves, waits) => {
     const here = causes.filter((cause) => cause.place === place && (lane === undefined || (cause.lane ?? lane) === lane));
-    const cause = here.find((cause) => cause.tone === "bad") ?? here[0];
+    const cause = worstOf(here);
     if (cause) return { tone: cause.tone, word: cause.word, flow: cause.isOpen ? moves : 0, isBlocked: !cause.isOpen };
     const word = moves > 0 ? "Flowing" : waits > 0 ? "Waiting" : "Idle";
     return { tone: moves > 0 ? "good" : "idle", word, flow: moves, isBlocked: false };

@@ -83,11 +83,11 @@ function drawVerdict({ state, tone, title, why, todo, causes }) {
   write(get("why-label"), tone === "bad" || causes.length ? "Why" : "Queue");
   write(get("why"), why);
   write(get("todo"), todo);
-  const more = causes.filter((cause) => cause.title !== title);
-  write(get("more"), more.map((cause) => `${cause.title}. ${cause.todo}`).join("\n"));
+  const more = causes.filter((cause) => cause.title !== title).map((cause) => `${cause.title}. ${cause.todo}`);
+  write(get("more"), [...new Set(more)].join("\n"));
   document.title = `${state} · Newswire`;
   // Without the numbers, which change every second.
-  announce([state, ...causes.map((cause) => cause.title)].map((words) => `${words}.`).join(" "));
+  announce([state, ...new Set(causes.map((cause) => cause.title))].map((words) => `${words}.`).join(" "));
 }
 
 // One thing at a time, and only what has lasted: a state that comes and goes would chatter.
