@@ -114,6 +114,8 @@ with opened(address, *sys.argv[3:]) as page:
         wait("the definition under the pointer", lambda: text("#tip").startswith("Requests that the hub has not answered"))
         ActionChains(page.driver).move_to_element(page.find("#tip")).perform()
         assert page.find("#tip").is_displayed(), "the pointer can rest on it"
+        reader.reach("[data-term=total]")
+        wait("the definition far below", lambda: page.find("#tip").is_displayed() and text("#tip").endswith("since the start."))
         undefined = script("[...document.querySelectorAll('[data-term]')].filter(term => !document.getElementById(`term-${term.dataset.term}`)).map(term => term.dataset.term)")
         assert not undefined, undefined
 

@@ -66,7 +66,7 @@ function findCauses(status, point, before) {
   if (before && status.kafka.errors > before.kafka.errors && !point.rate) {
     add({ place: "topics", word: "Errors", title: "Kafka reports errors", why: status.kafka.lastError ?? "It gave no reason", todo: "Look at the brokers; the client tries again by itself" });
   }
-  if (!causes.length && point.rate === 0 && behind(status) > 0) {
+  if (!causes.length && point.rate === 0 && isLate(status)) {
     const wait = status.waits.find((wait) => wait.lane);
     if (wait) add({ place: wherever[wait.reason] ?? "lane", lane: wait.lane, word: "Waiting", title: `Lane ${wait.lane} waits`, why: wait.detail });
   }
@@ -89,7 +89,7 @@ function addReasons(status, add) {
     add({
       place: isWritten ? "outcomes" : place, isOpen: isWritten || open.includes(code),
       // Each lane tells of the one hub.
-      lane: place === "hub" ? undefined : lane, word, title: title.replace("LANE", lane), tone: isEnd || code === "hub-pause" ? "warn" : "bad",
+      lane: place === "hub" ? undefined : lane, word, title: title.replace("LANE", () => lane), tone: isEnd || code === "hub-pause" ? "warn" : "bad",
       why: sentence(halt?.detail ?? detail.replace(`lane ${lane}: `, "")) + (halt ? ` Since ${time(halt.since)}${next}.` : ""),
       todo: isEnd ? "Nothing: what was sent is recorded, then the process ends" : halt?.reason === "flood" ? release : remedy,
     });
@@ -102,7 +102,7 @@ function addLaneWaits(status, { name: lane, paused, partitions }, causes, add) {
   if (causes.some((cause) => cause.lane === lane)) return;
   for (const [reason, [word, title]] of Object.entries(passing)) {
     const wait = status.waits.find((wait) => wait.lane === lane && wait.reason === reason);
-    if (wait) add({ place: "lane", lane, word, title: title.replace("LANE", lane), why: wait.detail });
+    if (wait) add({ place: "lane", lane, word, title: title.replace("LANE", () => lane), why: wait.detail });
   }
   if (partitions === undefined && !causes.some((cause) => cause.tone === "bad")) {
     add({
@@ -135,7 +135,10 @@ function addLimits(status, before, add) {
   }
 }
 
-export const behind = (status) => sum(status.lanes.map((lane) => lane.lag ?? 0));
+/** Events have waited for longer than it takes to count and to commit them. */
+const isLate = (status) => status.lanes.some((lane) => lane.lagSeconds > 10);
+
+const behind = (status) => sum(status.lanes.map((lane) => lane.lag ?? 0));
 
 /** A fault comes before a wait, and what stops the news before what only threatens to. */
 const worstOf = (causes) => causes.find((cause) => cause.tone === "bad" && !cause.isOpen) ?? causes.find((cause) => cause.tone === "bad") ?? causes[0];
@@ -164,11 +167,12 @@ function fine(point) {
   const waiting = behind(point.status);
   if (point.rate > 0) {
     // What arrived within the last moments is on its way, not late.
-    const isLate = waiting > Math.max(10, 3 * point.rate) || point.status.lanes.some((lane) => lane.lagSeconds > 10);
-    return { state: "Sending", tone: "good", title: rate(point.rate) === "1" ? "1 event a second" : `${rate(point.rate)} events a second`, why: isLate ? queue(point).trim() : "All lanes keep up.", todo: "Nothing." };
+    const keepsUp = waiting <= Math.max(10, 3 * point.rate) && !isLate(point.status);
+    const speed = rate(point.rate);
+    return { state: "Sending", tone: "good", title: speed === "1" ? "1 event a second" : `${speed} events a second`, why: keepsUp ? "All lanes keep up." : queue(point).trim(), todo: "Nothing." };
   }
   if (point.rate === undefined && waiting) return { state: "Measuring", tone: "idle", title: "The first numbers come in a second", why: queue(point).trim(), todo: "Nothing." };
-  return waiting
+  return isLate(point.status)
     ? { state: "Waiting", tone: "warn", title: "Events wait, and nothing has an outcome yet", why: `${queue(point).trim()} No reason is known.`, todo: "Wait some seconds; /healthz tells whether the process is stuck." }
     : { state: "Idle", tone: "idle", title: "Nothing to send", why: "All lanes have caught up.", todo: "Nothing." };
 }

@@ -47,12 +47,13 @@ function receive(status) {
 
 function draw() {
   const isLost = problem !== undefined;
+  const wasLost = document.body.classList.contains("lost");
   document.body.classList.toggle("lost", isLost);
   document.body.classList.toggle("still", isLost || isFrozen);
   write(get("age"), isLost ? "No connection" : `Live, ${time(newest.status.at)}`);
   get("age").dataset.tone = isLost ? "bad" : "good";
   if (isLost) return drawVerdict(lost());
-  if (!isFrozen) drawStatus();
+  if (!isFrozen || wasLost) drawStatus();
 }
 
 function lost() {

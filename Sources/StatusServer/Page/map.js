@@ -23,11 +23,16 @@ const part = (place, name) => place.querySelector(`[data-figure=${name}]`);
 export function drawMap(point, { stations }) {
   const { status } = point;
   const list = get("lanes");
+  const names = JSON.stringify(status.lanes.map((lane) => [lane.name, lane.topics]));
+  // Other lanes than before: the process was started again with other settings.
+  if (list.dataset.lanes !== names) list.replaceChildren();
+  list.dataset.lanes = names;
   for (const [index, lane] of status.lanes.entries()) {
     const row = list.children[index] ?? addLane(list, lane);
     drawLane(row, lane, point.lanes[lane.name], stations.lanes[index], stations.hub);
   }
 
+  flow(get("to-hub"), stations.hub.flow, stations.hub.isBlocked);
   badge(get("hub"), stations.hub);
   write(get("requests"), rate(point.requests));
   write(get("flight"), `${number(status.inFlight)} of ${number(status.concurrencyLimit)}`);

@@ -67,6 +67,8 @@ function drawDeadLetters(status) {
   get("no-dead").hidden = rows.length > 0;
   get("some-dead").hidden = !rows.length;
   const body = get("dead");
+  if (body.dataset.shown === JSON.stringify(rows)) return;
+  body.dataset.shown = JSON.stringify(rows);
   body.replaceChildren(...rows.map(([lane, reason, count]) => {
     const row = element("tr");
     row.append(element("td", lane), element("td", reason), element("td", count, "number"));

@@ -12,13 +12,18 @@ function show(target) {
   owner = target;
   tip().textContent = get(`term-${target.dataset.term}`).textContent;
   tip().hidden = false;
-  const place = target.getBoundingClientRect();
+  place();
+}
+
+function place() {
+  if (!owner) return;
+  const at = owner.getBoundingClientRect();
   const own = tip().getBoundingClientRect();
-  const left = Math.min(Math.max(8, place.left), document.documentElement.clientWidth - own.width - 8);
+  const left = Math.min(Math.max(8, at.left), document.documentElement.clientWidth - own.width - 8);
   // Below it, or above where there is no room; touching it, so that the pointer can move onto the text.
-  const isBelow = place.bottom + own.height + 8 < document.documentElement.clientHeight;
+  const isBelow = at.bottom + own.height + 8 < document.documentElement.clientHeight;
   tip().style.left = `${left}px`;
-  tip().style.top = `${isBelow ? place.bottom : Math.max(0, place.top - own.height)}px`;
+  tip().style.top = `${isBelow ? at.bottom : Math.max(0, at.top - own.height)}px`;
 }
 
 function hide() {
@@ -50,11 +55,13 @@ export function startTerms() {
     hide();
     event.preventDefault();
   });
-  addEventListener("scroll", hide, { passive: true, capture: true });
+  // The focus may have scrolled the page to where it is.
+  addEventListener("scroll", place, { passive: true, capture: true });
 }
 
 /** Turns a heading into one that explains itself. */
 export function explained(name, text) {
+  if (!get(`term-${name}`)) return document.createTextNode(text);
   const button = document.createElement("button");
   button.type = "button";
   button.className = "term";
