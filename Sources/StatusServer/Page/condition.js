@@ -185,20 +185,20 @@ function queue({ status, rate: speed, lanes }) {
   return ` ${waiting === 1 ? "1 event waits" : `${number(waiting)} events wait`}${end}.`;
 }
 
-/** The tone of each station, the word on its badge, and what flows there; behind what is blocked nothing flows. */
+/** The tone of each station, the word on its badge, and what flows there or that it stops; nothing flows behind a stop. */
 function stations(point, causes) {
   const at = (place, lane, moves, waits) => {
     const here = causes.filter((cause) => cause.place === place && (lane === undefined || (cause.lane ?? lane) === lane));
     const cause = worstOf(here);
-    if (cause) return { tone: cause.tone, word: cause.word, flow: cause.isOpen ? moves : 0, isBlocked: !cause.isOpen };
+    if (cause) return { tone: cause.tone, word: cause.word, flow: cause.isOpen ? moves : 0, stop: cause.isOpen ? undefined : cause.tone };
     const word = moves > 0 ? "Flowing" : waits > 0 ? "Waiting" : "Idle";
-    return { tone: moves > 0 ? "good" : "idle", word, flow: moves, isBlocked: false };
+    return { tone: moves > 0 ? "good" : "idle", word, flow: moves };
   };
   const hub = at("hub", undefined, point.requests ?? 0);
   const lanes = point.status.lanes.map(({ name, lag }) => {
-    const moves = hub.isBlocked ? 0 : point.lanes[name].rate ?? 0;
+    const moves = hub.stop ? 0 : point.lanes[name].rate ?? 0;
     const lane = at("lane", name, moves, lag);
-    return { topics: at("topics", name, lane.isBlocked ? 0 : moves, lag), lane };
+    return { topics: at("topics", name, lane.stop ? 0 : moves, lag), lane };
   });
-  return { lanes, hub, outcomes: at("outcomes", undefined, hub.isBlocked ? 0 : point.rate ?? 0) };
+  return { lanes, hub, outcomes: at("outcomes", undefined, hub.stop ? 0 : point.rate ?? 0) };
 }

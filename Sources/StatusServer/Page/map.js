@@ -13,8 +13,9 @@ function badge(station, { tone, word }) {
   write(station.querySelector(".word"), word);
 }
 
-function flow(pipe, value, isBlocked) {
-  pipe.dataset.flow = isBlocked ? "blocked" : value >= 100 ? "fast" : value > 0 ? "slow" : "none";
+/** @param stop the tone of what stops it, if anything does */
+function flow(pipe, { flow: value, stop }) {
+  pipe.dataset.flow = stop === "bad" ? "blocked" : stop ? "held" : value >= 100 ? "fast" : value > 0 ? "slow" : "none";
 }
 
 /** The part of a template's copy that shows a number. */
@@ -32,7 +33,7 @@ export function drawMap(point, { stations }) {
     drawLane(row, lane, point.lanes[lane.name], stations.lanes[index], stations.hub);
   }
 
-  flow(get("to-hub"), stations.hub.flow, stations.hub.isBlocked);
+  flow(get("to-hub"), stations.hub);
   badge(get("hub"), stations.hub);
   write(get("requests"), rate(point.requests));
   write(get("flight"), `${number(status.inFlight)} of ${number(status.concurrencyLimit)}`);
@@ -43,7 +44,7 @@ export function drawMap(point, { stations }) {
   drawSpark(get("hub-spark"), series((point) => point.requests), "Hub", "requests");
 
   badge(get("outcomes"), stations.outcomes);
-  flow(get("to-outcomes"), stations.outcomes.flow, stations.outcomes.isBlocked);
+  flow(get("to-outcomes"), stations.outcomes);
   const all = {};
   for (const { outcomes } of status.lanes) {
     for (const [name, count] of Object.entries(outcomes)) all[name] = (all[name] ?? 0) + count;
@@ -80,7 +81,7 @@ function drawLane(row, lane, figures, { topics, lane: state }, hub) {
   write(part(row, "behind"), number(lane.lag));
   write(part(row, "oldest"), isKnown ? duration(lane.lagSeconds) : "–");
   write(part(row, "trend"), isKnown ? trend(lane, figures) : "–");
-  flow(row.querySelector(".to-lane"), topics.flow, topics.isBlocked);
+  flow(row.querySelector(".to-lane"), topics);
 
   badge(row.querySelector(".lane"), state);
   write(part(row, "rate"), rate(figures.rate));
@@ -89,7 +90,7 @@ function drawLane(row, lane, figures, { topics, lane: state }, hub) {
   write(part(row, "delayed"), number(lane.delayed));
   drawSpark(row.querySelector(".spark"), series((point) => point.lanes[lane.name]?.rate), `Lane ${lane.name}`, "events");
   // What stops at the hub's door, stops before it.
-  flow(row.querySelector(".to-hub"), state.flow, state.isBlocked || hub.isBlocked);
+  flow(row.querySelector(".to-hub"), state.stop === "bad" || !hub.stop ? state : hub);
 
   row.dataset.paused = lane.paused;
   row.dataset.waiting = lane.lag ?? lane.held;
