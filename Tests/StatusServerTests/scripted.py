@@ -12,6 +12,7 @@ SOURCE = """
   const counts = [0, 0];
   window.fetch = (address, options) => {
     if (!String(address).endsWith("api/status")) return network(address, options);
+    window.asked = (window.asked ?? 0) + 1;
     const { status, perSecond, fails } = window.told ?? { fails: "refused" };
     if (fails === "refused") return Promise.reject(new TypeError("Failed to fetch"));
     if (fails === "silent") return new Promise((_, reject) => options.signal.addEventListener("abort", () => reject(options.signal.reason)));
@@ -131,6 +132,9 @@ def look(page):
     assert flows() == ["none", "blocked", "none", "blocked", "blocked", "none"]
     wait("the halt read out", lambda: script("window.said") == ["Standing still. The hub refuses the key."])
 
+    check("both", ["Standing still", "The hub is down or cannot be reached"], ["lane backfill", "hub"], ready=False, halts=[halt("outage")],
+          notReady=[reason("hub-outage", "hub: outage: refused", "wait")], lanes=lanes(backfill={"paused": True}))
+    assert text("#more") == "Lane backfill is paused. Press Resume when it may go on."
     check("throttle", ["Waiting", "The hub asked us to wait"], ["hub"], limitedBy=["hub-pause"], ready=False,
           notReady=[reason(code, f"lane {of}: the hub asked to wait; sending goes on in 12 s", "", of)
                     for of in ["live", "backfill"] for code in ["hub-failing", "hub-pause"]], lanes=lanes({"lag": 40, "lagSeconds": 3}))
@@ -201,6 +205,9 @@ def look(page):
     wait("the old ones", lambda: state() == ["Waiting", "Events wait, and nothing has an outcome yet"])
     tell(startedAt="2026-01-01T16:00:00Z", perSecond=(5, 0))
     wait("the end", lambda: state() == ["Sending", "5 events a second"])
+
+    # A tab that comes to the front does not wait for its slow clock.
+    wait("a question at once", lambda: script("(() => { const before = asked; document.dispatchEvent(new Event('visibilitychange')); return asked - before; })()") == 1)
 
     # Who wants no movement, and who has colours of their own.
     page.emulate(prefers_reduced_motion="reduce")

@@ -13,15 +13,19 @@ let newest;
 let receivedAt;
 let isFrozen = false;
 let problem;
+/** The next question; undefined while one is asked. */
+let next;
 let shownResults = -1;
 
 // A question a second rather than a stream: a browser opens six connections to a host, and streams of six tabs would
 // leave none for a seventh.
 async function ask() {
+  clearTimeout(next);
+  next = undefined;
   const began = performance.now();
   const status = await answer();
   // A flaw in the drawing must not end the questions.
-  setTimeout(ask, Math.max(100, 1000 - (performance.now() - began)));
+  next = setTimeout(ask, Math.max(100, 1000 - (performance.now() - began)));
   if (status) receive(status);
   draw();
 }
@@ -114,6 +118,8 @@ get("freeze").addEventListener("click", () => {
 });
 get("search").addEventListener("submit", (event) => { event.preventDefault(); drawResults(); });
 get("event").addEventListener("input", drawResults);
+// Browsers slow the clocks of hidden tabs down to a minute.
+document.addEventListener("visibilitychange", () => { if (!document.hidden && next !== undefined) ask(); });
 startOrders();
 startTerms();
 ask();
