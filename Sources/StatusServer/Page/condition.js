@@ -169,7 +169,8 @@ function fine(point) {
     // What arrived within the last moments is on its way, not late.
     const keepsUp = waiting <= Math.max(10, 3 * point.rate) && !isLate(point.status);
     const speed = rate(point.rate);
-    return { state: "Sending", tone: "good", title: speed === "1" ? "1 event a second" : `${speed} events a second`, why: keepsUp ? "All lanes keep up." : queue(point).trim(), todo: "Nothing." };
+    return { state: "Sending", tone: "good", title: speed === "1" ? "1 event a second" : `${speed} events a second`, why: keepsUp ? "All lanes keep up." : queue(point).trim(),
+      todo: keepsUp ? "Nothing." : "Nothing holds this process up; if the queue grows, start another one." };
   }
   if (point.rate === undefined && waiting) return { state: "Measuring", tone: "idle", title: "The first numbers come in a second", why: queue(point).trim(), todo: "Nothing." };
   return isLate(point.status)
