@@ -10,7 +10,9 @@ enum StatusJSON {
         JSONWriter.object { json in
             json.field("healthy", status.stuck == nil)
             json.array("reasons") { json in
-                if let stuck = status.stuck { reason("stuck", stuck, "restart the process, and report this", &json) }
+                if let stuck = status.stuck {
+                    reason("stuck", stuck, "restart the process, and report this", lane: nil, &json)
+                }
             }
         }
     }
@@ -19,7 +21,9 @@ enum StatusJSON {
         JSONWriter.object { json in
             json.field("ready", status.notReady.isEmpty)
             json.array("reasons") { json in
-                for reason in status.notReady { self.reason(reason.code, reason.detail, reason.remedy, &json) }
+                for reason in status.notReady {
+                    self.reason(reason.code, reason.detail, reason.remedy, lane: reason.lane, &json)
+                }
             }
         }
     }
@@ -64,7 +68,9 @@ enum StatusJSON {
             json.field("ready", status.notReady.isEmpty)
             json.field("stuck", status.stuck)
             json.array("notReady") { json in
-                for reason in status.notReady { self.reason(reason.code, reason.detail, reason.remedy, &json) }
+                for reason in status.notReady {
+                    self.reason(reason.code, reason.detail, reason.remedy, lane: reason.lane, &json)
+                }
             }
             json.array("waits") { json in
                 for wait in status.waits {
@@ -95,11 +101,14 @@ enum StatusJSON {
         }
     }
 
-    private static func reason(_ code: String, _ detail: String, _ remedy: String, _ json: inout JSONWriter) {
+    private static func reason(
+        _ code: String, _ detail: String, _ remedy: String, lane: String?, _ json: inout JSONWriter
+    ) {
         json.object { json in
             json.field("code", code)
             json.field("detail", detail)
             json.field("remedy", remedy.isEmpty ? nil : remedy)
+            json.field("lane", lane)
         }
     }
 

@@ -36,6 +36,10 @@ struct StatusResponder: HTTPResponder {
         guard gate.mayRead(caller, authorization: request.headers[.authorization]) else {
             return Self.problem(.forbidden, "Ask for localhost or a loopback address, or show the token of http.token.")
         }
+        if let file = PageFile(path: path) {
+            guard [.get, .head].contains(request.method) else { return Self.wrongMethod(allowed: "GET, HEAD") }
+            return Self.file(file)
+        }
         guard let page = Page(rawValue: path) else { return Self.problem(.notFound, "There is nothing here.") }
         switch request.method {
         case .get: return await show(page, request, context)
@@ -52,9 +56,6 @@ struct StatusResponder: HTTPResponder {
     }
 
     private enum Page: String {
-        case dashboard = "/"
-        case style = "/dashboard.css"
-        case script = "/dashboard.js"
         case health = "/healthz"
         case readiness = "/readyz"
         case metrics = "/metrics"
@@ -65,9 +66,6 @@ struct StatusResponder: HTTPResponder {
 
     private func show(_ page: Page, _ request: Request, _ context: ConnectionContext) async -> Response {
         switch page {
-        case .dashboard: return Self.file(PackageResources.dashboard_html, "text/html; charset=utf-8")
-        case .style: return Self.file(PackageResources.dashboard_css, "text/css; charset=utf-8")
-        case .script: return Self.file(PackageResources.dashboard_js, "text/javascript; charset=utf-8")
         case .health:
             let status = publisher.telemetry.status
             return Self.json(status.stuck == nil ? .ok : .serviceUnavailable, StatusJSON.health(status))
@@ -220,8 +218,8 @@ struct StatusResponder: HTTPResponder {
         answer(status, "application/json", bytes)
     }
 
-    private static func file(_ bytes: [UInt8], _ type: String) -> Response {
-        var response = answer(.ok, type, bytes)
+    private static func file(_ file: PageFile) -> Response {
+        var response = answer(.ok, file.type, file.bytes)
         response.headers[.contentSecurityPolicy] =
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -12,7 +12,8 @@ struct BadRequestTests {
     func `every path answers a bad request with a proper status and nothing else`() async throws {
         let room = try await StatusRoom(runs: false)
         let pages = [
-            "/", "/dashboard.css", "/dashboard.js", "/healthz", "/readyz", "/metrics", "/api/status", "/api/results",
+            "/", "/dashboard.css", "/dashboard.js", "/map.js", "/healthz", "/readyz", "/metrics", "/api/status",
+            "/api/results",
             "/api/stream",
         ]
         for page in pages {

@@ -14,7 +14,9 @@ private let python = Python(with: "selenium")
     .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(5)), .serialized)
 struct DashboardTests {
     @Test
-    func `a browser shows the service at work, finds events and pauses a lane`() async throws {
+    func `a reader without a pointer sees the service at work, finds events and pauses a lane, in eight tabs`()
+        async throws
+    {
         let room = try await StatusRoom()
         let events = (0..<40).map { #"{"id":"event-\#($0)","headline":"Ferry \#($0)","category":"World"}"# }
         try room.newsroom.topics.publish(events + ["{", #"{"id":"<b>bold</b>","headline":"x","category":"World"}"#])
@@ -38,12 +40,19 @@ struct DashboardTests {
     }
 
     @Test
-    func `a lane that a flood has stopped is released with a button`() async throws {
+    func `a lane that a flood has stopped is released by keyboard, after a question`() async throws {
         let room = try await StatusRoom(floodGuard: .init(sharePercent: 50, events: 20))
         try room.newsroom.topics.publish((0..<60).map { #"{"id":"\#($0)","headline":"A ferry","category":"No"}"# })
         _ = try await room.status { $0.lanes.first?.flooded == true }
         #expect(try await look(at: room, "flooded") == 0)
         _ = try await room.status { $0.settled == 60 }
+        try await room.close()
+    }
+
+    @Test
+    func `the page says in every state where the news stands still, and nothing on it jumps`() async throws {
+        let room = try await StatusRoom(runs: false)
+        #expect(try await look(at: room, "scripted") == 0)
         try await room.close()
     }
 

@@ -20,6 +20,26 @@ struct StatusServerTests {
         let readiness = try await room.get("/readyz")
         #expect(readiness.status == 503)
         #expect(readiness.text.contains(#""code":"not-assigned","detail":"lane live: no partitions assigned yet""#))
+        #expect(readiness.text.contains(#","lane":"live"}"#))
+        try await room.close()
+    }
+
+    @Test
+    func `the page has every file that it asks for, and may ask for nothing else`() async throws {
+        let room = try await StatusRoom(runs: false)
+        var wanted = ["/", "/dashboard.css", "/dashboard.js"]
+        for index in 0... {
+            guard index < wanted.count else { break }
+            let file = try await room.get(wanted[index])
+            #expect(file.status == 200, "\(wanted[index])")
+            #expect(file.headers["content-security-policy"]?.contains("default-src 'none'; script-src 'self'") == true)
+            for name in file.text.matches(of: /from "\.(\/[a-z]+\.js)"/).map({ String($0.1) })
+            where !wanted.contains(name) {
+                wanted.append(name)
+            }
+        }
+        #expect(wanted.count > 5)
+        #expect(try await room.get("/nothing.js").status == 404)
         try await room.close()
     }
 

@@ -1,43 +1,96 @@
-"""Looks at the dashboard as its readers do: dashboard.py ADDRESS working|halted|flooded [FOLDER FOR SCREENSHOTS]"""
+"""Looks at the dashboard as its readers do: dashboard.py ADDRESS working|halted|flooded|scripted [FOLDER FOR SCREENSHOTS]"""
 
 import sys
 
+from selenium.webdriver import ActionChains, Keys
+
+import scripted
 from browser import opened
+from looks import legible, reachable
 
 address, mode = sys.argv[1:3]
 
+
+class Reader:
+    """Has a keyboard and no pointer."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def press(self, *keys):
+        ActionChains(self.page.driver).send_keys(*keys).perform()
+
+    def focused(self):
+        return self.page.driver.switch_to.active_element
+
+    def reach(self, selector):
+        """Tabs on from the top of the page until it is there."""
+        self.page.script("document.activeElement.blur()")
+        for _ in range(200):
+            self.press(Keys.TAB)
+            if self.page.script("document.activeElement.matches(arguments[0])", selector):
+                visible = self.page.script("getComputedStyle(document.activeElement).outlineStyle")
+                assert visible != "none", f"the focus on {selector} cannot be seen"
+                return self.focused()
+        raise AssertionError(f"no way to {selector} by keyboard")
+
+
 with opened(address, *sys.argv[3:]) as page:
     text, wait, script = page.text, page.wait, page.script
+    reader = Reader(page)
 
     def rows(body):
         # In one go: the page draws itself anew every second.
         return script("[...document.getElementById(arguments[0]).rows].map(row => [...row.cells].map(cell => cell.innerText))", body)
 
+    def badge(station):
+        return text(f"{station} .word")
+
     def search(event):
-        field = page.find("#event")
-        field.clear()
-        field.send_keys(event)
+        reader.reach("#event")
+        # What is there already is selected when the field is reached.
+        reader.press(Keys.DELETE, event)
 
     if mode == "halted":
-        wait("the halt", lambda: "Halted: key-refused" in text("#notices"))
-        assert "What to do: check hub.connectionString" in text("#notices")
-        assert text("#state") == "halted" and text("#limit") == "sending is halted"
-        page.picture("halted")
+        wait("the halt", lambda: text("#state") == "Standing still")
+        assert text("#title") == "The hub refuses the key"
+        assert "Check hub.connectionString" in text("#todo") and "next attempt at" in text("#why")
+        assert badge("#hub") == "Key refused"
+        assert script("document.querySelector('.to-hub').dataset.flow") == "blocked"
+        page.picture("halted", 1280, 800)
     elif mode == "flooded":
-        wait("the flood", lambda: rows("lanes") and rows("lanes")[0][7] == "stopped")
-        assert "newswire release --config FILE --lane live" in text("#notices")
-        page.picture("flooded")
-        page.find("#lanes button[aria-label^=Send]").click()
-        wait("the release", lambda: rows("lanes")[0][7:] == ["open", "Pause"])
-        assert text("#action") == "Asked lane live to release."
+        wait("the flood", lambda: badge(".lane") == "Stopped")
+        assert text("#state") == "Standing still"
+        assert "press “Send the rest”" in text("#todo")
+        page.picture("flooded", 1280, 800)
+        send = reader.reach(".orders button:first-child")
+        assert send.accessible_name == "Send the rest of lane live"
+        reader.press(Keys.ENTER)
+        wait("the question", lambda: text("#confirm-title") == "Send the rest of lane live?")
+        page.picture("question")
+        reader.press(Keys.ESCAPE)
+        wait("the way back", lambda: not page.find("#confirm").is_displayed())
+        assert badge(".lane") == "Stopped" and text("#action") == ""
+        assert reader.focused() == send
+        reader.press(Keys.ENTER)
+        wait("the question", lambda: page.find("#confirm").is_displayed())
+        # The harmless answer has the focus; the other one is next to it.
+        assert reader.focused().text == "Cancel"
+        reader.press(Keys.TAB, Keys.ENTER)
+        wait("the release", lambda: text("#action") == "Asked lane live to release." and badge(".lane") != "Stopped")
+        assert not send.is_displayed()
+    elif mode == "scripted":
+        scripted.look(page)
     else:
-        wait("the state", lambda: text("#state") == "sending")
+        wait("the state", lambda: text("#state") in ["Sending", "Idle"])
         wait("the results", lambda: len(rows("results")) == 20)
         wait("the counts", lambda: rows("lane-outcomes") and rows("lane-outcomes")[0][:2] == ["live", "41"])
         assert ["World", "41"] in [row[:2] for row in rows("category-outcomes")]
-        assert "truncated-json" in text("#dead") and "newswire redrive" in text("#dead")
+        assert "truncated-json" in text("#some-dead") and "newswire redrive" in text("#some-dead")
+        assert text("#accepted") == "41" and text("#failed") == text("#dead-letters") == "1"
         # A second status makes the first stretch of each line.
-        wait("the charts", lambda: script("document.querySelector('#rate-chart path').getAttribute('d').includes('L')"))
+        wait("the charts", lambda: script("document.querySelector('#rate-chart .line').getAttribute('d').includes('L')"))
+        wait("the sparkline", lambda: page.find(".lane .spark").accessible_name.startswith("Lane live, events a second"))
 
         search("event-7")
         wait("the one result", lambda: [row[1] for row in rows("results")] == ["event-7"])
@@ -48,20 +101,63 @@ with opened(address, *sys.argv[3:]) as page:
         search(" ")
         wait("all again", lambda: len(rows("results")) == 20)
 
-        button = page.find("#lanes button")
+        # A number explains itself to whoever reaches it, until they dismiss it; a screen reader has it as description.
+        behind = reader.reach("[data-term=behind]")
+        wait("the definition", lambda: page.find("#tip").is_displayed())
+        assert text("#tip").startswith("Events on the lane’s topics")
+        described = script("document.getElementById(arguments[0].getAttribute('aria-describedby')).textContent", behind)
+        assert described == text("#tip")
+        page.picture("definition", 1280, 800)
+        reader.press(Keys.ESCAPE)
+        assert not page.find("#tip").is_displayed() and reader.focused() == behind
+        ActionChains(page.driver).move_to_element(page.find("#hub [data-term=flight]")).perform()
+        wait("the definition under the pointer", lambda: text("#tip").startswith("Requests that the hub has not answered"))
+        ActionChains(page.driver).move_to_element(page.find("#tip")).perform()
+        assert page.find("#tip").is_displayed(), "the pointer can rest on it"
+        reader.reach("[data-term=total]")
+        wait("the definition far below", lambda: page.find("#tip").is_displayed() and text("#tip").endswith("since the start."))
+        undefined = script("[...document.querySelectorAll('[data-term]')].filter(term => !document.getElementById(`term-${term.dataset.term}`)).map(term => term.dataset.term)")
+        assert not undefined, undefined
+
+        button = reader.reach(".toggle")
         assert button.accessible_name == "Pause lane live"
-        button.click()
-        wait("the pause", lambda: rows("lanes")[0][7:] == ["paused", "Resume"])
-        button.click()
-        wait("the resumption", lambda: rows("lanes")[0][7:] == ["open", "Pause"])
+        reader.press(Keys.ENTER)
+        wait("the pause", lambda: badge(".lane") == "Paused" and button.accessible_name == "Resume lane live")
+        wait("the verdict", lambda: text("#state") == "Paused" and text("#todo") == "Press Resume when it may go on.")
+        assert reader.focused() == button, "a change takes nobody's place away"
+        reader.press(Keys.SPACE)
+        wait("the resumption", lambda: badge(".lane") != "Paused" and button.accessible_name == "Pause lane live")
         assert text("#action") == "Asked lane live to resume."
 
-        unnamed = page.unnamed("button, input, svg, a, [role=region]")
-        assert not unnamed, unnamed
-        for scheme in ["light", "dark"]:
-            page.emulate(prefers_color_scheme=scheme)
-            page.picture(scheme, 1280, 1500)
-            page.picture(f"phone-{scheme}", 390, 1600)
-            left, right = script("(({left, right}) => [left, right])(document.querySelector('#lanes button').getBoundingClientRect())")
-            assert 0 <= left < right <= 390, (left, right)
+        reader.reach("#freeze")
+        reader.press(Keys.ENTER)
+        wait("the standstill", lambda: text("#frozen").startswith("Frozen at"))
+        reader.press(Keys.ENTER)
+        wait("life again", lambda: text("#frozen") == "")
+
+        for width, height in [(1280, 800), (390, 844)]:
+            page.picture(f"light-{width}", width, height)
             page.fits()
+            legible(page)
+            reachable(page)
+            unnamed = page.unnamed("button, input, svg[role], a, [role=region]")
+            assert not unnamed, unnamed
+            left, right = script("(({left, right}) => [left, right])(document.querySelector('.toggle').getBoundingClientRect())")
+            assert 0 <= left < right <= width, (left, right)
+        page.picture("phone", 390, 3600)
+        page.emulate(prefers_color_scheme="dark")
+        page.picture("dark", 1280, 2600)
+
+        # As many as a browser has connections to a host, and two more: the last one works like the first.
+        page.emulate(prefers_color_scheme="light")
+        first = page.driver.current_window_handle
+        for _ in range(7):
+            page.driver.switch_to.new_window("window")
+            page.driver.get(address)
+            wait("the numbers in every tab", lambda: text("#age").startswith("Live") and text("#accepted") == "41")
+        page.find(".toggle").click()
+        wait("an order from the last tab", lambda: badge(".lane") == "Paused")
+        page.driver.switch_to.window(first)
+        wait("its effect in the first", lambda: badge(".lane") == "Paused")
+        page.find(".toggle").click()
+        wait("the end of the pause", lambda: badge(".lane") != "Paused")

@@ -89,12 +89,15 @@ final class LagMonitor: Sendable {
                         group: settings.kafka.consumerGroup(lane: index, named: lane.name), unknown)
                     telemetry.found(stored, of: unknown)
                 }
-                var lag: Int64 = 0
+                var measurements: [Lag.Measurement] = []
                 for (partition, committed) in telemetry.positions(lane: LaneID(index)) {
                     let kept = try admin.watermarks(partition)
-                    lag += max(0, kept.upperBound - max(committed ?? 0, kept.lowerBound))
+                    measurements.append(
+                        .init(
+                            partition: partition, committed: max(committed ?? 0, kept.lowerBound), end: kept.upperBound)
+                    )
                 }
-                telemetry.measured(lane: LaneID(index), lag: lag)
+                telemetry.measured(lane: LaneID(index), measurements)
             } catch {
                 log.debug("lag unknown", metadata: ["lane": "\(lane.name)", "failure": "\(error)"])
                 return

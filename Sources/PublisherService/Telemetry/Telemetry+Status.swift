@@ -40,7 +40,7 @@ extension Telemetry {
         let statuses = reports.map { $0.status.lanes[index] }
         let lag = state.lags[id]
         let oldest = reports.compactMap { $0.oldestHeld[index] }.min().map { now.wall - $0 }
-        // Unread records are at least as old as the time for which there has been any lag.
+        // Records that are not read yet are at least as old as the first measurement that found them.
         let age = oldest ?? lag?.since.map { now.steady - $0 }
         return ServiceStatus.Lane(
             name: settings.lanes[index].name, topics: settings.lanes[index].topics,

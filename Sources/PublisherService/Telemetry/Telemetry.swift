@@ -53,12 +53,6 @@ public final class Telemetry: Sendable {
         var shard: ShardID
     }
 
-    struct Lag {
-        var records: Int64
-        /// Since when there has been any.
-        var since: Instant?
-    }
-
     struct KafkaError {
         var failure: KafkaFailure
         var at: Instant
@@ -148,12 +142,9 @@ public final class Telemetry: Sendable {
         state.withLock { $0.refused = reasons }
     }
 
-    func measured(lane: LaneID, lag records: Int64) {
+    func measured(lane: LaneID, _ measurements: [Lag.Measurement]) {
         let now = clock.now.steady
-        state.withLock { state in
-            let since = records > 0 ? state.lags[lane]?.since ?? now : nil
-            state.lags[lane] = Lag(records: records, since: since)
-        }
+        state.withLock { $0.lags[lane, default: Lag()].measure(measurements, at: now) }
     }
 
     /// - Parameter lane: `nil` for the producer.

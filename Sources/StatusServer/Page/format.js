@@ -1,0 +1,48 @@
+// Numbers and times as people read them. Texts go into the page as text, never as markup: events come from outside.
+
+const grouped = new Intl.NumberFormat("en");
+const nothing = "–";
+
+export const get = (id) => document.getElementById(id);
+export const sum = (values) => values.reduce((total, value) => total + value, 0);
+export const number = (value) => (value === undefined || value === null ? nothing : grouped.format(value));
+
+/** One decimal for slow rates: one event in ten seconds is a rate, not nothing. */
+export function rate(value) {
+  if (value === undefined) return nothing;
+  return number(value < 9.95 ? Math.round(value * 10) / 10 : Math.round(value));
+}
+
+/** @param seconds of a duration */
+export function duration(seconds) {
+  if (seconds === undefined || seconds === null) return nothing;
+  if (seconds === 0) return "0 s";
+  if (seconds < 0.9995) return `${(seconds * 1000).toFixed(seconds < 0.00995 ? 1 : 0)} ms`;
+  if (seconds < 90) return `${seconds.toFixed(seconds < 9.95 ? 1 : 0)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172800) return `${(seconds / 3600).toFixed(1)} h`;
+  return `${Math.round(seconds / 86400)} days`;
+}
+
+export const bytes = (count) => (count < 1e6 ? `${number(Math.round(count / 1e3))} kB` : `${number(Math.round(count / 1e5) / 10)} MB`);
+export const time = (instant) => new Date(instant).toLocaleTimeString("en-GB");
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+
+/** Writes a text only if it is another one, so that screen readers, selections and layout are left alone. */
+export function write(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}
+
+export function element(name, text, className) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+export function shape(name, attributes, text) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}

@@ -1,0 +1,81 @@
+// What the statuses of the last three minutes say together: rates, trends, percentiles.
+
+import { sum } from "./format.js";
+
+export const span = 180;
+/** Seconds that rates look back (one second alone says little about a few events), and percentiles and trends. */
+const [short, long] = [5, 10];
+
+export const failures = ["rejected", "exhausted", "unknown", "undecodable", "unroutable"];
+const points = [];
+
+export const failed = (outcomes) => sum(failures.map((name) => outcomes[name] ?? 0));
+export const settled = (outcomes) => sum(Object.values(outcomes));
+export const isFailure = (outcome) => failures.includes(outcome);
+const added = (lists) => lists.reduce((all, counts) => all.map((count, index) => count + counts[index]));
+
+/** @returns the newest point: the status with its rates, each undefined until two statuses are known. */
+export function remember(status) {
+  const last = points.at(-1);
+  // Another process counts from zero.
+  if (last && last.status.startedAt !== status.startedAt) points.length = 0;
+  const at = Date.parse(status.at) / 1000;
+  const point = { at, status, lanes: {} };
+  const ago = (seconds) => points.findLast((earlier) => at - earlier.at >= seconds - 0.5) ?? points[0] ?? point;
+  const [before, longBefore] = [ago(short), ago(long)];
+  const elapsed = at - before.at;
+  const perSecond = (now, then) => (elapsed > 0.2 ? Math.max(0, (now - then) / elapsed) : undefined);
+  for (const lane of status.lanes) {
+    const [earlier, long] = [before, longBefore].map(({ status }) => status.lanes.find((other) => other.name === lane.name) ?? lane);
+    point.lanes[lane.name] = {
+      rate: perSecond(settled(lane.outcomes), settled(earlier.outcomes)),
+      accepted: perSecond(lane.outcomes.accepted ?? 0, earlier.outcomes.accepted ?? 0),
+      failed: perSecond(failed(lane.outcomes), failed(earlier.outcomes)),
+      trend: at - longBefore.at >= short ? (lane.lag - long.lag) / (at - longBefore.at) : undefined,
+      hub: recent("hub", [lane], [long], status.latencyBounds),
+      queue: recent("queue", [lane], [long], status.latencyBounds),
+    };
+  }
+  const lanes = Object.values(point.lanes);
+  const total = (name) => (elapsed > 0.2 ? sum(lanes.map((lane) => lane[name] ?? 0)) : undefined);
+  point.rate = total("rate");
+  point.accepted = total("accepted");
+  point.failed = total("failed");
+  point.requests = perSecond(status.requests, before.status.requests);
+  point.hub = recent("hub", status.lanes, longBefore.status.lanes, status.latencyBounds);
+  point.total = recent("total", status.lanes, longBefore.status.lanes, status.latencyBounds);
+  points.push(point);
+  while (points.length && at - points[0].at > span) points.shift();
+  return point;
+}
+
+/** For a line: `[seconds ago, value]`, the oldest first. */
+export function series(value) {
+  const now = points.at(-1)?.at ?? 0;
+  return points.map((point) => [now - point.at, value(point)]);
+}
+
+/** Percentiles of a latency over the last seconds; without any in that time, undefined. */
+function recent(name, lanes, earlier, bounds) {
+  const now = added(lanes.map((lane) => lane.latency[name].counts));
+  const then = added(earlier.map((lane) => lane.latency[name].counts));
+  const counts = now.map((count, index) => Math.max(0, count - then[index]));
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) => quantile(counts, bounds, share));
+  return { p50, p95, p99 };
+}
+
+/** The time in seconds that `share` of the counted did not exceed; undefined for none. */
+function quantile(counts, bounds, share) {
+  const total = sum(counts);
+  if (total === 0) return undefined;
+  let below = 0;
+  for (const [index, count] of counts.entries()) {
+    if (count > 0 && below + count >= share * total) {
+      const lower = index === 0 ? 0 : bounds[index - 1];
+      const upper = bounds[index] ?? lower;
+      return lower + ((upper - lower) * (share * total - below)) / count;
+    }
+    below += count;
+  }
+  return undefined;
+}

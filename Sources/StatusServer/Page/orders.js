@@ -1,0 +1,46 @@
+// What an operator may ask of a lane: pause, resume, release.
+
+import { get, number, write } from "./format.js";
+
+let token = "";
+
+/** @param waiting the number of events that the order is about, if it cannot be taken back */
+export async function ask(lane, order, waiting) {
+  if (waiting !== undefined && !(await isSure(lane, order, waiting))) return;
+  const action = order.split("?")[0];
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  const answer = await fetch(`api/lanes/${encodeURIComponent(lane)}/${order}`, { method: "POST", headers, signal: AbortSignal.timeout(15000) })
+    .catch(() => undefined);
+  const needsToken = answer?.status === 401;
+  get("token-form").hidden = !needsToken;
+  if (answer?.ok) return write(get("action"), `Asked lane ${lane} to ${action}.`);
+  const problem = await answer?.json().catch(() => undefined);
+  write(get("action"), `Could not ${action} lane ${lane}: ${problem?.error ?? "no answer"}`);
+  if (needsToken) get("token").focus();
+}
+
+/** Asks before what cannot be taken back; Escape means no. */
+function isSure(lane, order, waiting) {
+  const gives = order.endsWith("dead-letter");
+  write(get("confirm-title"), gives ? `Give up the rest of lane ${lane}?` : `Send the rest of lane ${lane}?`);
+  write(get("confirm-text"), gives
+    ? `About ${number(Number(waiting))} events end as dead letters, and no reader gets them.`
+    : `About ${number(Number(waiting))} events are sent; those with the same fault end as dead letters one by one.`);
+  write(get("confirm-yes"), gives ? "Give up" : "Send");
+  const dialog = get("confirm");
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
+}
+
+export function startOrders() {
+  const dialog = get("confirm");
+  get("confirm-yes").addEventListener("click", () => dialog.close("yes"));
+  get("confirm-no").addEventListener("click", () => dialog.close(""));
+  get("token-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    token = get("token").value;
+    get("token-form").hidden = true;
+    write(get("action"), "Now try again.");
+  });
+}

@@ -1,0 +1,34 @@
+/// One of the files that make up the dashboard.
+struct PageFile {
+    let type: String
+    let bytes: [UInt8]
+
+    /// - Returns: `nil` for a path that is none of them.
+    init?(path: String) {
+        guard let bytes = Self.bytes(path) else { return nil }
+        self.bytes = bytes
+        type =
+            switch path.split(separator: ".").last {
+            case "js": "text/javascript; charset=utf-8"
+            case "css": "text/css; charset=utf-8"
+            default: "text/html; charset=utf-8"
+            }
+    }
+
+    private static func bytes(_ path: String) -> [UInt8]? {
+        switch path {
+        case "/": PackageResources.dashboard_html
+        case "/dashboard.css": PackageResources.dashboard_css
+        case "/dashboard.js": PackageResources.dashboard_js
+        case "/charts.js": PackageResources.charts_js
+        case "/condition.js": PackageResources.condition_js
+        case "/format.js": PackageResources.format_js
+        case "/history.js": PackageResources.history_js
+        case "/map.js": PackageResources.map_js
+        case "/orders.js": PackageResources.orders_js
+        case "/tables.js": PackageResources.tables_js
+        case "/terms.js": PackageResources.terms_js
+        default: nil
+        }
+    }
+}
