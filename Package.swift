@@ -204,7 +204,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "HubEmulatorTests", dependencies: ["ByteText", "HubEmulator", "NotificationHub"],
+            name: "HubEmulatorTests", dependencies: ["ByteText", "HubEmulator", "NotificationHub", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "BreakingNewsTests",

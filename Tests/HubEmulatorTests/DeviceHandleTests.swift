@@ -1,4 +1,5 @@
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
@@ -10,7 +11,7 @@ struct DeviceHandleTests {
     {
         var test = try TestHub()
         _ = test.call(
-            "PUT", "/registrations/1-2-3", body: RegistrationTests.entry(kind, "<Tags>World</Tags>" + inner))
+            "PUT", "/registrations/1-2-3", body: WireTable.entry(kind, "<Tags>World</Tags>" + inner))
         return test
     }
 
@@ -70,7 +71,7 @@ struct DeviceHandleTests {
         var test = try registered()
         _ = test.call(
             "PUT", "/registrations/1-2-4",
-            body: RegistrationTests.entry("Apple", "<Tags>World</Tags><DeviceToken>AB12</DeviceToken>"))
+            body: WireTable.entry("Apple", "<Tags>World</Tags><DeviceToken>AB12</DeviceToken>"))
         _ = test.send("{}", format: "apple")
         #expect(test.hub.deliver(limit: 10, at: test.now).count == 1)
     }

@@ -1,4 +1,5 @@
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
@@ -11,7 +12,7 @@ struct EraTests {
         return test
     }
 
-    private static let template = RegistrationTests.entry(
+    private static let template = WireTable.entry(
         "AppleTemplate",
         "<Tags>tag1</Tags><PushVariables>{\"var1\":\"value1\"}</PushVariables><DeviceToken>62BC</DeviceToken>"
             + "<BodyTemplate><![CDATA[{\"aps\":{\"alert\":\"alert!\"}}]]></BodyTemplate><TemplateName>Template Name</TemplateName>"
@@ -155,8 +156,8 @@ struct EraTests {
         ),
         (.year2018, "DELETE", "/registrations/123-234-1", ["If-Match": "*"], "", nil),
         (.year2023, "DELETE", "/registrations/123-234-1", ["If-Match": "*"], "", nil),
-        (.year2018, "PUT", "/installations/i", [:], WireTableTests.installation, "application/xml; charset=utf-8"),
-        (.year2023, "PUT", "/installations/i", [:], WireTableTests.installation, nil),
+        (.year2018, "PUT", "/installations/i", [:], WireTable.installation, "application/xml; charset=utf-8"),
+        (.year2023, "PUT", "/installations/i", [:], WireTable.installation, nil),
         (.year2018, "DELETE", "/installations/i", [:], "", "application/xml; charset=utf-8"),
         (.year2023, "DELETE", "/installations/i", [:], "", nil),
     ]

@@ -1,5 +1,6 @@
 import ByteText
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
@@ -29,7 +30,7 @@ struct FuzzTests {
         ),
         (
             "PUT", "/registrations/1-2-3", ["If-Match": "W/\"1\""],
-            RegistrationTests.entry(
+            WireTable.entry(
                 "AppleTemplate",
                 "<Tags>a,b</Tags><DeviceToken>AB</DeviceToken><BodyTemplate>{\"a\":\"{$(x:{d},3) + 'q'}\"}</BodyTemplate><Expiry>0</Expiry>"
             )
@@ -78,7 +79,7 @@ struct FuzzTests {
             + "</AuthorizationRule></AuthorizationRules><GcmCredential><P a=\"b\">c</P></GcmCredential>"
         let hub =
             "<entry><content><NotificationHubDescription>\(rules)</NotificationHubDescription></content></entry>"
-        let importing = JobTests.job(
+        let importing = WireTable.job(
             "ImportUpsertRegistrations", output: container,
             input: container.replacing("?", with: "/a/b.txt?", maxReplacements: 1))
         let line =
@@ -88,12 +89,12 @@ struct FuzzTests {
             ("PUT", "/sports?api-version=2017-04", [:], hub), ("PUT", "/BreakingNews", ["If-Match": "*"], hub),
             ("DELETE", "/sports", [:], ""), ("GET", "/$Resources/NotificationHubs?$skip=1&$top=2", [:], ""),
             ("GET", "/", [:], ""), ("POST", "/BreakingNews/jobs", [:], importing),
-            ("POST", "/sports/jobs", [:], JobTests.job("ExportRegistrations", output: container)),
+            ("POST", "/sports/jobs", [:], WireTable.job("ExportRegistrations", output: container)),
             ("GET", "/BreakingNews/jobs", [:], ""), ("GET", "/BreakingNews/feedbackcontainer", [:], ""),
             ("PUT", blob, ["x-ms-blob-type": "BlockBlob"], line + line),
             ("GET", blob, ["x-ms-range": "bytes=2-40"], ""),
             ("GET", path + "&restype=container&comp=list&prefix=a&maxresults=3", [:], ""), ("DELETE", blob, [:], ""),
-            ("POST", "/BreakingNews/messages", WireTableTests.alert, "{}"),
+            ("POST", "/BreakingNews/messages", WireTable.alert, "{}"),
         ]
     }
 

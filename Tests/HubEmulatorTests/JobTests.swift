@@ -1,21 +1,11 @@
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
 
 /// Imports and exports of registrations, with the files they read and write.
 struct JobTests {
-    static func job(_ kind: String, output: String, input: String? = nil) -> String {
-        """
-        <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/atom+xml;type=entry;charset=utf-8">\
-        <NotificationHubJob xmlns:i="http://www.w3.org/2001/XMLSchema-instance" \
-        xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"><Type>\(kind)</Type>\
-        <OutputContainerUri><![CDATA[\(output)]]></OutputContainerUri>\
-        \(input.map { "<ImportFileUri><![CDATA[\($0)]]></ImportFileUri>" } ?? "")\
-        </NotificationHubJob></content></entry>
-        """
-    }
-
     private static func registration(_ id: String?, tag: String = "World", token: String = "AB12") -> String {
         let named = id.map { "<RegistrationId>\($0)</RegistrationId>" } ?? ""
         return
@@ -27,7 +17,7 @@ struct JobTests {
     private func prepared() throws -> (TestNamespace, container: String) {
         var test = try TestNamespace()
         for id in ["1-2-3", "1-2-4"] {
-            _ = test.call("PUT", "/BreakingNews/registrations/\(id)", body: WireTableTests.apple)
+            _ = test.call("PUT", "/BreakingNews/registrations/\(id)", body: WireTable.apple)
         }
         let expires = test.now.advanced(byMilliseconds: 3_600_000)
         return (test, test.namespace.jobsContainerURL(base: "http://news.example", until: expires))
@@ -57,7 +47,8 @@ struct JobTests {
         let input = blob("Import.txt", in: container)
         _ = storage(&test, "PUT", input, headers: ["x-ms-blob-type": "BlockBlob"], body: lines.joined(separator: "\n"))
         let submitted = test.call(
-            "POST", "/BreakingNews/jobs?api-version=2017-04", body: Self.job(kind, output: container, input: input))
+            "POST", "/BreakingNews/jobs?api-version=2017-04", body: WireTable.job(kind, output: container, input: input)
+        )
         #expect(submitted.status == 201, "\(submitted.text)")
         let location = try #require(submitted.headers["Location"])
         for _ in 0..<100 where test.namespace.hasWork(at: test.now) {
@@ -102,7 +93,7 @@ struct JobTests {
             "<Tags>World</Tags><DeviceToken>CD34</DeviceToken><BodyTemplate>{\n\"a\":\r\n\"{'x ]]&gt; ' + $(m)}\"}</BodyTemplate>"
         _ = test.call(
             "PUT", "/BreakingNews/registrations/1-2-5",
-            body: RegistrationTests.entry("AppleTemplate", template))
+            body: WireTable.entry("AppleTemplate", template))
         let (_, output, _) = try run(&test, "ExportRegistrations", container)
         for id in ["1-2-3", "1-2-4", "1-2-5"] {
             _ = test.call("DELETE", "/BreakingNews/registrations/\(id)", headers: ["If-Match": "*"])
@@ -163,7 +154,7 @@ struct JobTests {
         for (output, input) in wrong {
             let kind = input == nil ? "ExportRegistrations" : "ImportCreateRegistrations"
             let submitted = test.call(
-                "POST", "/BreakingNews/jobs", body: Self.job(kind, output: output, input: input))
+                "POST", "/BreakingNews/jobs", body: WireTable.job(kind, output: output, input: input))
             #expect(submitted.status == 201)
             _ = test.namespace.deliver(limit: 10, at: test.now)
             let id = try #require(try XMLReader.read(submitted.body).child("title")?.text)
@@ -174,9 +165,10 @@ struct JobTests {
     }
 
     private static let refused: [(String, Int)] = [
-        ("", 400), ("<entry/>", 400), (job("Import", output: "http://a/b"), 400),
-        (job("ImportCreateRegistrations", output: "http://a/b"), 400), (job("ExportRegistrations", output: ""), 400),
-        (job("ExportRegistrations", output: String(repeating: "x", count: 5000)), 400),
+        ("", 400), ("<entry/>", 400), (WireTable.job("Import", output: "http://a/b"), 400),
+        (WireTable.job("ImportCreateRegistrations", output: "http://a/b"), 400),
+        (WireTable.job("ExportRegistrations", output: ""), 400),
+        (WireTable.job("ExportRegistrations", output: String(repeating: "x", count: 5000)), 400),
     ]
 
     @Test(arguments: refused)
@@ -189,7 +181,8 @@ struct JobTests {
     func `jobs are listed, and bounded`() throws {
         var (test, container) = try prepared()
         let submit = { (test: inout TestNamespace) in
-            test.call("POST", "/BreakingNews/jobs", body: Self.job("ExportRegistrations", output: container)).status
+            test.call("POST", "/BreakingNews/jobs", body: WireTable.job("ExportRegistrations", output: container))
+                .status
         }
         let statuses = (1...11).map { _ in submit(&test) }
         #expect(statuses.dropLast().allSatisfy { $0 == 201 } && statuses.last == 403)

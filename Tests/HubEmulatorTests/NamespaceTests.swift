@@ -1,4 +1,5 @@
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
@@ -69,13 +70,13 @@ struct NamespaceTests {
         let id = "/sports/registrations/1-2-3"
         #expect(
             test.call(
-                "PUT", id, rule: HubSettings.listenRuleName, key: made2, body: WireTableTests.apple
+                "PUT", id, rule: HubSettings.listenRuleName, key: made2, body: WireTable.apple
             ).status == 200)
         // Each hub has keys and registrations of its own; the namespace's key opens all of them.
         #expect(test.call("GET", id, rule: HubSettings.fullRuleName, key: TestHub.key).status == 401)
         #expect(test.call("GET", id).status == 200)
         #expect(test.call("GET", "/BreakingNews/registrations/1-2-3").status == 404)
-        #expect(test.call("POST", "/sports/messages", headers: WireTableTests.alert, body: "{}").status == 201)
+        #expect(test.call("POST", "/sports/messages", headers: WireTable.alert, body: "{}").status == 201)
         #expect(test.namespace.deliver(limit: 10, at: test.now).map(\.handle) == ["AB"])
 
         let deleted = test.call("DELETE", "/sports" + Self.version)
@@ -169,7 +170,7 @@ struct NamespaceTests {
             "PUT", "/BreakingNews", headers: ["If-Match": "*"], body: Self.entry(credential + rule))
         #expect(updated.status == 200 && updated.text.contains(credential), "\(updated.text)")
         let send = { (test: inout TestNamespace, rule: String, key: AccessKey) in
-            test.call("POST", "/BreakingNews/messages", rule: rule, key: key, headers: WireTableTests.alert, body: "{}")
+            test.call("POST", "/BreakingNews/messages", rule: rule, key: key, headers: WireTable.alert, body: "{}")
                 .status
         }
         #expect(send(&test, "Mine", AccessKey("k")) == 201)
@@ -211,8 +212,8 @@ struct NamespaceTests {
     func `each change says whose it is, and a stored description restores a hub`() throws {
         var test = try TestNamespace { $0.recordsChanges = true }
         _ = test.call("PUT", "/sports", body: Self.entry("<RegistrationTtl>P7D</RegistrationTtl>"))
-        _ = test.call("PUT", "/sports/registrations/1-2-3", body: WireTableTests.apple)
-        _ = test.call("PUT", "/BreakingNews/registrations/1-2-4", body: WireTableTests.apple)
+        _ = test.call("PUT", "/sports/registrations/1-2-3", body: WireTable.apple)
+        _ = test.call("PUT", "/BreakingNews/registrations/1-2-4", body: WireTable.apple)
         let before = test.call("GET", "/sports").text
         var stored: [UInt8]?
         var registered: [String] = []

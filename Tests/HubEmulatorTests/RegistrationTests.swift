@@ -1,18 +1,10 @@
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
 
 struct RegistrationTests {
-    static func entry(_ kind: String, _ inner: String) -> String {
-        """
-        <?xml version="1.0" encoding="utf-8"?><entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml">\
-        <\(kind)RegistrationDescription xmlns:i="http://www.w3.org/2001/XMLSchema-instance" \
-        xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect">\(inner)\
-        </\(kind)RegistrationDescription></content></entry>
-        """
-    }
-
     /// The etag in an answered entry.
     static func etag(_ reply: HubHTTPResponse) -> String? {
         (try? XMLReader.read(reply.body))?.child("content")?.elements.first?.child("ETag")?.text
@@ -43,7 +35,7 @@ struct RegistrationTests {
     @Test(arguments: kinds)
     func `registrations of every platform read back as written`(kind: String, inner: String) throws {
         var test = try TestHub()
-        let made = test.call("POST", "/registrations?api-version=2015-01", body: Self.entry(kind, inner))
+        let made = test.call("POST", "/registrations?api-version=2015-01", body: WireTable.entry(kind, inner))
         #expect(made.status == 200, "\(made.text)")
         let id = try #require(try XMLReader.read(made.body).child("title")?.text)
         let read = test.call("GET", "/registrations/\(id)?api-version=2015-01")
@@ -53,7 +45,7 @@ struct RegistrationTests {
         #expect(description.child("RegistrationId")?.text == id)
         #expect(description.child("ExpirationTime")?.text == "9999-12-31T23:59:59.9999999Z")
         let sent = try #require(
-            try XMLReader.read(Array(Self.entry(kind, inner).utf8)).child("content")?.elements.first)
+            try XMLReader.read(Array(WireTable.entry(kind, inner).utf8)).child("content")?.elements.first)
         for element in sent.elements where element.localName != "Tags" {
             #expect(description.child(String(element.localName)) == element)
         }
@@ -69,7 +61,7 @@ struct RegistrationTests {
         let reserved = test.call("POST", "/registrationIDs?api-version=2015-01", rule: HubSettings.listenRuleName)
         #expect(reserved.status == 201 && reserved.body.isEmpty)
         let id = try #require(reserved.headers["Location"].flatMap { NotificationID.inLocation($0) })
-        let entry = Self.entry("Apple", "<DeviceToken>AB12</DeviceToken>")
+        let entry = WireTable.entry("Apple", "<DeviceToken>AB12</DeviceToken>")
         let put = { (test: inout TestHub, headers: HubHeaders) in
             test.call("PUT", "/Registrations/\(id)?api-version=2015-01", headers: headers, body: entry)
         }
@@ -116,7 +108,7 @@ struct RegistrationTests {
     @Test(arguments: wrong)
     func `an invalid registration is refused`(kind: String, inner: String) throws {
         var test = try TestHub()
-        let reply = test.call("POST", "/registrations?api-version=2015-01", body: Self.entry(kind, inner))
+        let reply = test.call("POST", "/registrations?api-version=2015-01", body: WireTable.entry(kind, inner))
         #expect(reply.status == 400 && reply.message?.isEmpty == false, "\(reply.text)")
         #expect(test.hub.registrationCount == 0)
     }
@@ -127,7 +119,7 @@ struct RegistrationTests {
         for index in 10..<35 {
             let tag = index % 2 == 0 ? "Even" : "odd"
             let inner = "<Tags>\(tag)</Tags><DeviceToken>\(index)</DeviceToken>"
-            #expect(test.call("POST", "/registrations", body: Self.entry("Apple", inner)).status == 200)
+            #expect(test.call("POST", "/registrations", body: WireTable.entry("Apple", inner)).status == 200)
         }
         var seen: [String] = []
         var token: String?
@@ -166,7 +158,8 @@ struct RegistrationTests {
     func `the tier's quota limits registrations`() throws {
         var test = try TestHub { $0.registrationsMax = 2 }
         let statuses = (10...12).map { index in
-            test.call("POST", "/registrations", body: Self.entry("Apple", "<DeviceToken>\(index)</DeviceToken>")).status
+            test.call("POST", "/registrations", body: WireTable.entry("Apple", "<DeviceToken>\(index)</DeviceToken>"))
+                .status
         }
         #expect(statuses == [200, 200, 403])
     }

@@ -1,5 +1,6 @@
 import ByteText
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
@@ -13,7 +14,7 @@ struct RoutingTests {
         var test = try TestHub()
         for (index, tags) in tags.enumerated() {
             let inner = "<Tags>\(tags)</Tags><DeviceToken>\(Self.token(index))</DeviceToken>"
-            _ = test.call("POST", "/registrations", body: RegistrationTests.entry("Apple", inner))
+            _ = test.call("POST", "/registrations", body: WireTable.entry("Apple", inner))
         }
         return test
     }
@@ -67,7 +68,7 @@ struct RoutingTests {
             ("AppleTemplate", tagged + "<DeviceToken>A2</DeviceToken>" + body),
             ("FcmV1Template", tagged + "<FcmV1RegistrationId>F2</FcmV1RegistrationId>" + body),
         ] {
-            #expect(test.call("POST", "/registrations", body: RegistrationTests.entry(kind, inner)).status == 200)
+            #expect(test.call("POST", "/registrations", body: WireTable.entry(kind, inner)).status == 200)
         }
         _ = test.send(#"{"message":{}}"#, format: "fcmv1")
         #expect(test.hub.deliver(limit: 100, at: test.now).map(\.handle) == ["F1"])
@@ -86,7 +87,7 @@ struct RoutingTests {
         for name in ["a", "a", "b"] {
             let inner =
                 "<DeviceToken>A1</DeviceToken><BodyTemplate>{}</BodyTemplate><TemplateName>\(name)</TemplateName>"
-            _ = test.call("POST", "/registrations", body: RegistrationTests.entry("AppleTemplate", inner))
+            _ = test.call("POST", "/registrations", body: WireTable.entry("AppleTemplate", inner))
         }
         _ = test.send("{}", tags: nil)
         #expect(test.hub.deliver(limit: 100, at: test.now).compactMap(\.templateName) == ["a", "b"])
@@ -133,7 +134,7 @@ struct RoutingTests {
     @Test
     func `the id of a dropped registration is gone`() throws {
         var test = try TestHub()
-        let entry = RegistrationTests.entry("Apple", "<DeviceToken>AB</DeviceToken>")
+        let entry = WireTable.entry("Apple", "<DeviceToken>AB</DeviceToken>")
         _ = test.call("PUT", "/registrations/1-2-3", body: entry)
         test.hub.setOutcome(.badChannel, handle: "AB")
         _ = test.send("{}", format: "apple", tags: nil)

@@ -1,4 +1,5 @@
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
@@ -43,11 +44,11 @@ struct StorageTests {
         var test = try TestHub { $0.recordsChanges = true }
         let inner =
             "<Tags>World,Sports</Tags><DeviceToken>AA</DeviceToken><BodyTemplate>{\"a\":\"{'x ]]&gt; ' + $(m)}\"}</BodyTemplate>"
-        _ = test.call("PUT", "/registrations/1-2-3", body: RegistrationTests.entry("AppleTemplate", inner))
-        _ = test.call("PUT", "/registrations/1-2-3", body: RegistrationTests.entry("AppleTemplate", inner))
+        _ = test.call("PUT", "/registrations/1-2-3", body: WireTable.entry("AppleTemplate", inner))
+        _ = test.call("PUT", "/registrations/1-2-3", body: WireTable.entry("AppleTemplate", inner))
         _ = test.call(
             "PUT", "/registrations/4-5-6",
-            body: RegistrationTests.entry("Gcm", "<GcmRegistrationId>g</GcmRegistrationId>"))
+            body: WireTable.entry("Gcm", "<GcmRegistrationId>g</GcmRegistrationId>"))
         _ = test.call("DELETE", "/registrations/4-5-6", headers: ["If-Match": "*"])
         _ = test.call("PUT", "/installations/i", body: #"{"platform":"gcm","pushChannel":"gg","tags":["World"]}"#)
         return test
@@ -111,7 +112,7 @@ struct StorageTests {
         var test = try TestHub()
         let restored = [
             test.hub.restoreRegistration(id: "1-2-3", etag: 1, entry: Array("<entry/>".utf8)),
-            test.hub.restoreRegistration(id: "x", etag: 1, entry: Array(WireTableTests.apple.utf8)),
+            test.hub.restoreRegistration(id: "x", etag: 1, entry: Array(WireTable.apple.utf8)),
             test.hub.restoreInstallation(id: "i", json: Array("{}".utf8)),
         ]
         #expect(!restored.contains(true))

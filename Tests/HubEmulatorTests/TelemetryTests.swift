@@ -1,4 +1,5 @@
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
@@ -13,7 +14,7 @@ struct TelemetryTests {
         var test = try TestHub()
         for token in ["AA", "BB", "CC"] {
             let inner = "<Tags>Sports</Tags><DeviceToken>\(token)</DeviceToken>"
-            _ = test.call("POST", "/registrations", body: RegistrationTests.entry("Apple", inner))
+            _ = test.call("POST", "/registrations", body: WireTable.entry("Apple", inner))
         }
         test.hub.setOutcome(.wrongToken, handle: "CC")
         let id = try id(test.send(#"{"aps":{"alert":"a < b"}}"#, format: "apple", tags: "Sports"))
@@ -48,7 +49,7 @@ struct TelemetryTests {
     @Test
     func `a scheduled send waits for its time and can be canceled`() throws {
         var test = try TestHub()
-        _ = test.call("POST", "/registrations", body: RegistrationTests.entry("Apple", "<DeviceToken>AA</DeviceToken>"))
+        _ = test.call("POST", "/registrations", body: WireTable.entry("Apple", "<DeviceToken>AA</DeviceToken>"))
         let schedule = { (test: inout TestHub, time: String) in
             test.call(
                 "POST", "/schedulednotifications?api-version=2020-06",
@@ -83,7 +84,7 @@ struct TelemetryTests {
         var test = try TestHub()
         for index in 10..<30 {
             _ = test.call(
-                "POST", "/registrations", body: RegistrationTests.entry("Apple", "<DeviceToken>\(index)</DeviceToken>"))
+                "POST", "/registrations", body: WireTable.entry("Apple", "<DeviceToken>\(index)</DeviceToken>"))
         }
         let reply = test.send("{}", format: "apple", tags: nil, query: "?test&api-version=2020-06")
         #expect(reply.status == 201)

@@ -1,4 +1,5 @@
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
@@ -25,7 +26,7 @@ struct TutorialTests {
         let put = test.call(
             "PUT", "/Registrations/\(id)?api-version=2013-04", rule: listen,
             headers: ["Content-Type": "application/xml"],
-            body: RegistrationTests.entry(kind, inner))
+            body: WireTable.entry(kind, inner))
         #expect(put.status == 200, "\(put.text)")
         return id
     }

@@ -1,85 +1,18 @@
 import Foundation
 import NotificationHub
+import TestSupport
 import Testing
 
 @testable import HubEmulator
 
 /// Each row of the emulator's table of calls, in its order.
 struct WireTableTests {
-    static let apple = RegistrationTests.entry("Apple", "<Tags>World</Tags><DeviceToken>AB</DeviceToken>")
-    static let installation = #"{"platform":"apns","pushChannel":"AB","tags":["World"]}"#
-    static let alert: HubHeaders = ["ServiceBusNotification-Format": "apple", "Content-Type": "application/json"]
-
-    private static let description = """
-        <entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><NotificationHubDescription \
-        xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"/></content></entry>
-        """
-
-    private static let rows =
-        ofHub.map { ($0, "/{hub}" + $1, $2, $3, $4) } + ofNamespace
-
-    private static let ofNamespace: [(String, String, HubHeaders, String, Int)] = [
-        ("PUT", "/{hub}?api-version=2017-04", [:], description, 409),
-        ("GET", "/{hub}?api-version=2017-04", [:], "", 200),
-        ("DELETE", "/{hub}?api-version=2017-04", [:], "", 200),
-        ("GET", "/", [:], "", 200),
-        ("GET", "/$Resources/NotificationHubs?api-version=2017-04", [:], "", 200),
-    ]
-
-    private static let ofHub: [(String, String, HubHeaders, String, Int)] = [
-        ("POST", "/messages?api-version=2020-06", alert, "{}", 201),
-        (
-            "POST", "/messages?direct&api-version=2020-06",
-            [
-                "ServiceBusNotification-Format": "apple", "Content-Type": "application/json",
-                "ServiceBusNotification-DeviceHandle": "AB",
-            ], "{}", 201
-        ),
-        ("POST", "/messages?test&api-version=2020-06", alert, "{}", 201),
-        (
-            "POST", "/messages/$batch?direct&api-version=2020-06",
-            [
-                "ServiceBusNotification-Format": "apple",
-                "Content-Type": "multipart/mixed; boundary=b",
-            ],
-            "--b\r\nContent-Disposition: inline; name=notification\r\n\r\n{}\r\n--b\r\n"
-                + "Content-Disposition: inline; name=devices\r\n\r\n[\"AB\"]\r\n--b--", 201
-        ),
-        (
-            "POST", "/schedulednotifications?api-version=2020-06",
-            [
-                "ServiceBusNotification-Format": "apple",
-                "Content-Type": "application/json", "ServiceBusNotification-ScheduleTime": "2027-01-15T09:00:00",
-            ], "{}", 201
-        ),
-        ("DELETE", "/schedulednotifications/none?api-version=2020-06", [:], "", 404),
-        ("GET", "/messages/none?api-version=2016-07", [:], "", 404),
-        ("POST", "/registrationids?api-version=2015-01", [:], "", 201),
-        ("POST", "/registrations?api-version=2015-01", [:], apple, 200),
-        ("PUT", "/registrations/1-1-1?api-version=2015-01", [:], apple, 200),
-        ("GET", "/registrations/1-1-1?api-version=2015-01", [:], "", 404),
-        ("DELETE", "/registrations/1-1-1?api-version=2015-01", ["If-Match": "*"], "", 404),
-        ("GET", "/registrations?$top=100&api-version=2015-01", [:], "", 200),
-        ("GET", "/tags/World/registrations?api-version=2015-01", [:], "", 200),
-        ("GET", "/registrations?$filter=ChannelUri+eq+'AB'&api-version=2015-01", [:], "", 200),
-        ("PUT", "/installations/i?api-version=2020-06", [:], installation, 200),
-        ("GET", "/installations/i?api-version=2020-06", [:], "", 404),
-        ("PATCH", "/installations/i?api-version=2020-06", [:], "[]", 404),
-        ("DELETE", "/installations/i?api-version=2020-06", [:], "", 204),
-        ("GET", "/feedbackcontainer?api-version=2015-01", [:], "", 200),
-        ("POST", "/jobs?api-version=2014-09", [:], JobTests.job("ExportRegistrations", output: "http://a/b"), 201),
-        ("GET", "/jobs?api-version=2014-09", [:], "", 200),
-        ("GET", "/jobs/j?api-version=2014-09", [:], "", 404),
-    ]
-
-    @Test(arguments: rows)
-    func `every call of the table is answered as the table says`(
-        method: String, path: String, headers: HubHeaders, body: String, status: Int
-    ) throws {
+    @Test(arguments: WireTable.calls)
+    func `every call of the table is answered as the table says`(call: WireTable.Call) throws {
         var test = try TestNamespace()
-        let path = path.replacing("{hub}", with: "BreakingNews")
-        let reply = test.call(method, path, headers: headers, body: body)
-        #expect(reply.status == status, "\(method) \(path): \(reply.text)")
+        let path = call.target.replacing("{hub}", with: "BreakingNews")
+        let reply = test.call(call.method, path, headers: call.headers, body: call.body)
+        #expect(reply.status == call.status, "\(call.method) \(path): \(reply.text)")
         #expect(reply.headers["TrackingId"] != nil)
     }
 
@@ -89,10 +22,10 @@ struct WireTableTests {
             .appending(path: "../../Sources/HubServer/HubServer.docc/Emulator.md")
         let calls = try String(contentsOf: file, encoding: .utf8)
             .matches(of: /(?m)^\| `([A-Z]+) (\/[^?` _][^?`]*|\/)(\?[^`]*)?` \| (works|differs) \|/)
-        #expect(calls.count == Self.rows.count)
-        for (call, row) in zip(calls, Self.rows) {
-            let (method, path, _, _, _) = row
-            #expect(call.1 == method)
+        #expect(calls.count == WireTable.calls.count)
+        for (call, row) in zip(calls, WireTable.calls) {
+            let path = row.target
+            #expect(call.1 == row.method)
             let written = call.2.split(separator: "/")
             let asked = path.prefix { $0 != "?" }.split(separator: "/")
             #expect(written.count == asked.count, "\(call.0)")

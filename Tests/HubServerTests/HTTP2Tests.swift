@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServing
+import HubEmulator
 import HubServer
 import NIOCore
 import NIOPosix
@@ -14,24 +15,58 @@ private let python = Python(with: "h2", "httpx")
 struct HTTP2Tests {
     // MARK: Clients that speak nothing else
 
-    @Test(.enabled(if: python != nil, "needs httpx[http2] of deploy/test-requirements.txt (in NEWSWIRE_TEST_PYTHON)"))
-    func `a client in Python makes every call`() async throws {
-        try await withHub { hub, certificate in
-            let (status, answers) = try await #require(python).run(
-                script: "http2_calls.py", arguments: [certificate], input: try Self.lines(hub))
-            #expect(status == 0)
-            #expect(answers.split(separator: "\n").map(String.init) == Self.calls.map { "HTTP/2 \($0.status)" })
+    private static let needsPython: ConditionTrait = .enabled(
+        if: python != nil, "needs httpx[http2] of deploy/test-requirements.txt (in NEWSWIRE_TEST_PYTHON)")
+
+    @Test(needsPython)
+    func `a client in Python makes every call, answered as over the older version`() async throws {
+        #expect(try await answers(inPython: "2") == older())
+    }
+
+    @Test(needsPython, .enabled(if: Java.isHere, "needs a Java development kit, 17 or newer"))
+    func `so does a client in Java`() async throws {
+        let answers = try await answers {
+            try await Java.run("HTTP2Calls.java", arguments: [$0], input: $1)
+        }
+        #expect(try await answers == older())
+    }
+
+    /// What is to be answered: each hub is a new one.
+    private func older() async throws -> [String] {
+        let answers = try await answers(inPython: "1")
+        #expect(answers.allSatisfy { $0.hasPrefix("HTTP/1.1 2") || $0.hasPrefix("HTTP/1.1 40") })
+        return answers.map { $0.replacing("HTTP/1.1", with: "HTTP/2") }
+    }
+
+    private func answers(inPython version: String) async throws -> [String] {
+        try await answers {
+            try await #require(python).run(script: "http2_calls.py", arguments: [$0, version], input: $1)
         }
     }
 
-    @Test(.enabled(if: Java.isHere, "needs a Java development kit, 17 or newer"))
-    func `a client in Java makes every call`() async throws {
+    private func answers(
+        _ client: (_ certificate: String, _ calls: String) async throws -> (status: Int32, output: String)
+    ) async throws -> [String] {
+        var lines: [String] = []
         try await withHub { hub, certificate in
-            let (status, answers) = try await Java.run(
-                "HTTP2Calls.java", arguments: [certificate], input: try Self.lines(hub))
+            let (status, output) = try await client(certificate, try Self.calls(of: hub))
             #expect(status == 0)
-            #expect(answers.split(separator: "\n").map(String.init) == Self.calls.map { "HTTP/2 \($0.status)" })
+            lines = output.split(separator: "\n").map(String.init)
         }
+        #expect(lines.count == WireTable.calls.count)
+        return lines
+    }
+
+    private static func calls(of hub: RunningHub) throws -> String {
+        let all = try #require(hub.address.namespaceConnectionString)
+        let token = SharedAccessSignature.token(
+            resource: all.endpoint.audience, keyName: all.keyName, key: all.key, expiresAt: 4_000_000_000)
+        return WireTable.calls.map { call in
+            let fields = call.headers.fields.map { "\($0.name):\($0.value)" } + ["Authorization:\(token)"]
+            let address = "https://127.0.0.1:\(hub.port)" + call.target.replacing("{hub}", with: "hub")
+            let body = Data(call.body.utf8).base64EncodedString()
+            return "\(call.method)\t\(address)\t\(fields.joined(separator: "|"))\t\(body)\n"
+        }.joined()
     }
 
     // MARK: Clients that do not keep to the rules
@@ -46,9 +81,7 @@ struct HTTP2Tests {
         ("silence", { $0.idle = soon }, ["200", "goaway", "closed"]),
     ]
 
-    @Test(
-        .enabled(if: python != nil, "needs httpx[http2] of deploy/test-requirements.txt (in NEWSWIRE_TEST_PYTHON)"),
-        arguments: rude)
+    @Test(needsPython, arguments: rude)
     private func `a client that takes too long loses its request or its connection`(
         what: String, limits: Limits, answers: [String]
     ) async throws {
@@ -123,15 +156,5 @@ struct HTTP2Tests {
             throw error
         }
         await hub.stop()
-    }
-
-    private static let calls: [(method: String, path: String, status: Int)] = [
-        ("GET", "/hub/registrations?api-version=2015-01", 200),
-        ("POST", "/hub/registrationids?api-version=2015-01", 201),
-    ]
-
-    private static func lines(_ hub: RunningHub) throws -> String {
-        let (name, value) = try token(hub)
-        return calls.map { "\($0.method)\thttps://127.0.0.1:\(hub.port)\($0.path)\t\(name):\(value)\t\n" }.joined()
     }
 }
