@@ -205,7 +205,7 @@ def look(page):
     wait("the old ones", lambda: state() == ["Waiting", "Events wait, and nothing has an outcome yet"])
     tell(startedAt="2026-01-01T15:30:00Z", perSecond=(100, 0), lanes=lanes({"lag": 900, "lagSeconds": 20}))
     wait("the queue", lambda: state() == ["Sending", "100 events a second"])
-    assert text("#why") == "900 events wait." and "start another one" in text("#todo")
+    assert text("#why") == "900 events wait." and "start another process" in text("#todo")
     tell(startedAt="2026-01-01T16:00:00Z", perSecond=(5, 0))
     wait("the end", lambda: state() == ["Sending", "5 events a second"])
 

@@ -45,7 +45,9 @@ export class Composer {
     if (!story.headline || this.isSending) return;
     this.isSending = true;
     try {
-      const reply = await fetch("/_emulator/stories", { method: "POST", body: JSON.stringify(story), headers: { "Content-Type": "application/json" } });
+      const reply = await fetch("/_emulator/stories", {
+        method: "POST", body: JSON.stringify(story), headers: { "Content-Type": "application/json" },
+      });
       const answer = await reply.json();
       if (!reply.ok) throw new Error(answer.error);
       this.pending = { id: answer.id, category: story.category };
@@ -65,14 +67,17 @@ export class Composer {
     const send = this.pending && sends.find(({ event }) => event === this.pending.id);
     if (!send) return;
     const { text, mood, isFinal } = outcome(send);
-    if (!isFinal) return this.say(this.throughKafka ? `The hub answered ${send.refused}; the publisher will try again.` : text, mood);
-    this.say(send.phones ? `Arrived on ${text}.` : `Sent to 0 phones: nobody has asked for ${this.pending.category}.`, mood);
+    if (!isFinal) {
+      return this.say(this.throughKafka ? `The hub answered ${send.refused}; the publisher will try again.` : text, mood);
+    }
+    const nobody = `Sent to 0 phones: nobody has asked for ${this.pending.category}.`;
+    this.say(send.phones ? `Arrived on ${text}.` : nobody, mood);
     this.pending = undefined;
   }
 
   remember(story) {
     this.stories = [story, ...this.stories.filter((known) => known.story !== story.story)].slice(0, corrected);
     $("corrects").replaceChildren($("corrects").firstElementChild, ...this.stories.map(({ story: value, headline }) =>
-      Object.assign(document.createElement("option"), { value, textContent: `a correction of “${headline.slice(0, 40)}”` })));
+      new Option(`a correction of “${headline.slice(0, 40)}”`, value)));
   }
 }

@@ -26,5 +26,6 @@ async function call(method, path, body) {
 }
 
 // Both may be repeated: the hub keeps one installation for each id.
-export const register = (installation) => call("PUT", `installations/${installation.installationId}`, JSON.stringify(installation));
+export const register = (installation) =>
+  call("PUT", `installations/${installation.installationId}`, JSON.stringify(installation));
 export const unregister = (installation) => call("DELETE", `installations/${installation.installationId}`);

@@ -1,4 +1,4 @@
-// Keeps a tab up to date. One answer of the hub holds all that the page shows; the stream only rings when to ask for it.
+// Keeps a tab up to date: one answer of the hub holds all that the page shows, and the stream only rings for it.
 
 const pause = 2000;
 const pauseAfterRing = 150;

@@ -10,7 +10,10 @@ const made = (tag, className, text) => Object.assign(document.createElement(tag)
 
 // A send's outcome in words.
 export function outcome({ refused, state, phones, failed }) {
-  if (refused) return { text: refused === "reset" ? "connection reset" : `refused, ${refused}`, mood: "bad", isFinal: false };
+  if (refused) {
+    const text = refused === "reset" ? "connection reset" : `refused, ${refused}`;
+    return { text, mood: "bad", isFinal: false };
+  }
   const text = [`${phones} ${phones === 1 ? "phone" : "phones"}`, ...failed].join(", ");
   if (state === "Scheduled" || state === "Canceled") return { text: state.toLowerCase(), mood: "", isFinal: true };
   if (state !== "Completed" && state !== "NoTargetFound") return { text: `${text} so far`, mood: "", isFinal: false };
@@ -28,7 +31,9 @@ export function showSends(sends) {
     const row = document.createElement("tr");
     const { text, mood } = outcome(send);
     const time = new Date(send.time).toLocaleTimeString([], { ...clockFormat, second: "2-digit" });
-    row.append(made("td", "time", time), made("td", "tag", send.category ?? send.tags ?? "everyone"), made("td", "headline", send.headline), made("td", `outcome ${mood}`, text));
+    row.append(
+      made("td", "time", time), made("td", "tag", send.category ?? send.tags ?? "everyone"),
+      made("td", "headline", send.headline), made("td", `outcome ${mood}`, text));
     return row;
   }));
 }

@@ -13,23 +13,35 @@ const read = {
     const body = parse(delivery.body);
     const alert = body.aps?.alert ?? body.alert ?? "";
     const text = typeof alert === "string" ? alert : both(alert.title, alert.body);
-    return { text, category: body.category ?? body.aps?.["thread-id"], replaces: header(delivery, "apns-collapse-id") || body.story || body.id };
+    return {
+      text, category: body.category ?? body.aps?.["thread-id"],
+      replaces: header(delivery, "apns-collapse-id") || body.story || body.id,
+    };
   },
   fcmv1(delivery) {
     const { notification = {}, data = {}, android = {} } = parse(delivery.body).message ?? {};
     const text = both(notification.title, notification.body ?? data.message);
-    return { text, category: data.category, replaces: android.notification?.tag || android.collapse_key || data.story || data.id };
+    return {
+      text, category: data.category,
+      replaces: android.notification?.tag || android.collapse_key || data.story || data.id,
+    };
   },
   windows(delivery) {
     const toast = new DOMParser().parseFromString(delivery.body ?? "", "text/xml");
     const launch = toast.documentElement.getAttribute("launch") ?? "";
     const data = parse(launch);
     const [title, body, category] = Array.from(toast.querySelectorAll("text"), (node) => node.textContent);
-    return { text: both(title, body), category: data.category ?? category, replaces: header(delivery, "x-wns-tag") || data.story || data.id || launch };
+    return {
+      text: both(title, body), category: data.category ?? category,
+      replaces: header(delivery, "x-wns-tag") || data.story || data.id || launch,
+    };
   },
   browser(delivery) {
     const body = parse(delivery.body);
-    return { text: both(body.title, body.message ?? body.body), category: body.category, replaces: body.tag || body.story || body.id };
+    return {
+      text: both(body.title, body.message ?? body.body), category: body.category,
+      replaces: body.tag || body.story || body.id,
+    };
   },
 };
 

@@ -11,14 +11,20 @@ const same = (one, other) => one.join() === other.join();
 const list = new Intl.ListFormat("en");
 
 // A choice lasts in this browser: { tags, run: the run of the hub that accepted it, isConfirmed }.
+// A private window may have no memory.
 const memory = {
-  load(platform) { try { return JSON.parse(localStorage.getItem(`newswire.choice.${platform}`)); } catch { return null; } },
-  save(platform, choice) { try { localStorage.setItem(`newswire.choice.${platform}`, JSON.stringify(choice)); } catch { /* a private window */ } },
+  load(platform) {
+    try { return JSON.parse(localStorage.getItem(`newswire.choice.${platform}`)); } catch { return null; }
+  },
+  save(platform, choice) {
+    try { localStorage.setItem(`newswire.choice.${platform}`, JSON.stringify(choice)); } catch {}
+  },
 };
 
 export function chip(type, name, value) {
   const label = Object.assign(document.createElement("label"), { className: "chip" });
-  label.append(Object.assign(document.createElement("input"), { type, name, value }), Object.assign(document.createElement("span"), { textContent: value }));
+  label.append(Object.assign(document.createElement("input"), { type, name, value }),
+    Object.assign(document.createElement("span"), { textContent: value }));
   return label;
 }
 
@@ -62,7 +68,8 @@ export class Phone {
       for (let done; !done;) {
         this.wanted = choice.tags;
         this.describe();
-        await (choice.tags.length ? register({ ...this.installation, tags: choice.tags }) : unregister(this.installation));
+        if (choice.tags.length) await register({ ...this.installation, tags: choice.tags });
+        else await unregister(this.installation);
         const newest = memory.load(this.platform) ?? choice;
         done = same(newest.tags, choice.tags);
         choice = newest;
@@ -124,7 +131,9 @@ export class Phone {
     if (this.trouble) return [`Not registered: ${this.trouble}.`, "bad"];
     if (!this.wanted.length) return ["Not subscribed. Choose a category.", ""];
     if (same(this.known, this.wanted)) return [`Subscribed to ${list.format(this.wanted)}.`, "good"];
-    return this.isDropped ? ["Not registered: the hub has dropped it.", "bad"] : ["Accepted; the hub has yet to apply it.", "warn"];
+    return this.isDropped
+      ? ["Not registered: the hub has dropped it.", "bad"]
+      : ["Accepted; the hub has yet to apply it.", "warn"];
   }
 
   // ---- Its notifications --------------------------------------------------------------------------------------------

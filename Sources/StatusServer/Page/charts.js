@@ -31,18 +31,23 @@ export function drawSpark(svg, line, name, what) {
   const drawn = path(line, x, y);
   const first = line.find(([, value]) => value !== undefined);
   const parts = [shape("path", { d: "M0 38H180", class: "ground" })];
-  if (first) parts.push(shape("path", { d: `${drawn}V38H${x(first[0]).toFixed(1)}Z`, class: "area" }), shape("path", { d: drawn, class: "line" }));
+  if (first) {
+    const area = `${drawn}V38H${x(first[0]).toFixed(1)}Z`;
+    parts.push(shape("path", { d: area, class: "area" }), shape("path", { d: drawn, class: "line" }));
+  }
   svg.replaceChildren(...parts);
   svg.setAttribute("aria-label", known.length
-    ? `${name}, ${what} a second in the last three minutes: now ${rate(known.at(-1))}, lowest ${rate(Math.min(...known))}, highest ${rate(Math.max(...known))}`
+    ? `${name}, ${what} a second in the last three minutes: now ${rate(known.at(-1))}, `
+      + `lowest ${rate(Math.min(...known))}, highest ${rate(Math.max(...known))}`
     : `${name}: no rate is known yet`);
 }
 
 export function drawCharts(point) {
   const total = point.total;
-  chart("rate-chart", "Events with an outcome, a second", [["all", (point) => point.rate, "mark1"], ["failed", (point) => point.failed, "mark4"]], rate, [point.rate, point.failed]);
-  chart("latency-chart", "Time from record to outcome", ["p50", "p95", "p99"].map((name, index) => [name, (point) => point.total[name], `mark${index + 1}`]),
-    duration, [total.p50, total.p95, total.p99]);
+  const outcomes = [["all", (point) => point.rate, "mark1"], ["failed", (point) => point.failed, "mark4"]];
+  chart("rate-chart", "Events with an outcome, a second", outcomes, rate, [point.rate, point.failed]);
+  const times = ["p50", "p95", "p99"].map((name, index) => [name, (point) => point.total[name], `mark${index + 1}`]);
+  chart("latency-chart", "Time from record to outcome", times, duration, [total.p50, total.p95, total.p99]);
 }
 
 function chart(id, title, kinds, show, now) {
@@ -63,7 +68,10 @@ function chart(id, title, kinds, show, now) {
     parts.push(shape("text", { x: at, y: 134, "text-anchor": anchor }, text));
   }
   for (const { line, mark } of lines) parts.push(shape("path", { d: path(line, x, y), class: `line ${mark}` }));
-  if (highest === 0) parts.push(shape("text", { x: (left + right) / 2, y: (top + bottom) / 2 + 30, "text-anchor": "middle" }, "nothing in this time"));
+  if (highest === 0) {
+    const middle = { x: (left + right) / 2, y: (top + bottom) / 2 + 30, "text-anchor": "middle" };
+    parts.push(shape("text", middle, "nothing in this time"));
+  }
   svg.replaceChildren(...parts);
   const figures = lines.map(({ name }, index) => `${name} ${show(now[index])}`).join(", ");
   svg.setAttribute("aria-label", `${title}, the last three minutes; now: ${figures}`);

@@ -1,4 +1,4 @@
-// Where the news stands still, why, and what to do: one verdict for the page, and one state for each station of its map.
+// Where the news stands still, why, and what to do: one verdict for the page, one state for each station of its map.
 
 import { duration, number, rate, sentence, sum, time } from "./format.js";
 
@@ -57,31 +57,43 @@ function findCauses(status, point, before) {
   const add = (cause) => {
     const { place, lane, title, why, todo } = cause;
     if (causes.some((known) => known.place === place && known.lane === lane && known.title === title)) return;
-    causes.push({ tone: "warn", ...cause, why: sentence(why), todo: sentence(todo || "Nothing: it goes on by itself") });
+    causes.push({
+      tone: "warn", ...cause, why: sentence(why), todo: sentence(todo || "Nothing: it goes on by itself"),
+    });
   };
   addReasons(status, add);
   for (const lane of status.lanes) addLaneWaits(status, lane, causes, add);
   if (causes.some((cause) => cause.tone === "bad")) return causes;
   addLimits(status, before, add);
   if (before && status.kafka.errors > before.kafka.errors && !point.rate) {
-    add({ place: "topics", word: "Errors", title: "Kafka reports errors", why: status.kafka.lastError ?? "It gave no reason", todo: "Look at the brokers; the client tries again by itself" });
+    add({
+      place: "topics", word: "Errors", title: "Kafka reports errors",
+      why: status.kafka.lastError ?? "It gave no reason", todo: "Look at the brokers; the client tries again by itself",
+    });
   }
   if (!causes.length && point.rate === 0 && isLate(status)) {
     const wait = status.waits.find((wait) => wait.lane);
-    if (wait) add({ place: wherever[wait.reason] ?? "lane", lane: wait.lane, word: "Waiting", title: `Lane ${wait.lane} waits`, why: wait.detail });
+    if (wait) add({
+      place: wherever[wait.reason] ?? "lane", lane: wait.lane, word: "Waiting", title: `Lane ${wait.lane} waits`,
+      why: wait.detail,
+    });
   }
   return causes;
 }
 
 /** What /readyz says too. */
 function addReasons(status, add) {
-  if (status.stuck) add({ place: "process", tone: "bad", word: "Stuck", title: "The process is stuck", why: status.stuck, todo: "Restart the process, and report this" });
+  if (status.stuck) add({
+    place: "process", tone: "bad", word: "Stuck", title: "The process is stuck", why: status.stuck,
+    todo: "Restart the process, and report this",
+  });
   const hasPartitions = status.lanes.some((lane) => lane.partitions !== undefined);
   for (const { code, detail, remedy, lane } of status.notReady) {
     // A hub that asks for a pause accepts nothing in the meantime.
     if (code === "hub-failing" && status.notReady.some((reason) => reason.code === "hub-pause")) continue;
     const [place, word, title] = known[code] ?? ["process", "Not ready", "Not ready"];
-    const halt = status.halts.find(({ reason, lane: halted }) => code === (reason === "flood" ? "flood" : `hub-${reason}`) && halted === lane);
+    const isOf = (halt) => code === (halt.reason === "flood" ? "flood" : `hub-${halt.reason}`) && halt.lane === lane;
+    const halt = status.halts.find(isOf);
     const next = halt && halt.reason !== "flood" ? `; next attempt at ${time(halt.probeAt)}` : "";
     const isEnd = code === "shutting-down";
     // Once lanes are read, a topic that belongs to none of them is one that is written to.
@@ -89,16 +101,23 @@ function addReasons(status, add) {
     add({
       place: isWritten ? "outcomes" : place, isOpen: isWritten || open.includes(code),
       // Each lane tells of the one hub.
-      lane: place === "hub" ? undefined : lane, word, title: title.replace("LANE", () => lane), tone: isEnd || code === "hub-pause" ? "warn" : "bad",
-      why: sentence(halt?.detail ?? detail.replace(`lane ${lane}: `, "")) + (halt ? ` Since ${time(halt.since)}${next}.` : ""),
-      todo: isEnd ? "Nothing: what was sent is recorded, then the process ends" : halt?.reason === "flood" ? release : remedy,
+      lane: place === "hub" ? undefined : lane,
+      word, title: title.replace("LANE", () => lane),
+      tone: isEnd || code === "hub-pause" ? "warn" : "bad",
+      why: sentence(halt?.detail ?? detail.replace(`lane ${lane}: `, ""))
+        + (halt ? ` Since ${time(halt.since)}${next}.` : ""),
+      todo: isEnd ? "Nothing: what was sent is recorded, then the process ends"
+        : halt?.reason === "flood" ? release : remedy,
     });
   }
 }
 
 /** What holds one lane up without being a fault. */
 function addLaneWaits(status, { name: lane, paused, partitions }, causes, add) {
-  if (paused) add({ place: "lane", lane, word: "Paused", title: `Lane ${lane} is paused`, why: "An operator paused it in this process", todo: "Press Resume when it may go on" });
+  if (paused) add({
+    place: "lane", lane, word: "Paused", title: `Lane ${lane} is paused`, why: "An operator paused it in this process",
+    todo: "Press Resume when it may go on",
+  });
   if (causes.some((cause) => cause.lane === lane)) return;
   for (const [reason, [word, title]] of Object.entries(passing)) {
     const wait = status.waits.find((wait) => wait.lane === lane && wait.reason === reason);
@@ -115,13 +134,17 @@ function addLaneWaits(status, { name: lane, paused, partitions }, causes, add) {
 function addLimits(status, before, add) {
   if (status.limitedBy.includes("hub-pause")) {
     const wait = status.waits.find((wait) => wait.reason === "hub-pause");
-    add({ place: "hub", word: "Asked to wait", title: known["hub-pause"][2], why: wait?.detail ?? "It named a time after which it takes requests again" });
+    add({
+      place: "hub", word: "Asked to wait", title: known["hub-pause"][2],
+      why: wait?.detail ?? "It named a time after which it takes requests again",
+    });
   }
   // A limit counts once it has lasted: under light load they come and go within a second.
   const limits = (name) => status.limitedBy.includes(name) && before?.limitedBy.includes(name);
   if (limits("broker")) {
     add({ place: "outcomes", isOpen: true, word: "Slow", title: "The results topic holds the sending up",
-      why: "The broker stores results more slowly than the hub accepts events", todo: "Look at the brokers; more processes do not help" });
+      why: "The broker stores results more slowly than the hub accepts events",
+      todo: "Look at the brokers; more processes do not help" });
   }
   if (limits("rate")) {
     add({ place: "hub", isOpen: true, word: "At its pace", title: "Sending at the configured pace",
@@ -130,7 +153,8 @@ function addLimits(status, before, add) {
   }
   if (limits("concurrency")) {
     add({ place: "hub", isOpen: true, word: "At its limit", title: "Sending as fast as the hub answers",
-      why: `${number(status.inFlight)} of ${number(status.concurrencyLimit)} requests are open, as many as the hub bears or the settings allow`,
+      why: `${number(status.inFlight)} of ${number(status.concurrencyLimit)} requests are open, `
+        + "as many as the hub bears or the settings allow",
       todo: "Nothing: more processes do not help" });
   }
 }
@@ -141,7 +165,10 @@ const isLate = (status) => status.lanes.some((lane) => lane.lagSeconds > 10);
 const behind = (status) => sum(status.lanes.map((lane) => lane.lag ?? 0));
 
 /** A fault comes before a wait, and what stops the news before what only threatens to. */
-const worstOf = (causes) => causes.find((cause) => cause.tone === "bad" && !cause.isOpen) ?? causes.find((cause) => cause.tone === "bad") ?? causes[0];
+function worstOf(causes) {
+  const faults = causes.filter((cause) => cause.tone === "bad");
+  return faults.find((cause) => !cause.isOpen) ?? faults[0] ?? causes[0];
+}
 
 /** What holds everything up, and what one lane only. */
 function verdict(point, causes) {
@@ -152,7 +179,10 @@ function verdict(point, causes) {
   const others = status.lanes.filter((lane) => !isStopped(lane.name)).map((lane) => lane.name);
   const isPart = worst.lane && !worst.isOpen && others.length > 0;
   const rest = isPart ? " The other lanes go on." : "";
-  return { state: stateWord(worst, isPart), tone: worst.tone, title: worst.title, why: worst.why + rest + queue(point), todo: worst.todo };
+  return {
+    state: stateWord(worst, isPart), tone: worst.tone, title: worst.title, why: worst.why + rest + queue(point),
+    todo: worst.todo,
+  };
 }
 
 function stateWord({ tone, word, place, isOpen }, isPart) {
@@ -169,12 +199,23 @@ function fine(point) {
     // What arrived within the last moments is on its way, not late.
     const keepsUp = waiting <= Math.max(10, 3 * point.rate) && !isLate(point.status);
     const speed = rate(point.rate);
-    return { state: "Sending", tone: "good", title: speed === "1" ? "1 event a second" : `${speed} events a second`, why: keepsUp ? "All lanes keep up." : queue(point).trim(),
-      todo: keepsUp ? "Nothing." : "Nothing holds this process up; if the queue grows, start another one." };
+    return {
+      state: "Sending", tone: "good", title: speed === "1" ? "1 event a second" : `${speed} events a second`,
+      why: keepsUp ? "All lanes keep up." : queue(point).trim(),
+      todo: keepsUp ? "Nothing."
+        : "No limit of this process is reached. If the queue grows, look at the brokers, or start another process.",
+    };
   }
-  if (point.rate === undefined && waiting) return { state: "Measuring", tone: "idle", title: "The first numbers come in a second", why: queue(point).trim(), todo: "Nothing." };
+  if (point.rate === undefined && waiting) {
+    const title = "The first numbers come in a second";
+    return { state: "Measuring", tone: "idle", title, why: queue(point).trim(), todo: "Nothing." };
+  }
   return isLate(point.status)
-    ? { state: "Waiting", tone: "warn", title: "Events wait, and nothing has an outcome yet", why: `${queue(point).trim()} No reason is known.`, todo: "Wait some seconds; /healthz tells whether the process is stuck." }
+    ? {
+      state: "Waiting", tone: "warn", title: "Events wait, and nothing has an outcome yet",
+      why: `${queue(point).trim()} No reason is known.`,
+      todo: "Wait some seconds; /healthz tells whether the process is stuck.",
+    }
     : { state: "Idle", tone: "idle", title: "Nothing to send", why: "All lanes have caught up.", todo: "Nothing." };
 }
 
@@ -182,16 +223,21 @@ function queue({ status, rate: speed, lanes }) {
   const waiting = behind(status);
   if (!waiting) return "";
   const shrinking = -sum(Object.values(lanes).map((lane) => lane.trend || 0));
-  const end = speed > 0 && shrinking > 0.5 ? `, gone in about ${duration(Math.max(1, Math.round(waiting / shrinking)))}` : "";
+  const end = speed > 0 && shrinking > 0.5
+    ? `, gone in about ${duration(Math.max(1, Math.round(waiting / shrinking)))}`
+    : "";
   return ` ${waiting === 1 ? "1 event waits" : `${number(waiting)} events wait`}${end}.`;
 }
 
-/** The tone of each station, the word on its badge, and what flows there or that it stops; nothing flows behind a stop. */
+/** The tone of each station, the word on its badge, what flows there or that it stops; nothing flows behind a stop. */
 function stations(point, causes) {
   const at = (place, lane, moves, waits) => {
-    const here = causes.filter((cause) => cause.place === place && (lane === undefined || (cause.lane ?? lane) === lane));
-    const cause = worstOf(here);
-    if (cause) return { tone: cause.tone, word: cause.word, flow: cause.isOpen ? moves : 0, stop: cause.isOpen ? undefined : cause.tone };
+    const isHere = (cause) => cause.place === place && (lane === undefined || (cause.lane ?? lane) === lane);
+    const cause = worstOf(causes.filter(isHere));
+    if (cause) {
+      const { tone, word, isOpen } = cause;
+      return { tone, word, flow: isOpen ? moves : 0, stop: isOpen ? undefined : tone };
+    }
     const word = moves > 0 ? "Flowing" : waits > 0 ? "Waiting" : "Idle";
     return { tone: moves > 0 ? "good" : "idle", word, flow: moves };
   };

@@ -61,7 +61,9 @@ function draw() {
 }
 
 function lost() {
-  const age = receivedAt === undefined ? "" : `The numbers below are ${duration(Math.round((performance.now() - receivedAt) / 1000))} old. `;
+  const age = receivedAt === undefined
+    ? ""
+    : `The numbers below are ${duration(Math.round((performance.now() - receivedAt) / 1000))} old. `;
   return {
     state: "No connection", tone: "bad", title: problem, causes: [],
     why: age || "Nothing is known yet.", todo: "Look whether the process runs. This page tries again every second.",
@@ -75,7 +77,8 @@ function drawStatus() {
   drawMap(newest, found);
   drawCharts(newest);
   drawTables(newest);
-  write(get("version"), `Newswire ${status.version}, up ${duration((Date.parse(status.at) - Date.parse(status.startedAt)) / 1000)}`);
+  write(get("version"),
+    `Newswire ${status.version}, up ${duration((Date.parse(status.at) - Date.parse(status.startedAt)) / 1000)}`);
   const count = status.lanes.reduce((total, lane) => total + settled(lane.outcomes), 0);
   if (count !== shownResults) drawResults();
   shownResults = count;

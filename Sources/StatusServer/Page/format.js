@@ -24,7 +24,9 @@ export function duration(seconds) {
   return `${Math.round(seconds / 86400)} days`;
 }
 
-export const bytes = (count) => (count < 1e6 ? `${number(Math.round(count / 1e3))} kB` : `${number(Math.round(count / 1e5) / 10)} MB`);
+export const bytes = (count) => (count < 1e6
+  ? `${number(Math.round(count / 1e3))} kB`
+  : `${number(Math.round(count / 1e5) / 10)} MB`);
 export const time = (instant) => new Date(instant).toLocaleTimeString("en-GB");
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 

@@ -26,7 +26,8 @@ export function remember(status) {
   const elapsed = at - before.at;
   const perSecond = (now, then) => (elapsed > 0.2 ? Math.max(0, (now - then) / elapsed) : undefined);
   for (const lane of status.lanes) {
-    const [earlier, long] = [before, longBefore].map(({ status }) => status.lanes.find((other) => other.name === lane.name) ?? lane);
+    const [earlier, long] = [before, longBefore]
+      .map(({ status }) => status.lanes.find((other) => other.name === lane.name) ?? lane);
     point.lanes[lane.name] = {
       rate: perSecond(settled(lane.outcomes), settled(earlier.outcomes)),
       accepted: perSecond(lane.outcomes.accepted ?? 0, earlier.outcomes.accepted ?? 0),

@@ -66,7 +66,8 @@ function addLane(list, lane) {
   row.querySelector(".topics").replaceChildren(...lane.topics.map((topic) => element("span", topic)));
   write(row.querySelector(".lane .name"), lane.name);
   const [send, giveUp] = row.querySelectorAll(".orders button");
-  row.querySelector(".toggle").addEventListener("click", () => ask(lane.name, row.dataset.paused === "true" ? "resume" : "pause"));
+  const order = () => (row.dataset.paused === "true" ? "resume" : "pause");
+  row.querySelector(".toggle").addEventListener("click", () => ask(lane.name, order()));
   send.addEventListener("click", () => ask(lane.name, "release?waiting=send", row.dataset.waiting));
   giveUp.addEventListener("click", () => ask(lane.name, "release?waiting=dead-letter", row.dataset.waiting));
   send.setAttribute("aria-label", `Send the rest of lane ${lane.name}`);
@@ -88,7 +89,8 @@ function drawLane(row, lane, figures, { topics, lane: state }, hub) {
   write(part(row, "partitions"), number(lane.partitions));
   write(part(row, "held"), number(lane.held));
   write(part(row, "delayed"), number(lane.delayed));
-  drawSpark(row.querySelector(".spark"), series((point) => point.lanes[lane.name]?.rate), `Lane ${lane.name}`, "events");
+  drawSpark(row.querySelector(".spark"), series((point) => point.lanes[lane.name]?.rate), `Lane ${lane.name}`,
+    "events");
   // What stops at the hub's door, stops before it.
   flow(row.querySelector(".to-hub"), state.stop === "bad" || !hub.stop ? state : hub);
 

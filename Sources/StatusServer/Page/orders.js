@@ -9,7 +9,9 @@ export async function ask(lane, order, waiting) {
   if (waiting !== undefined && !(await isSure(lane, order, waiting))) return;
   const action = order.split("?")[0];
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
-  const answer = await fetch(`api/lanes/${encodeURIComponent(lane)}/${order}`, { method: "POST", headers, signal: AbortSignal.timeout(15000) })
+  const answer = await fetch(`api/lanes/${encodeURIComponent(lane)}/${order}`, {
+    method: "POST", headers, signal: AbortSignal.timeout(15000),
+  })
     .catch(() => undefined);
   const needsToken = answer?.status === 401;
   get("token-form").hidden = !needsToken;
@@ -30,7 +32,9 @@ function isSure(lane, order, waiting) {
   const dialog = get("confirm");
   dialog.returnValue = "";
   dialog.showModal();
-  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
+  });
 }
 
 export function startOrders() {

@@ -38,7 +38,8 @@ function drawDetails(status, figures) {
   const heads = [...get("details").parentElement.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent.trim());
   fill(get("details"), status.lanes.map((lane) => {
     const { hub, queue } = figures[lane.name];
-    return [lane.name, number(lane.partitions), number(lane.held), bytes(lane.heldBytes), number(lane.ready), number(lane.delayed),
+    return [lane.name, number(lane.partitions), number(lane.held), bytes(lane.heldBytes), number(lane.ready),
+      number(lane.delayed),
       pair(queue), pair(hub), pair(lane.latency.total)];
   }), heads);
 }
@@ -63,7 +64,8 @@ function drawOutcomes(id, title, entries) {
 }
 
 function drawDeadLetters(status) {
-  const rows = status.lanes.flatMap((lane) => Object.entries(lane.deadLetters).map(([reason, count]) => [lane.name, reason, number(count)]));
+  const rows = status.lanes.flatMap((lane) => Object.entries(lane.deadLetters)
+    .map(([reason, count]) => [lane.name, reason, number(count)]));
   get("no-dead").hidden = rows.length > 0;
   get("some-dead").hidden = !rows.length;
   const body = get("dead");
@@ -103,5 +105,9 @@ export async function drawResults() {
       element("td", result.error ? `${result.error.code}: ${result.error.detail}` : "", "wide"));
     return row;
   }));
-  write(get("results-note"), results.length ? "" : event ? "No result of this event is kept here." : "Nothing has an outcome yet.");
+  write(get("results-note"), results.length
+    ? ""
+    : event
+    ? "No result of this event is kept here."
+    : "Nothing has an outcome yet.");
 }

@@ -42,7 +42,9 @@ export function startTerms() {
     clearTimeout(leaving);
     if (owner && !tip().contains(event.target)) leaving = setTimeout(hide, 150);
   });
-  document.addEventListener("focusin", (event) => (term(event.target)?.matches(":focus-visible") ? show(term(event.target)) : hide()));
+  document.addEventListener("focusin", (event) => (term(event.target)?.matches(":focus-visible")
+    ? show(term(event.target))
+    : hide()));
   document.addEventListener("focusout", hide);
   // A finger cannot hover: a tap shows, another one hides.
   document.addEventListener("click", (event) => {
