@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOSSL
 
 /// The connections of a listening channel: no more than it has room for, and a close that drops none of them.
 ///
@@ -44,7 +45,7 @@ final class AcceptedConnections: ChannelDuplexHandler {
 
     /// Closes every connection, also those that are in the middle of a reply.
     func closeAll() {
-        for connection in open.values { connection.close(promise: nil) }
+        for connection in open.values { connection.eventLoop.execute { connection.closeAtOnce() } }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -126,6 +127,17 @@ final class AcceptedConnections: ChannelDuplexHandler {
         guard inSetUp.remove(id) != nil, inSetUp.isEmpty else { return }
         for (mode, promise) in heldBack { context.close(mode: mode, promise: promise) }
         heldBack = []
+    }
+}
+
+extension Channel {
+    /// Skips TLS close_notify, which would wait for a client that does not read. On its event loop.
+    func closeAtOnce() {
+        if let tls = try? pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
+            tls.close(promise: nil)
+        } else {
+            close(promise: nil)
+        }
     }
 }
 

@@ -24,7 +24,7 @@ package struct ConnectionContext: InitializableFromSource, Sendable {
         let mayBegin = channel.eventLoop.submit { [channel] in
             let pipeline = channel.pipeline.syncOperations
             if let stream = try? pipeline.handler(type: HTTP2StreamGuard.self) {
-                return stream.connection?.beginEvents() ?? false
+                return stream.beginEvents(on: channel)
             }
             return try pipeline.handler(type: ConnectionGuard.self).beginStream(on: channel)
         }

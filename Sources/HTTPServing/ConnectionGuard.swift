@@ -1,7 +1,6 @@
 import Foundation
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 
 /// Keeps one connection to the rules: its client is in time (see `ConnectionPhase`), reads what it asked for, and sends
 /// requests that name one host. Answers to `HEAD` lose their body here, and `Expect: 100-continue` is answered.
@@ -46,12 +45,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         // What the kernel holds for a reader that does not read is not seen here, so it is kept small.
         try? context.channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: Self.sendBuffer)
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        register.add(ObjectIdentifier(context.channel), at: phase.since) { [loop = context.eventLoop] in
-            loop.execute {
-                let (connection, context) = bound.value
-                connection.end(context)
-            }
+        register.add(ObjectIdentifier(context.channel), at: phase.since) { [channel = context.channel] in
+            channel.eventLoop.execute { channel.closeAtOnce() }
         }
         watch(context)
     }
@@ -69,7 +64,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(let head):
             phase.receivedHead(at: .now())
             guard Self.namesOneHost(head) else { return refuse(.badRequest, context) }
-            guard exchanges.count < Self.pipelinedMax else { return end(context) }
+            guard exchanges.count < Self.pipelinedMax else { return context.channel.closeAtOnce() }
             exchanges.append(Exchange(isHead: head.method == .HEAD, version: head.version, isLast: !head.isKeepAlive))
             if Self.awaitsInvitation(head) {
                 context.writeAndFlush(wrapOutboundOut(.head(.init(version: .http1_1, status: .continue))), promise: nil)
@@ -154,7 +149,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let now = NIODeadline.now()
         guard !isReaderLate(context, at: now) else { return reset(context) }
         switch phase.verdict(at: now) {
-        case .close: end(context)
+        case .close: context.channel.closeAtOnce()
         case .timeOut: refuse(.requestTimeout, context)
         case nil: watch(context)
         }
@@ -202,20 +197,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.close(mode: .output, promise: nil)
     }
 
-    /// Closes at once: skips TLS close_notify, which would wait for a client that does not read.
-    private func end(_ context: ChannelHandlerContext) {
-        if let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
-            tls.close(promise: nil)
-        } else {
-            context.close(promise: nil)
-        }
-    }
-
     /// Closes with a reset: otherwise the kernel would keep what the client does not read, and go on offering it.
     private func reset(_ context: ChannelHandlerContext) {
         // On its own event loop it takes effect at once.
         _ = (context.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
-        end(context)
+        context.channel.closeAtOnce()
     }
 
     private func forget(_ context: ChannelHandlerContext) {

@@ -18,7 +18,7 @@ final class GuardInstaller: ChannelInboundHandler, RemovableChannelHandler {
         do {
             guard let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) else {
                 // A stream of HTTP/2, whose decoder is the last handler so far.
-                return try pipeline.addHandler(HTTP2StreamGuard(limits), position: .before(self))
+                return try pipeline.addHandler(HTTP2StreamGuard(limits, register), position: .before(self))
             }
             if let first = try? pipeline.context(handlerType: HTTP2ConnectionGuard.self) {
                 pipeline.removeHandler(context: first, promise: nil)

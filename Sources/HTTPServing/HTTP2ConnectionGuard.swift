@@ -57,13 +57,6 @@ final class HTTP2ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler
         watch()
     }
 
-    /// One of the answers will be a stream of events.
-    /// - Returns: false if there is no room for one.
-    func beginEvents() -> Bool {
-        guard let context else { return false }
-        return register.beginStream(ObjectIdentifier(context.channel), at: .now())
-    }
-
     private func watch() {
         guard let context else { return }
         register.note(ObjectIdentifier(context.channel), phase)

@@ -11,16 +11,18 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let limits: ConnectionLimits
+    private let register: ConnectionRegister
     private var phase: ConnectionPhase
-    private(set) var connection: HTTP2ConnectionGuard?
+    private var connection: HTTP2ConnectionGuard?
     private var isHead = false
     private var written = 0
     /// When the client, which has something to read, will have had its time.
     private var readerDueAt: NIODeadline?
     private var alarm = Alarm()
 
-    init(_ limits: ConnectionLimits) {
+    init(_ limits: ConnectionLimits, _ register: ConnectionRegister) {
         self.limits = limits
+        self.register = register
         phase = ConnectionPhase(limits, at: .now())
     }
 
@@ -34,6 +36,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         alarm.cancel()
+        register.remove(ObjectIdentifier(context.channel))
         connection?.streamClosed()
         connection = nil
     }
@@ -73,6 +76,16 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if context.channel.isWritable { readerDueAt = nil } else { awaitReader(context) }
         context.fireChannelWritabilityChanged()
+    }
+
+    /// The answer will be a stream of events, which counts like a connection with one.
+    /// - Returns: false if there is no room for one.
+    func beginEvents(on channel: any Channel) -> Bool {
+        let id = ObjectIdentifier(channel)
+        register.add(id, at: .now()) { channel.close(promise: nil) }
+        let mayBegin = register.beginStream(id, at: .now())
+        if !mayBegin { register.remove(id) }
+        return mayBegin
     }
 
     // MARK: Limits

@@ -64,7 +64,7 @@ function findCauses(status, point, before) {
   addReasons(status, add);
   for (const lane of status.lanes) addLaneWaits(status, lane, causes, add);
   if (causes.some((cause) => cause.tone === "bad")) return causes;
-  addLimits(status, before, add);
+  addLimits(point, add);
   if (before && status.kafka.errors > before.kafka.errors && !point.rate) {
     add({
       place: "topics", word: "Errors", title: "Kafka reports errors",
@@ -86,6 +86,10 @@ function addReasons(status, add) {
   if (status.stuck) add({
     place: "process", tone: "bad", word: "Stuck", title: "The process is stuck", why: status.stuck,
     todo: "Restart the process, and report this",
+  });
+  else if (!status.healthy || (!status.ready && !status.notReady.length)) add({
+    place: "process", tone: "bad", word: "Not ready", title: "The process is not ready", why: "It gives no reason",
+    todo: "Look at its log",
   });
   const hasPartitions = status.lanes.some((lane) => lane.partitions !== undefined);
   for (const { code, detail, remedy, lane } of status.notReady) {
@@ -131,7 +135,7 @@ function addLaneWaits(status, { name: lane, paused, partitions }, causes, add) {
   }
 }
 
-function addLimits(status, before, add) {
+function addLimits({ status, limit }, add) {
   if (status.limitedBy.includes("hub-pause")) {
     const wait = status.waits.find((wait) => wait.reason === "hub-pause");
     add({
@@ -139,19 +143,17 @@ function addLimits(status, before, add) {
       why: wait?.detail ?? "It named a time after which it takes requests again",
     });
   }
-  // A limit counts once it has lasted: under light load they come and go within a second.
-  const limits = (name) => status.limitedBy.includes(name) && before?.limitedBy.includes(name);
-  if (limits("broker")) {
+  if (limit === "broker") {
     add({ place: "outcomes", isOpen: true, word: "Slow", title: "The results topic holds the sending up",
       why: "The broker stores results more slowly than the hub accepts events",
       todo: "Look at the brokers; more processes do not help" });
   }
-  if (limits("rate")) {
+  if (limit === "rate") {
     add({ place: "hub", isOpen: true, word: "At its pace", title: "Sending at the configured pace",
       why: `The setting rate.perSecond allows ${number(status.rate?.perSecond)} requests a second over all processes`,
       todo: "Nothing, unless the hub’s tier allows a higher rate" });
   }
-  if (limits("concurrency")) {
+  if (limit === "concurrency") {
     add({ place: "hub", isOpen: true, word: "At its limit", title: "Sending as fast as the hub answers",
       why: `${number(status.inFlight)} of ${number(status.concurrencyLimit)} requests are open, `
         + "as many as the hub bears or the settings allow",
@@ -161,6 +163,9 @@ function addLimits(status, before, add) {
 
 /** Events have waited for longer than it takes to count and to commit them. */
 const isLate = (status) => status.lanes.some((lane) => lane.lagSeconds > 10);
+
+/** Counted every few seconds, and not at all before a process has its partitions. */
+const isCounted = (status) => status.lanes.every((lane) => lane.lag !== undefined);
 
 const behind = (status) => sum(status.lanes.map((lane) => lane.lag ?? 0));
 
@@ -194,29 +199,32 @@ function stateWord({ tone, word, place, isOpen }, isPart) {
 }
 
 function fine(point) {
-  const waiting = behind(point.status);
+  const { status } = point;
+  const why = queue(point).trim();
   if (point.rate > 0) {
     // What arrived within the last moments is on its way, not late.
-    const keepsUp = waiting <= Math.max(10, 3 * point.rate) && !isLate(point.status);
+    const keepsUp = behind(status) <= Math.max(10, 3 * point.rate) && !isLate(status);
     const speed = rate(point.rate);
+    const title = speed === "1" ? "1 event a second" : `${speed} events a second`;
+    if (!isCounted(status)) {
+      return { state: "Sending", tone: "good", title, why: "Those that wait are being counted.", todo: "Nothing." };
+    }
     return {
-      state: "Sending", tone: "good", title: speed === "1" ? "1 event a second" : `${speed} events a second`,
-      why: keepsUp ? "All lanes keep up." : queue(point).trim(),
+      state: "Sending", tone: "good", title, why: keepsUp ? "All lanes keep up." : why,
       todo: keepsUp ? "Nothing."
         : "No limit of this process is reached. If the queue grows, look at the brokers, or start another process.",
     };
   }
-  if (point.rate === undefined && waiting) {
-    const title = "The first numbers come in a second";
-    return { state: "Measuring", tone: "idle", title, why: queue(point).trim(), todo: "Nothing." };
+  if (!isCounted(status) || (point.rate === undefined && behind(status))) {
+    return { state: "Measuring", tone: "idle", title: "The first numbers come in a moment", why, todo: "Nothing." };
   }
-  return isLate(point.status)
-    ? {
-      state: "Waiting", tone: "warn", title: "Events wait, and nothing has an outcome yet",
-      why: `${queue(point).trim()} No reason is known.`,
-      todo: "Wait some seconds; /healthz tells whether the process is stuck.",
-    }
-    : { state: "Idle", tone: "idle", title: "Nothing to send", why: "All lanes have caught up.", todo: "Nothing." };
+  const title = "Events wait, and nothing has an outcome yet";
+  const waits = { state: "Waiting", title, why: `${why} No reason is known.` };
+  if (isLate(status)) {
+    return { ...waits, tone: "warn", todo: "Wait some seconds; /healthz tells whether the process is stuck." };
+  }
+  if (behind(status) > 10) return { ...waits, tone: "idle", todo: "Nothing: they have only just come." };
+  return { state: "Idle", tone: "idle", title: "Nothing to send", why: "All lanes have caught up.", todo: "Nothing." };
 }
 
 function queue({ status, rate: speed, lanes }) {

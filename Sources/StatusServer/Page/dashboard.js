@@ -54,10 +54,11 @@ function draw() {
   const wasLost = document.body.classList.contains("lost");
   document.body.classList.toggle("lost", isLost);
   document.body.classList.toggle("still", isLost || isFrozen);
+  if (isLost) drawVerdict(lost());
+  else if (!isFrozen || wasLost) drawStatus();
+  // Last, so that it never stands over numbers that could not be drawn.
   write(get("age"), isLost ? "No connection" : `Live, ${time(newest.status.at)}`);
   get("age").dataset.tone = isLost ? "bad" : "good";
-  if (isLost) return drawVerdict(lost());
-  if (!isFrozen || wasLost) drawStatus();
 }
 
 function lost() {

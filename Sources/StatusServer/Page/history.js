@@ -46,8 +46,17 @@ export function remember(status) {
   point.hub = recent("hub", status.lanes, longBefore.status.lanes, status.latencyBounds);
   point.total = recent("total", status.lanes, longBefore.status.lanes, status.latencyBounds);
   points.push(point);
+  point.limit = limit(at, last?.limit);
   while (points.length && at - points[0].at > span) points.shift();
   return point;
+}
+
+/** What has mostly held the sending up; it stays until it is rare, so that the word for it does not flicker. */
+function limit(at, before) {
+  const recent = points.filter((point) => at - point.at <= short);
+  const share = (name) => recent.filter(({ status }) => status.limitedBy.includes(name)).length / recent.length;
+  if (before && share(before) >= 0.3) return before;
+  return recent.length < 2 ? undefined : ["broker", "rate", "concurrency"].find((name) => share(name) >= 0.6);
 }
 
 /** For a line: `[seconds ago, value]`, the oldest first. */
