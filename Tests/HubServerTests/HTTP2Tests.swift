@@ -79,10 +79,16 @@ struct HTTP2Tests {
         ("body", { $0.body = soon }, ["408", "reset"]),
         ("reader", { $0.write = soon }, ["200", "data 10", "reset"]),
         ("silence", { $0.idle = soon }, ["200", "goaway", "closed"]),
+        (
+            "events",
+            {
+                $0.streamsMax = 2; $0.streamTime = .seconds(600)
+            }, ["200", "200", "503", "503"]
+        ),
     ]
 
     @Test(needsPython, arguments: rude)
-    private func `a client that takes too long loses its request or its connection`(
+    private func `a client that takes too long, or too much, loses its request or its connection`(
         what: String, limits: Limits, answers: [String]
     ) async throws {
         try await withHub {

@@ -16,10 +16,10 @@ http = connection.H2Connection(config.H2Configuration(header_encoding="utf-8"))
 http.initiate_connection()
 
 
-def request(method, path, end=True):
+def request(method, path, end=True, stream=1):
     authority = f"127.0.0.1:{port}"
     http.send_headers(
-        1, [(":method", method), (":path", path), (":scheme", "https"), (":authority", authority)], end_stream=end)
+        stream, [(":method", method), (":path", path), (":scheme", "https"), (":authority", authority)], end_stream=end)
 
 
 if what == "body":
@@ -31,9 +31,13 @@ elif what == "reader":
 elif what == "silence":
     # Its answer has no body.
     request("HEAD", "/")
+elif what == "events":
+    for number in (1, 3, 5, 7):
+        request("GET", "/_emulator/stream?handle=a", stream=number)
 if what != "handshake":
     stream.sendall(http.data_to_send())
 
+answers = []
 is_leaving = False
 while True:
     try:
@@ -47,8 +51,13 @@ while True:
     http.state_machine.state = connection.ConnectionState.CLIENT_OPEN
     for event in http.receive_data(data):
         if isinstance(event, events.ResponseReceived):
-            print(dict(event.headers)[":status"])
-        elif isinstance(event, events.DataReceived) and event.data:
+            answers.append(dict(event.headers)[":status"])
+            if what != "events":
+                print(answers[-1])
+            elif len(answers) == 4:
+                print(*sorted(answers), sep="\n")
+                sys.exit()
+        elif isinstance(event, events.DataReceived) and event.data and what != "events":
             print("data", len(event.data))
         elif isinstance(event, events.StreamReset):
             print("reset")
