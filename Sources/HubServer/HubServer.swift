@@ -22,7 +22,8 @@ public struct HubServer: Sendable {
         settings.configure(&hubSettings)
         var store: HubStore?
         if let path = settings.storePath {
-            store = try HubStore(path: path, hub: settings.hubName, messagesKept: hubSettings.messagesKept)
+            store = try HubStore(
+                path: path, hub: settings.hubName, messagesKept: hubSettings.messagesKept, report: settings.report)
         }
         let kept = try store?.description(of: settings.hubName)
         if hubSettings.rules.isEmpty {
