@@ -39,6 +39,7 @@ public struct HubServerSettings: Sendable {
     public var publish: (@Sendable (ComposedStory) async throws -> Void)?
     /// Clients keep connections for reuse, some of them for a minute.
     package var limits = HubServerSettings.standardLimits
+    package var uploads = UploadLimits()
     /// Changes the hub's own settings before it starts: tier, limits, what is kept.
     public var configure: @Sendable (inout HubSettings) -> Void = { _ in }
 
