@@ -12,6 +12,7 @@ import ServiceLifecycle
 struct HubResponder: HTTPResponder {
     let hub: ServedHub
     let inspection: Inspection
+    let uploads: Uploads
     let isSecure: Bool
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
@@ -22,13 +23,13 @@ struct HubResponder: HTTPResponder {
         if let authority = request.head.authority { asked.headers.append("Host", authority) }
         for field in request.headers { asked.headers.append(field.name.rawName, field.value) }
         do {
-            // Only blobs may be longer than sends, and only for those who may write them.
-            let isBlob = target.hasPrefix("/_storage/")
-            let body = try await request.body.collect(
-                upTo: isBlob ? hub.bodyLengthMax(of: asked) : SendRequest.bodyLengthMax)
-            asked.body = Array(body.readableBytesView)
+            asked.body = try await body(of: request, asked, context)
         } catch is NIOTooManyBytesError {
             asked.bodyIsTooLong = true
+        } catch Uploads.Refusal.tooLong {
+            asked.bodyIsTooLong = true
+        } catch Uploads.Refusal.noRoom {
+            return Self.response(hub.unavailable(asked, "Too much is being uploaded at once.", retryAfter: 10))
         }
         if Inspection.isInspection(target) {
             guard inspection.admits(context.caller(request)) else {
@@ -48,6 +49,17 @@ struct HubResponder: HTTPResponder {
             return Self.response(page)
         }
         return await deliver(hub.handle(asked), context)
+    }
+
+    /// Only blobs may be longer than sends, and only for those who may write them.
+    private func body(
+        of request: Request, _ asked: HubHTTPRequest, _ context: ConnectionContext
+    ) async throws -> [UInt8] {
+        if ServedHub.isStorage(asked.target) {
+            let lengthMax = hub.bodyLengthMax(of: asked)
+            return try await uploads.collect(request.body, upTo: lengthMax, on: context.channel)
+        }
+        return Array(try await request.body.collect(upTo: SendRequest.bodyLengthMax).readableBytesView)
     }
 
     private func deliver(_ reply: HubHTTPResponse, _ context: ConnectionContext) async -> Response {

@@ -22,7 +22,8 @@ public struct HubServer: Sendable {
         settings.configure(&hubSettings)
         var store: HubStore?
         if let path = settings.storePath {
-            store = try HubStore(path: path, hub: settings.hubName, messagesKept: hubSettings.messagesKept)
+            store = try HubStore(
+                path: path, hub: settings.hubName, messagesKept: hubSettings.messagesKept, report: settings.report)
         }
         let kept = try store?.description(of: settings.hubName)
         if hubSettings.rules.isEmpty {
@@ -74,7 +75,9 @@ public struct HubServer: Sendable {
             allowsRemote: settings.allowsRemoteInspection, dashboard: settings.dashboard, publish: settings.publish)
         do throws(ListenFailure) {
             let server = try await RunningServer.start(
-                HubResponder(hub: hub, inspection: inspection, isSecure: settings.security != .none),
+                HubResponder(
+                    hub: hub, inspection: inspection, uploads: Uploads(settings.uploads),
+                    isSecure: settings.security != .none),
                 host: settings.host, port: settings.port, name: "newswire-hub", limits: settings.limits, tls: tls,
                 services: [DeliveryLoop(hub: hub)])
             return RunningHub(settings, hub, server)

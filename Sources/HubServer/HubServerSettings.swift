@@ -33,10 +33,13 @@ public struct HubServerSettings: Sendable {
     public var subscribesPhones = false
     /// The address of the publisher's dashboard, for the page to link to; `nil` while there is none.
     public var dashboard: @Sendable () -> String? = { nil }
+    /// Receives a line for the operator when the store cannot be written, and one when it is complete again.
+    public var report: @Sendable (String) -> Void = { _ in }
     /// Receives the stories written on the page, in place of the hub itself: the demo puts them on a topic.
     public var publish: (@Sendable (ComposedStory) async throws -> Void)?
     /// Clients keep connections for reuse, some of them for a minute.
     package var limits = HubServerSettings.standardLimits
+    package var uploads = UploadLimits()
     /// Changes the hub's own settings before it starts: tier, limits, what is kept.
     public var configure: @Sendable (inout HubSettings) -> Void = { _ in }
 
@@ -67,12 +70,17 @@ public enum HubServerProblem: Error, Sendable, Hashable, CustomStringConvertible
     /// The file, what is wrong with it, and what to do.
     case store(String, String, remedy: String)
 
+    /// What is wrong and what to do, without the path, which is not for clients.
+    var cause: String {
+        if case .store(_, let reason, let remedy) = self { "\(reason); \(remedy)" } else { description }
+    }
+
     public var description: String {
         switch self {
         case .settings(let problems): problems.joined(separator: " ")
         case .listen(let failure): "\(failure); \(failure.remedy)"
         case .certificate(let reason): "the certificate cannot be used: \(reason)"
-        case .store(let path, let reason, let remedy): "the store \(path) cannot be used: \(reason); \(remedy)"
+        case .store(let path, _, _): "the store \(path) cannot be used: \(cause)"
         }
     }
 }

@@ -44,29 +44,67 @@ final class ServedHub: Sendable {
 
     func handle(_ request: HubHTTPRequest) -> HubHTTPResponse {
         let now = clock.now
-        let (response, hasWork) = hubs.withLock { hubs in
+        let response = answer(request, at: now)
+        if let refusal = RefusedSend(request, response, at: now) { refused.withLock { $0.append(refusal) } }
+        return response
+    }
+
+    private func answer(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
+        let isStored = !["GET", "HEAD"].contains(request.method) && !Self.isStorage(request.target)
+        // Refused before it is carried out: its client repeats it, and every time would count.
+        if isStored, let problem = store?.retry() { return unstored(request, problem) }
+        let (response, hasChanges, hasWork) = hubs.withLock { hubs in
             let response = hubs.handle(request, at: now)
-            return (response, hubs.hasWork(at: now) || hubs.wakeAt != nil)
+            return (response, keepChanges(of: &hubs), hubs.hasWork(at: now) || hubs.wakeAt != nil)
         }
         if hasWork { wake.yield() }
-        if let refusal = RefusedSend(request, response, at: now) { refused.withLock { $0.append(refusal) } }
         // Changes are stored before the answer is sent, so a hub that is killed right after keeps everything it has
         // confirmed.
-        store?.write { hubs.withLock { $0.takeChanges() } }
-        return response
+        guard hasChanges, let problem = store?.save() else { return response }
+        // Deliveries try again when no call does.
+        wake.yield()
+        return isStored ? unstored(request, problem) : response
+    }
+
+    /// Below this path lie blobs, which are not stored.
+    static func isStorage(_ target: String) -> Bool { target.hasPrefix("/_storage/") }
+
+    /// - Returns: true when there are any.
+    private func keepChanges(of hubs: inout EmulatedNamespace) -> Bool {
+        guard let store else { return false }
+        let changes = hubs.takeChanges()
+        store.keep(changes)
+        return !changes.isEmpty
+    }
+
+    private func unstored(_ request: HubHTTPRequest, _ problem: HubServerProblem) -> HubHTTPResponse {
+        unavailable(request, "The store cannot be written: \(problem.cause)", retryAfter: 5)
+    }
+
+    /// The answer to a request that cannot be served now; see `EmulatedNamespace.unavailable`.
+    func unavailable(_ request: HubHTTPRequest, _ message: String, retryAfter: Int64) -> HubHTTPResponse {
+        hubs.withLock { $0.unavailable(request, message, retryAfter: retryAfter, at: clock.now) }
     }
 
     /// - Returns: true when there is more to deliver now.
     func deliverSome(_ limit: Int) -> Bool {
         let now = clock.now
+        guard store?.retry() == nil else { return pause(at: now) }
         let (deliveries, hasMore, wakeAt) = hubs.withLock { hubs in
             let deliveries = hubs.deliver(limit: limit, at: now)
+            _ = keepChanges(of: &hubs)
             return (deliveries, hubs.hasWork(at: now), hubs.wakeAt)
         }
         if !deliveries.isEmpty { streams.publish(deliveries) }
-        store?.write { hubs.withLock { $0.takeChanges() } }
+        guard store?.save() == nil else { return pause(at: now) }
         if !hasMore, let wakeAt { arm(wakeAt, at: now) }
         return hasMore
+    }
+
+    /// Waits for a store that cannot be written.
+    private func pause(at now: HubTime) -> Bool {
+        arm(now.advanced(byMilliseconds: 1000), at: now)
+        return false
     }
 
     /// An extra alarm does no harm, so none is ever cancelled; none is set when an earlier one is pending.

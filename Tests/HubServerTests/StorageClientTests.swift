@@ -111,3 +111,35 @@ struct StorageClientTests {
         }
     }
 }
+
+/// Uploads that take too much or too long.
+struct UploadTests {
+    private static func target(_ hub: RunningHub) -> String {
+        String(hub.jobsContainerURL.dropFirst("http://127.0.0.1:\(hub.port)".count))
+            .replacing("?", with: "/a?", maxReplacements: 1)
+    }
+
+    @Test
+    func `uploads that are too much together are asked to come again, as a storage account does`() async throws {
+        try await withVectorHub({ $0.uploads.bytesMax = 100_000 }) { hub in
+            let body = String(repeating: "x", count: 90_000)
+            for _ in 0..<2 {
+                #expect(try await RawClient.call(hub.port, "PUT", Self.target(hub), body: body).status == 201)
+                let refused = try await RawClient.call(hub.port, "PUT", Self.target(hub), body: body + body)
+                #expect(refused.status == 503 && refused.text.contains("<Code>ServerBusy</Code>"))
+                #expect(refused.headers["retry-after"] == "10" && refused.headers["x-ms-request-id"] != nil)
+            }
+        }
+    }
+
+    /// Its body's deadline grew with what had come, so 31 MB could be held for half a day.
+    @Test(.timeLimit(.minutes(1)))
+    func `an upload that stalls shortly before its end loses its connection`() async throws {
+        try await withVectorHub({ $0.uploads.period = .milliseconds(200) }) { hub in
+            let head = "PUT \(Self.target(hub)) HTTP/1.1\r\nHost: a\r\nContent-Length: 1000100\r\n\r\n"
+            let bytes = Array(head.utf8) + [UInt8](repeating: 120, count: 1_000_000)
+            let answer = try await RawClient.exchange(hub.port, bytes)
+            #expect(answer.isEmpty)
+        }
+    }
+}

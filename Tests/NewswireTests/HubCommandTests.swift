@@ -33,6 +33,48 @@ struct HubCommandTests {
         try await second.kill()
     }
 
+    #if os(Linux)
+    @Test func `a hub whose disk is full confirms nothing that it cannot keep, says so, and goes on with room`()
+        async throws
+    {
+        let store = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString).sqlite")
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store.path + end) } }
+        let hub = try await Hub("--store", store.path, fileSizeMax: 200)
+        var confirmed = 0
+        while confirmed < 500 {
+            let reply = try await hub.reply("PUT", "registrations/1-\(confirmed + 1)-3", Self.registration)
+            if reply.status == 200 { confirmed += 1; continue }
+            #expect(reply.status == 503 && reply.headers["retry-after"] == "5")
+            #expect(ErrorBody(scanning: reply.body).message?.contains("the disk is full or fails") == true)
+            break
+        }
+        #expect(1..<500 ~= confirmed)
+        #expect(try await hub.call("GET", "registrations/1-1-3") == 200)
+        for _ in 0..<3 { #expect(try await hub.call("POST", "messages", "{}") == 503) }
+        let count = try await RawClient.call(hub.port, "GET", "/_emulator/count")
+        #expect(count.text == #"{"count":0}"#)
+        let errors = hub.program.errors
+        #expect(errors.split(separator: "\n").count == 1)
+        #expect(errors.contains("error: the store \(store.path) cannot be used: the disk is full"))
+
+        let raised = try await Program.run(
+            pasted: "prlimit --pid \(hub.program.id) --fsize=unlimited:", in: store.deletingLastPathComponent())
+        #expect(raised.status == 0, "\(raised.errors)")
+        #expect(try await hub.call("POST", "messages", "{}") == 201)
+        #expect(hub.program.errors.hasSuffix("the store \(store.path) is complete again\n"))
+        try await hub.kill()
+
+        let second = try await Hub("--store", store.path)
+        // The one that was refused is kept too: it was made before the disk was found full.
+        for number in 1...confirmed + 1 {
+            #expect(try await second.call("GET", "registrations/1-\(number)-3") == 200)
+        }
+        let kept = try await RawClient.call(second.port, "GET", "/_emulator/count")
+        #expect(kept.text == #"{"count":1}"#)
+        try await second.kill()
+    }
+    #endif
+
     @Test func `options make the hub behave as another tier, at another pace and in another year`() async throws {
         let hub = try await Hub("--tier", "basic", "--sends-per-minute", "2", "--api-era", "2018")
         #expect(try await hub.call("POST", "messages", "{}") == 201)
@@ -126,10 +168,15 @@ struct HubCommandTests {
         let program: Program.Running
         let connection: ConnectionString
 
-        /// - Parameter filesMax: the most files and sockets that it may open.
-        init(_ options: String..., filesMax: Int? = nil) async throws {
+        /// - Parameters:
+        ///   - filesMax: the most files and sockets that it may open.
+        ///   - fileSizeMax: of each file that it writes, in blocks of 512 bytes, until the limit is raised.
+        init(_ options: String..., filesMax: Int? = nil, fileSizeMax: Int? = nil) async throws {
             let arguments = ["hub", "--listen", "127.0.0.1:0"] + options
-            program = try filesMax.map { try Program.start(arguments, filesMax: $0) } ?? Program.start(arguments)
+            var limits: [String] = []
+            if let filesMax { limits.append("ulimit -n \(filesMax)") }
+            if let fileSizeMax { limits.append("trap '' XFSZ && ulimit -S -f \(fileSizeMax)") }
+            program = try Program.start(arguments, after: limits)
             let deadline = ContinuousClock.now + .seconds(30)
             var found: ConnectionString?
             while found == nil {
@@ -144,6 +191,10 @@ struct HubCommandTests {
         var port: Int { connection.endpoint.port }
 
         func call(_ method: String, _ path: String, _ body: String = "") async throws -> Int {
+            try await reply(method, path, body).status
+        }
+
+        func reply(_ method: String, _ path: String, _ body: String = "") async throws -> RawClient.Reply {
             var token = AccessToken(connection)
             return try await RawClient.call(
                 port, method, "/breaking-news/\(path)?api-version=2015-01",
@@ -151,8 +202,7 @@ struct HubCommandTests {
                     ("Authorization", token.headerValue(at: Int64(Date().timeIntervalSince1970))),
                     ("ServiceBusNotification-Format", "apple"),
                     ("Content-Type", body.hasPrefix("<") ? "application/xml" : "application/json"),
-                ], body: body
-            ).status
+                ], body: body)
         }
 
         func kill() async throws {

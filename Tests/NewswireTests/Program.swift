@@ -42,9 +42,9 @@ enum Program {
         try Running(url, arguments, environment, input, output)
     }
 
-    /// Starts it with a limit of files and sockets that it cannot raise.
-    static func start(_ arguments: [String], filesMax: Int) throws -> Running {
-        let shell = ["-c", "ulimit -n \(filesMax) && exec \"$0\" \"$@\"", url.path]
+    /// Starts it from a shell that carries out these commands first, such as limits.
+    static func start(_ arguments: [String], after commands: [String]) throws -> Running {
+        let shell = ["-c", (commands + ["exec \"$0\" \"$@\""]).joined(separator: " && "), url.path]
         return try Running(URL(fileURLWithPath: "/bin/sh"), shell + arguments)
     }
 
@@ -80,6 +80,8 @@ enum Program {
         }
 
         func terminate() { process.terminate() }
+
+        var id: pid_t { process.processIdentifier }
 
         func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 

@@ -28,6 +28,25 @@ extension EmulatedNamespace {
         } catch {
             reply = error.reply
         }
+        return complete(reply, request)
+    }
+
+    /// The answer to a request that its server cannot serve now, as a hub or a storage account gives it.
+    /// - Parameter retryAfter: in seconds.
+    public mutating func unavailable(
+        _ request: HubHTTPRequest, _ message: String, retryAfter: Int64, at now: HubTime
+    ) -> HubHTTPResponse {
+        guard RequestTarget(request.target).flatMap(StorageAddress.init) != nil else {
+            return itself.reply(Refusal(status: 503, message: message, retryAfter: retryAfter), at: now)
+        }
+        var reply = StorageProblem(503, "ServerBusy", message).reply
+        reply.headers.append("Retry-After", String(retryAfter))
+        return complete(reply, request)
+    }
+
+    /// Adds what every answer of a storage account has.
+    private mutating func complete(_ reply: HubHTTPResponse, _ request: HubHTTPRequest) -> HubHTTPResponse {
+        var reply = reply
         reply.headers.append("x-ms-request-id", itself.trackingID())
         reply.headers.append("x-ms-version", request.headers["x-ms-version"] ?? "2021-08-06")
         if let id = request.headers["x-ms-client-request-id"] { reply.headers.append("x-ms-client-request-id", id) }

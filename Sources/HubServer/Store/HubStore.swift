@@ -6,20 +6,34 @@ import Synchronization
 
 /// The hubs with their registrations, installations, recent sends and deliveries in one SQLite file, safe against a killed process.
 final class HubStore: Sendable {
+    /// Changes that are not in the file yet.
+    private struct Backlog {
+        /// Oldest first.
+        var changes: [NamespaceChange] = []
+        /// The reason why the last attempt to write them failed.
+        var problem: HubServerProblem?
+    }
+
     private let database: DatabaseQueue
-    /// Held while changes are taken from the hub and written, so that they are written in order. Callers that waited
-    /// for the lock find nothing left to write: one transaction serves them all.
-    private let writing = Mutex<Int>(0)
+    private let backlog = Mutex(Backlog())
+    /// True once the file is closed. Held while changes are written, so that they are written in order. Callers that
+    /// waited for the lock find nothing left to write: one transaction serves them all.
+    private let writing = Mutex(false)
     private let messagesKept: Int
     /// Deliveries of each hub in the file, at most.
     private static let deliveriesKept = 10_000
     private let path: String
+    /// Told once that the file cannot be written, and once that it can be again.
+    private let report: @Sendable (String) -> Void
 
     /// Opens the file for this process alone, until the process ends: two hubs would overwrite what the other one holds.
     /// - Parameter hub: the hub that an older file, which knew only one and not its name, is about.
-    init(path: String, hub: HubName, messagesKept: Int) throws(HubServerProblem) {
+    init(
+        path: String, hub: HubName, messagesKept: Int, report: @escaping @Sendable (String) -> Void
+    ) throws(HubServerProblem) {
         self.messagesKept = messagesKept
         self.path = path
+        self.report = report
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { database in
@@ -152,7 +166,11 @@ final class HubStore: Sendable {
 
     /// Changes after this are not stored.
     func close() {
-        writing.withLock { _ in try? database.close() }
+        save()
+        writing.withLock { isClosed in
+            isClosed = true
+            try? database.close()
+        }
     }
 
     private static func problem(_ error: any Error, _ path: String) -> HubServerProblem {
@@ -174,19 +192,52 @@ final class HubStore: Sendable {
         }
     }
 
-    /// Stores the changes from `takeChanges`.
-    func write(_ takeChanges: () -> [NamespaceChange]) {
-        writing.withLock { failures in
-            let changes = takeChanges()
-            guard !changes.isEmpty else { return }
-            do {
-                try database.write { database in
-                    for change in changes { try write(change.change, of: change.hub.text, database) }
-                }
-            } catch {
-                // A full disk must not stop the hub; its state in memory stays valid.
-                failures += 1
+    // MARK: Changes
+
+    /// Takes changes for `save`. Call it in the order in which they were made.
+    func keep(_ changes: [NamespaceChange]) {
+        backlog.withLock { $0.changes += changes }
+    }
+
+    /// Writes everything kept so far, what could not be written before included: a change may need an earlier one.
+    /// - Returns: why it is still not in the file.
+    @discardableResult
+    func save() -> HubServerProblem? {
+        writing.withLock { isClosed in
+            let changes = backlog.withLock { backlog in
+                defer { backlog.changes = [] }
+                return backlog.changes
             }
+            guard !changes.isEmpty, !isClosed else { return nil }
+            let problem = attempt(changes)
+            let before = backlog.withLock { backlog in
+                if problem != nil { backlog.changes.insert(contentsOf: changes, at: 0) }
+                defer { backlog.problem = problem }
+                return backlog.problem
+            }
+            if let problem, before == nil {
+                report("error: \(problem). Until then, calls that change something are answered with 503.")
+            } else if problem == nil, before != nil {
+                report("the store \(path) is complete again")
+            }
+            return problem
+        }
+    }
+
+    /// Tries again if the last attempt failed. Nothing else may be changed while it fails, which bounds what is kept.
+    /// - Returns: why it fails again.
+    func retry() -> HubServerProblem? {
+        backlog.withLock { $0.problem } == nil ? nil : save()
+    }
+
+    private func attempt(_ changes: [NamespaceChange]) -> HubServerProblem? {
+        do {
+            try database.write { database in
+                for change in changes { try write(change.change, of: change.hub.text, database) }
+            }
+            return nil
+        } catch {
+            return Self.problem(error, path)
         }
     }
 

@@ -85,6 +85,7 @@ struct HubCommand: AsyncParsableCommand {
                 host: address.host, port: address.port, hubName: try HubName(name),
                 connectionString: try connectionString.map { try ConnectionString(parsing: $0) })
             settings.storePath = store
+            settings.report = { Terminal.standardError.line($0) }
             settings.allowsRemoteInspection = remoteInspection
             settings.configure = try behaviour.configuration()
             settings.devices = devices

@@ -1,0 +1,62 @@
+import HTTPServing
+import Hummingbird
+import NIOCore
+import Synchronization
+
+/// What the bodies of blobs may take while they arrive. They are large, so a client that stalls is not waited for, and
+/// all of them together have a bound.
+package struct UploadLimits: Sendable {
+    /// Of all uploads that are under way.
+    package var bytesMax = 128 * 1024 * 1024
+    /// One that brings less than `bytesPerPeriod` in such a time loses its connection.
+    package var period = Duration.seconds(10)
+    package var bytesPerPeriod = 5 * 1024
+}
+
+/// The uploads that are under way.
+final class Uploads: Sendable {
+    enum Refusal: Error {
+        case tooLong
+        case noRoom
+    }
+
+    /// Counts what arrives in a period.
+    private final class Pace: Sendable {
+        let arrived = Atomic(0)
+    }
+
+    private let limits: UploadLimits
+    private let held = Mutex(0)
+
+    init(_ limits: UploadLimits) { self.limits = limits }
+
+    /// Reads a body to its end.
+    /// - Throws: `Refusal`, or the connection's error when it ended before.
+    func collect(_ body: RequestBody, upTo lengthMax: Int, on channel: any Channel) async throws -> [UInt8] {
+        let pace = Pace()
+        let period = TimeAmount(limits.period)
+        let watch = channel.eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { [limits] _ in
+            if pace.arrived.exchange(0, ordering: .relaxed) < limits.bytesPerPeriod { channel.close(promise: nil) }
+        }
+        var bytes: [UInt8] = []
+        defer {
+            watch.cancel()
+            held.withLock { $0 -= bytes.count }
+        }
+        for try await piece in body {
+            guard bytes.count + piece.readableBytes <= lengthMax else { throw Refusal.tooLong }
+            guard hold(piece.readableBytes) else { throw Refusal.noRoom }
+            bytes += piece.readableBytesView
+            pace.arrived.add(piece.readableBytes, ordering: .relaxed)
+        }
+        return bytes
+    }
+
+    private func hold(_ count: Int) -> Bool {
+        held.withLock { held in
+            guard held + count <= limits.bytesMax else { return false }
+            held += count
+            return true
+        }
+    }
+}
