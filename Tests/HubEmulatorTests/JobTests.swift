@@ -268,6 +268,28 @@ struct JobTests {
     }
 
     @Test
+    func `storage refuses what it cannot do, in its own form`() throws {
+        var (test, container) = try prepared()
+        let copied = storage(&test, "PUT", blob("c", in: container), headers: ["x-ms-copy-source": "http://a/b"])
+        #expect(copied.status == 501 && copied.headers["x-ms-error-code"] == "NotImplemented", "\(copied.text)")
+        for name in ["%00", "a%0d%0ab", "%c2%85", "%ef%bf%bf"] {
+            let reply = storage(&test, "PUT", blob(name, in: container), body: "x")
+            #expect(reply.status == 400 && reply.headers["x-ms-error-code"] == "InvalidResourceName", "\(name)")
+        }
+        #expect(test.namespace.blobs.all.isEmpty)
+        let listing = container + "&restype=container&comp=list&prefix="
+        for (url, code) in [
+            (listing + "%ff", "InvalidUri"), (blob("%ff", in: container), "InvalidUri"),
+            (listing + "%00", "InvalidQueryParameterValue"),
+        ] {
+            let reply = storage(&test, "GET", url)
+            #expect(reply.status == 400 && reply.headers["x-ms-error-code"] == code, "\(url): \(reply.text)")
+        }
+        // Elsewhere the answer is the hub's.
+        #expect(test.call("GET", "/BreakingNews/registrations?a=%ff").headers["x-ms-error-code"] == nil)
+    }
+
+    @Test
     func `a signed address opens what it names, until its time, and nothing else`() throws {
         var (test, container) = try prepared()
         let key = test.namespace.storageKey

@@ -102,6 +102,7 @@ public struct EmulatedNamespace: Sendable {
     /// Carries out a request and returns the answer.
     public mutating func handle(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
         let target = RequestTarget(request.target)
+        if target == nil, StorageAddress.isMeant(by: request.target) { return answer(nil, request, at: now) }
         if let address = target.flatMap(StorageAddress.init) { return answer(address, request, at: now) }
         if let target, let call = NamespaceCall(target) { return answer(call, request, target, at: now) }
         if let index = target?.segments.first.flatMap({ index(of: $0) }) {
