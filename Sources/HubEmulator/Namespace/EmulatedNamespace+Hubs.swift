@@ -125,7 +125,7 @@ extension EmulatedNamespace {
         try itself.requireManage(request, target, at: now)
         let name: HubName
         do { name = try HubName(text) } catch { throw .badRequest("\(error)") }
-        guard !name.text.hasPrefix(Self.ownPrefix) else {
+        guard !Self.reserves(name) else {
             throw .badRequest("Names that begin with '\(Self.ownPrefix)' are the emulator's own")
         }
         guard hubs.count < Self.hubsMax else {

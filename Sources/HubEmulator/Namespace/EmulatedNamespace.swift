@@ -9,6 +9,10 @@ public struct EmulatedNamespace: Sendable {
     public static let hubsMax = 100
     /// Names that begin so are the emulator's own.
     static let ownPrefix = "_"
+
+    /// True for a name that no hub may have, because the emulator's own addresses begin so.
+    public static func reserves(_ name: HubName) -> Bool { name.text.hasPrefix(ownPrefix) }
+
     /// The default rule of a namespace: all rights on all hubs.
     public static let ruleName = "RootManageSharedAccessKey"
 
