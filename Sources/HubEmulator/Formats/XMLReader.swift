@@ -143,7 +143,9 @@ struct XMLReader {
                 continue
             }
             if take("<![CDATA[") {
-                text += String(decoding: try skip(past: "]]>"), as: UTF8.self)
+                let data = try skip(past: "]]>")
+                guard !data.contains(where: Self.isControl) else { throw .syntax }
+                text += String(decoding: data, as: UTF8.self)
                 continue
             } else if take("<!--") {
                 try skip(past: "-->")
@@ -168,12 +170,15 @@ struct XMLReader {
             switch byte {
             case UInt8(ascii: "&"): out.append(contentsOf: try reference().utf8)
             case UInt8(ascii: "<"): throw .syntax
-            case 0..<9, 11, 12, 14..<32: throw .syntax
+            case let byte where Self.isControl(byte): throw .syntax
             default: out.append(byte)
             }
         }
         return String(decoding: out, as: UTF8.self)
     }
+
+    /// True for what no text may hold, not even by its number.
+    private static func isControl(_ byte: UInt8) -> Bool { byte < 32 && byte != 9 && byte != 10 && byte != 13 }
 
     private mutating func reference() throws(Problem) -> String {
         let start = position
