@@ -141,6 +141,34 @@ struct JobTests {
     }
 
     @Test
+    func `a turn of a job is bounded by bytes`() throws {
+        var (test, container) = try prepared()
+        // Each template is 2 KB, each line of the import 20 KB.
+        for number in 0..<100 {
+            let template = "{\"a\":\"\(String(repeating: "x", count: 2000))\"}"
+            _ = test.call(
+                "PUT", "/BreakingNews/registrations/2-\(number)-3",
+                body: WireTable.entry(
+                    "AppleTemplate", "<DeviceToken>AB</DeviceToken><BodyTemplate>\(template)</BodyTemplate>"))
+        }
+        let input = blob("Import.txt", in: container)
+        let lines = (0..<20).map { "<a\($0)>" + String(repeating: "x", count: 20_000) }
+        _ = storage(&test, "PUT", input, body: lines.joined(separator: "\n"))
+        for (kind, turns) in [("ImportCreateRegistrations", 5...7), ("ExportRegistrations", 3...5)] {
+            let job = WireTable.job(kind, output: container, input: input)
+            #expect(test.call("POST", "/BreakingNews/jobs", body: job).status == 201)
+            var taken = 0
+            while test.namespace.hasWork(at: test.now), taken < 100 {
+                _ = test.namespace.deliver(limit: 256, at: test.now)
+                taken += 1
+            }
+            #expect(turns.contains(taken), "\(kind) took \(taken) turns")
+        }
+        let exported = test.namespace.blobs.all.filter { $0.name.hasSuffix("Output.txt") }.map(\.blob.bytes)
+        #expect(exported.map { $0.count { $0 == UInt8(ascii: "\n") } }.max() == 102)
+    }
+
+    @Test
     func `a job fails when its addresses are not the emulator's or do not allow it`() throws {
         var (test, container) = try prepared()
         let expires = test.now.advanced(byMilliseconds: 1000)
@@ -237,6 +265,28 @@ struct JobTests {
         #expect(storage(&test, "DELETE", blob("d", in: container)).status == 202)
         #expect(storage(&test, "GET", blob("d", in: container)).headers["x-ms-error-code"] == "BlobNotFound")
         #expect(storage(&test, "DELETE", blob("d", in: container)).status == 404)
+    }
+
+    @Test
+    func `storage refuses what it cannot do, in its own form`() throws {
+        var (test, container) = try prepared()
+        let copied = storage(&test, "PUT", blob("c", in: container), headers: ["x-ms-copy-source": "http://a/b"])
+        #expect(copied.status == 501 && copied.headers["x-ms-error-code"] == "NotImplemented", "\(copied.text)")
+        for name in ["%00", "a%0d%0ab", "%c2%85", "%ef%bf%bf"] {
+            let reply = storage(&test, "PUT", blob(name, in: container), body: "x")
+            #expect(reply.status == 400 && reply.headers["x-ms-error-code"] == "InvalidResourceName", "\(name)")
+        }
+        #expect(test.namespace.blobs.all.isEmpty)
+        let listing = container + "&restype=container&comp=list&prefix="
+        for (url, code) in [
+            (listing + "%ff", "InvalidUri"), (blob("%ff", in: container), "InvalidUri"),
+            (listing + "%00", "InvalidQueryParameterValue"),
+        ] {
+            let reply = storage(&test, "GET", url)
+            #expect(reply.status == 400 && reply.headers["x-ms-error-code"] == code, "\(url): \(reply.text)")
+        }
+        // Elsewhere the answer is the hub's.
+        #expect(test.call("GET", "/BreakingNews/registrations?a=%ff").headers["x-ms-error-code"] == nil)
     }
 
     @Test

@@ -198,14 +198,41 @@ struct NamespaceTests {
     }
 
     @Test
-    func `a namespace whose hubs are all deleted still answers`() throws {
+    func `the hub named at start is not deleted, and there is never a hub for the emulator's own names`() throws {
         var test = try TestNamespace()
-        #expect(test.call("DELETE", "/BreakingNews").status == 200)
-        #expect(try titles(test.call("GET", "/")).isEmpty)
-        #expect(test.call("POST", "/BreakingNews/messages", body: "{}").status == 404)
-        #expect(test.namespace.withFirst { $0.registrationCount } == 0)
-        #expect(test.call("PUT", "/again", body: Self.entry()).status == 201)
-        #expect(test.namespace.withFirst { $0.settings.name.text } == "again")
+        _ = test.call("PUT", "/sports", body: Self.entry())
+        let refused = test.call("DELETE", "/breakingnews")
+        #expect(refused.status == 403, "\(refused.text)")
+        #expect(refused.message == "This hub was named at start; end the emulator instead")
+        #expect(test.call("DELETE", "/sports").status == 200)
+        #expect(try titles(test.call("GET", "/")) == ["BreakingNews"])
+        for path in ["/_/installations/x", "/_x/installations/x", "/_/registrations/1-2-3"] {
+            #expect(test.call("PUT", path, body: WireTable.installation).status == 404, "\(path)")
+        }
+        #expect(test.call("PUT", "/_", body: Self.entry()).status == 400)
+    }
+
+    private static let odd = [
+        "<UserMetadata><x:1a/></UserMetadata>", "<ApnsCredential><x:/></ApnsCredential>",
+        "<ApnsCredential a:type='1' b:type='2'/>", "<ApnsCredential><a nil='1' i:nil='2'/></ApnsCredential>",
+    ]
+
+    @Test(arguments: odd)
+    func `a description that could not be stored is refused`(inner: String) throws {
+        var test = try TestNamespace()
+        let before = test.namespace.withFirst { $0.description }
+        #expect(test.call("PUT", "/sports", body: Self.entry(inner)).status == 400)
+        #expect(test.call("PUT", "/BreakingNews", headers: ["If-Match": "*"], body: Self.entry(inner)).status == 400)
+        #expect(test.namespace.withFirst { $0.description } == before)
+    }
+
+    @Test
+    func `a stored description keeps the rule that a connection string added to the most that clients may make`() {
+        let rules = (0...HubDescription.rulesMax).map {
+            AccessRule(name: "r\($0)", primaryKey: AccessKey("k"), rights: .send)
+        }
+        let description = HubDescription(rules: rules, at: TestHub.start)
+        #expect(HubDescription(stored: description.stored)?.rules == rules)
     }
 
     @Test

@@ -39,11 +39,19 @@ struct ReaderTests {
 
     @Test(arguments: [
         "", "text", "<a>", "<a></b>", "<a/><b/>", "<a b=c/>", "<a b='1' b='2'/>", "<a>&unknown;</a>", "<a>&#0;</a>",
-        "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", "<a><![CDATA[x</a>", "<1a/>", "<a b='<'/>", "<a\u{1}/>",
+        "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>", "<a:/>", "<:a/>", "<x:1a/>", "<x:-a/>", "<a:b:c/>", "<a b:='1'/>",
+        "<a><![CDATA[x</a>", "<a><![CDATA[\u{1}]]></a>", "<1a/>", "<a b='<'/>", "<a\u{1}/>",
         String(repeating: "<a>", count: 10_000),
     ])
     func `anything but well-formed XML is refused`(text: String) {
         #expect(throws: XMLReader.Problem.self) { try XMLReader.read(Array(text.utf8)) }
+    }
+
+    @Test
+    func `an element has a bounded number of attributes`() throws {
+        let element = { (count: Int) in "<a " + (0..<count).map { "a\($0)=''" }.joined(separator: " ") + "/>" }
+        #expect(try XMLReader.read(Array(element(64).utf8)).attributes.count == 64)
+        #expect(throws: XMLReader.Problem.tooManyAttributes) { try XMLReader.read(Array(element(65).utf8)) }
     }
 
     @Test

@@ -87,6 +87,87 @@ struct NamespaceTests {
         }
     }
 
+    /// Starts a hub with a store, changes the store with this SQL, and returns why a hub of that name does not start.
+    private static func problem(
+        _ sql: String, name: String = "BreakingNews", in directory: URL
+    ) async throws -> HubServerProblem? {
+        var settings = HubServerSettings(port: 0, hubName: try HubName("BreakingNews"))
+        settings.storePath = directory.appending(path: "hub-\(UInt64.random(in: 0 ... .max)).sqlite").path
+        await (try await HubServer(settings).start()).stop()
+        let queue = try DatabaseQueue(path: settings.storePath ?? "")
+        try await queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+        settings.hubName = try HubName(name)
+        do throws(HubServerProblem) {
+            _ = try HubServer(settings)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: ["", "BreakingNews", "sports"])
+    func `a hub whose description cannot be read is named at start, not left out`(name: String) async throws {
+        try await Self.withDirectory { directory in
+            let problem = try await Self.problem(
+                "INSERT OR REPLACE INTO hubs (name, description) VALUES ('\(name)', '<hub/>')", in: directory)
+            guard case .store(_, let reason, let remedy)? = problem else {
+                Issue.record("\(String(describing: problem))")
+                return
+            }
+            let whose = name.isEmpty ? "of the namespace" : "of its hub \(name)"
+            #expect(reason == "the description \(whose) cannot be read")
+            #expect(remedy == "restore the file as it was, or choose another file with --store")
+        }
+    }
+
+    /// As many more hubs as there may be.
+    private static let full = """
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 99)
+        INSERT INTO hubs (name, description) SELECT 'h' || i, description FROM n, hubs WHERE name = 'BreakingNews'
+        """
+
+    @Test
+    func `a full file does not start with a hub more`() async throws {
+        try await Self.withDirectory { directory in
+            for name in ["BreakingNews", "H7"] {
+                let problem = try await Self.problem(Self.full, name: name, in: directory)
+                #expect(problem == nil, "\(name)")
+            }
+            let problem = try await Self.problem(Self.full, name: "other", in: directory)
+            guard case .store(_, let reason, let remedy)? = problem else {
+                Issue.record("\(String(describing: problem))")
+                return
+            }
+            #expect(reason == "it holds 100 hubs, and other would be one more than a namespace may have")
+            #expect(remedy == "start with the name of one of them, or choose another file with --store")
+        }
+    }
+
+    @Test
+    func `a hub with a name of the emulator's own is not taken from the file`() async throws {
+        try await Self.withDirectory { directory in
+            let problem = try await Self.problem(
+                "INSERT INTO hubs (name, description) SELECT '_x', description FROM hubs LIMIT 1", in: directory)
+            guard case .store(_, let reason, _)? = problem else {
+                Issue.record("\(String(describing: problem))")
+                return
+            }
+            #expect(reason == "its hub _x has a name of the emulator's own, which begins with '_'")
+        }
+    }
+
+    @Test(arguments: ["_", "_storage", "_emulator", "_x"])
+    func `a hub is not named as the emulator's own`(name: String) throws {
+        let settings = HubServerSettings(port: 0, hubName: try HubName(name))
+        #expect(
+            throws: HubServerProblem.settings([
+                "The hub's name must not begin with '_': such names are the emulator's own. Choose another, such as "
+                    + "breaking-news."
+            ])
+        ) { try HubServer(settings) }
+    }
+
     /// The form of the store when there was one hub only.
     private static func oldStore(_ path: String) throws {
         let queue = try DatabaseQueue(path: path)

@@ -89,6 +89,7 @@ struct HubCommandTests {
         for (arguments, remedy) in [
             (["--tier", "standart"], "Did you mean standard? Known: free, basic, standard."),
             (["--api-era", "2019"], "Known: 2018, 2023."),
+            (["--name", "_storage"], "must not begin with '_': such names are the emulator's own. Choose another"),
             (["--installation-lag", "1h"], "--installation-lag must be 0s to 10m, e.g. 2s."),
             (["--clock-skew", "x"], "--clock-skew must be 0s to 1h, e.g. 30s."),
             (["--sends-per-minute", "0"], "--sends-per-minute must be 1 to 1000000; leave it out for no limit."),

@@ -51,7 +51,7 @@ package enum WireTable {
     private static let ofNamespace: [(String, String, HubHeaders, String, Int)] = [
         ("PUT", "/{hub}?api-version=2017-04", [:], description, 409),
         ("GET", "/{hub}?api-version=2017-04", [:], "", 200),
-        ("DELETE", "/{hub}?api-version=2017-04", [:], "", 200),
+        ("DELETE", "/{hub}?api-version=2017-04", [:], "", 403),
         ("GET", "/", [:], "", 200),
         ("GET", "/$Resources/NotificationHubs?api-version=2017-04", [:], "", 200),
     ]

@@ -6,6 +6,8 @@ import ByteText
 struct XMLReader {
     /// Deeper texts are refused, so that reading cannot exhaust the stack.
     static let depthMax = 64
+    /// Attributes of one element at most, as each is compared with all others.
+    static let attributesMax = 64
 
     /// The reason why a text is refused. The raw value is the hub's message.
     enum Problem: String, Error {
@@ -13,6 +15,7 @@ struct XMLReader {
         case syntax = "The body is not well-formed XML"
         case documentType = "The body must not have a document type declaration"
         case tooDeep = "The body is nested too deeply"
+        case tooManyAttributes = "An element of the body has more than 64 attributes"
     }
 
     private let bytes: [UInt8]
@@ -80,10 +83,13 @@ struct XMLReader {
         throw .syntax
     }
 
+    /// A name with at most one prefix, so that what is left without it is a name too.
     private mutating func name() throws(Problem) -> String {
         let start = position
         while let byte, Self.isNameByte(byte) { position += 1 }
-        guard position > start, !(45...57 ~= bytes[start]) else { throw .syntax }
+        let parts = bytes[start..<position].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        // None begins with '-', '.' or a digit.
+        guard parts.count <= 2, parts.allSatisfy({ $0.first.map { !(45...57 ~= $0) } ?? false }) else { throw .syntax }
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
@@ -104,6 +110,7 @@ struct XMLReader {
             if take("/>") { return element }
             if take(">") { break }
             guard position > before else { throw .syntax }
+            guard element.attributes.count < Self.attributesMax else { throw .tooManyAttributes }
             let attribute = XMLElement.Attribute(name: try name(), value: try attributeValue())
             guard !element.attributes.contains(where: { $0.name == attribute.name }) else { throw .syntax }
             element.attributes.append(attribute)
@@ -136,7 +143,9 @@ struct XMLReader {
                 continue
             }
             if take("<![CDATA[") {
-                text += String(decoding: try skip(past: "]]>"), as: UTF8.self)
+                let data = try skip(past: "]]>")
+                guard !data.contains(where: Self.isControl) else { throw .syntax }
+                text += String(decoding: data, as: UTF8.self)
                 continue
             } else if take("<!--") {
                 try skip(past: "-->")
@@ -161,12 +170,15 @@ struct XMLReader {
             switch byte {
             case UInt8(ascii: "&"): out.append(contentsOf: try reference().utf8)
             case UInt8(ascii: "<"): throw .syntax
-            case 0..<9, 11, 12, 14..<32: throw .syntax
+            case let byte where Self.isControl(byte): throw .syntax
             default: out.append(byte)
             }
         }
         return String(decoding: out, as: UTF8.self)
     }
+
+    /// True for what no text may hold, not even by its number.
+    private static func isControl(_ byte: UInt8) -> Bool { byte < 32 && byte != 9 && byte != 10 && byte != 13 }
 
     private mutating func reference() throws(Problem) -> String {
         let start = position

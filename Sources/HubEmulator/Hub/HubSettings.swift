@@ -48,6 +48,11 @@ public struct HubSettings: Sendable {
     public var problems: [String] {
         var problems: [String] = []
         if rules.isEmpty { problems.append("There must be an access rule; otherwise no client can call the hub.") }
+        if EmulatedNamespace.reserves(name) {
+            problems.append(
+                "The hub's name must not begin with '\(EmulatedNamespace.ownPrefix)': such names are the emulator's own. "
+                    + "Choose another, such as breaking-news.")
+        }
         for (index, rule) in (rules + namespaceRules).enumerated() {
             if rules.prefix(index).contains(where: { $0.name == rule.name }) {
                 problems.append("The access rule \(rule.name) is named twice.")

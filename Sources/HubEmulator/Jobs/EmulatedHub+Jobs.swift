@@ -6,6 +6,8 @@ extension EmulatedHub {
     static let jobsMax = 100
     /// Jobs that may wait or run at a time.
     static let unfinishedJobsMax = 10
+    /// Bytes after which a job lets others have a turn: calls wait meanwhile.
+    private static let turnBytes = 65_536
 
     /// `POST /jobs`.
     mutating func submitJob(_ context: CallContext) throws(Refusal) -> HubHTTPResponse {
@@ -111,13 +113,14 @@ extension EmulatedHub {
     private func exportSome(_ limit: Int, _ job: inout RegistrationJob) -> Bool {
         let start = UInt32(clamping: job.position)
         let slots = registrations.slots(from: start, limit: max(1, limit))
+        let end = job.output.count + Self.turnBytes
         for slot in slots {
+            guard job.output.count < end else { return false }
+            job.position = Int(slot) + 1
             guard let registration = registrations[slot] else { continue }
             job.output += line(registration).utf8
             job.output.append(UInt8(ascii: "\n"))
         }
-        guard let last = slots.last else { return true }
-        job.position = Int(last) + 1
         return slots.count < max(1, limit)
     }
 
@@ -125,7 +128,8 @@ extension EmulatedHub {
     /// the failures its number and the reason.
     private mutating func importSome(_ limit: Int, _ job: inout RegistrationJob) -> Bool {
         var left = max(1, limit)
-        while job.position < job.input.count, left > 0 {
+        let turnEnd = job.position + Self.turnBytes
+        while job.position < min(turnEnd, job.input.count), left > 0 {
             left -= 1
             let rest = job.input[job.position...]
             let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex

@@ -125,7 +125,7 @@ extension EmulatedNamespace {
         try itself.requireManage(request, target, at: now)
         let name: HubName
         do { name = try HubName(text) } catch { throw .badRequest("\(error)") }
-        guard !name.text.hasPrefix(Self.ownPrefix) else {
+        guard !Self.reserves(name) else {
             throw .badRequest("Names that begin with '\(Self.ownPrefix)' are the emulator's own")
         }
         guard hubs.count < Self.hubsMax else {
@@ -155,6 +155,9 @@ extension EmulatedNamespace {
         _ name: String, _ request: HubHTTPRequest, _ target: RequestTarget, at now: HubTime
     ) throws(Refusal) -> HubHTTPResponse {
         let index = try existing(name, request, target, at: now)
+        guard index > 0 else {
+            throw .forbidden("This hub was named at start; end the emulator instead")
+        }
         let deleted = hubs.remove(at: index)
         record(.description(nil), of: deleted.settings.name)
         return itself.reply(200, contentType: nil)

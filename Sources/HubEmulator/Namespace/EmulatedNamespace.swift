@@ -3,17 +3,22 @@ public import NotificationHub
 
 /// A namespace as a value: its hubs, and the calls that make, list and delete them. Time is an argument.
 ///
-/// The first hub is the one that the server was started with; inspection and the page show it.
+/// The first hub is the one that the server was started with; inspection and the page show it, and it stays.
 public struct EmulatedNamespace: Sendable {
     /// Hubs at most, as in Azure.
     public static let hubsMax = 100
     /// Names that begin so are the emulator's own.
     static let ownPrefix = "_"
+
+    /// True for a name that no hub may have, because the emulator's own addresses begin so.
+    public static func reserves(_ name: HubName) -> Bool { name.text.hasPrefix(ownPrefix) }
+
     /// The default rule of a namespace: all rights on all hubs.
     public static let ruleName = "RootManageSharedAccessKey"
 
+    /// Never empty.
     var hubs: [EmulatedHub]
-    /// Answers for the namespace itself, and in place of the first hub when all are deleted.
+    /// Answers for the namespace itself.
     var itself: EmulatedHub
     var changes: [NamespaceChange] = []
     var blobs = BlobStore()
@@ -51,11 +56,13 @@ public struct EmulatedNamespace: Sendable {
         hubs.firstIndex { $0.settings.name.text.equalsIgnoringASCIICase(name) }
     }
 
+    public func hasHub(_ name: HubName) -> Bool { index(of: name.text) != nil }
+
     public var hubNames: [HubName] { hubs.map(\.settings.name) }
 
-    /// Gives access to the first hub; to an empty one when all are deleted.
+    /// Gives access to the first hub.
     public mutating func withFirst<Result>(_ body: (inout EmulatedHub) -> Result) -> Result {
-        hubs.isEmpty ? body(&itself) : body(&hubs[0])
+        body(&hubs[0])
     }
 
     /// Gives access to the hub with this name; `nil` when there is none.
@@ -63,7 +70,8 @@ public struct EmulatedNamespace: Sendable {
         index(of: name.text).map { body(&hubs[$0]) }
     }
 
-    /// Adds a hub with the default rules, or those of its description.
+    /// Adds a hub with the rules of its description.
+    /// - Returns: false when there are as many as there may be, or one of this name; then nothing is added.
     @discardableResult
     public mutating func addHub(_ name: HubName, _ description: HubDescription) -> Bool {
         guard hubs.count < Self.hubsMax, index(of: name.text) == nil else { return false }
@@ -102,6 +110,7 @@ public struct EmulatedNamespace: Sendable {
     /// Carries out a request and returns the answer.
     public mutating func handle(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
         let target = RequestTarget(request.target)
+        if target == nil, StorageAddress.isMeant(by: request.target) { return answer(nil, request, at: now) }
         if let address = target.flatMap(StorageAddress.init) { return answer(address, request, at: now) }
         if let target, let call = NamespaceCall(target) { return answer(call, request, target, at: now) }
         if let index = target?.segments.first.flatMap({ index(of: $0) }) {

@@ -38,7 +38,7 @@ public struct HubDescription: Sendable, Hashable {
         modified = now
     }
 
-    private mutating func read(_ description: XMLElement) throws(Refusal) {
+    private mutating func read(_ description: XMLElement, rulesMax: Int = Self.rulesMax) throws(Refusal) {
         others = []
         for element in description.elements where Self.order.contains(String(element.localName)) {
             switch element.localName {
@@ -49,8 +49,9 @@ public struct HubDescription: Sendable, Hashable {
                 registrationTTL = element.text
             case "AuthorizationRules":
                 let rules = try Self.rules(element)
+                guard rules.count <= rulesMax else { throw .badRequest("A hub has at most \(rulesMax) access rules") }
                 if !rules.isEmpty { self.rules = rules }
-            default: others.append(element.plain)
+            default: others.append(try element.plain())
             }
         }
     }
@@ -74,7 +75,6 @@ public struct HubDescription: Sendable, Hashable {
             rules.append(
                 AccessRule(name: name, primaryKey: AccessKey(key), secondaryKey: secondary, rights: rights))
         }
-        guard rules.count <= rulesMax else { throw .badRequest("A hub has at most \(rulesMax) access rules") }
         return rules
     }
 
@@ -142,23 +142,30 @@ extension HubDescription {
             let modified = root.attribute("modified").flatMap({ Int64($0) }), let description = root.elements.first
         else { return nil }
         self.init(rules: [], at: HubTime(milliseconds: created))
-        guard (try? read(description)) != nil else { return nil }
+        // A connection string may have added a rule to the most that clients may make.
+        guard (try? read(description, rulesMax: .max)) != nil else { return nil }
         self.modified = HubTime(milliseconds: modified)
     }
 }
 
 extension XMLElement {
     /// The element without prefixes of its own: only `i:type` and `i:nil` keep their meaning elsewhere.
-    fileprivate var plain: XMLElement {
+    fileprivate func plain() throws(Refusal) -> XMLElement {
         var plain = XMLElement(name: String(localName))
         for attribute in attributes {
             let name = Self.localPart(attribute.name)
-            if name == "type" || name == "nil" {
-                plain.attributes.append(.init(name: "i:\(name)", value: attribute.value))
+            guard name == "type" || name == "nil" else { continue }
+            guard plain.attribute(String(name)) == nil else {
+                throw .badRequest("The attribute '\(name)' is given twice in one element")
             }
+            plain.attributes.append(.init(name: "i:\(name)", value: attribute.value))
         }
-        plain.children = children.map { child in
-            if case .element(let element) = child { .element(element.plain) } else { child }
+        for child in children {
+            if case .element(let element) = child {
+                plain.children.append(.element(try element.plain()))
+            } else {
+                plain.children.append(child)
+            }
         }
         return plain
     }

@@ -22,6 +22,13 @@ struct BlobStore: Sendable {
     /// Ordered by name.
     var all: [(name: String, blob: Blob)] { blobs.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
 
+    /// False for a name that a list, which is XML, could not hold.
+    static func accepts(_ name: String) -> Bool {
+        !name.unicodeScalars.contains {
+            $0.properties.generalCategory == .control || $0.properties.isNoncharacterCodePoint
+        }
+    }
+
     /// - Returns: false when there is no room.
     mutating func put(_ bytes: [UInt8], contentType: String, as name: String, at now: HubTime) -> Bool {
         let freed = blobs[name]?.bytes.count ?? 0

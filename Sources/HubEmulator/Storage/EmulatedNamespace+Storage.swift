@@ -21,9 +21,13 @@ extension EmulatedNamespace {
             .url(base: base, key: storageKey)
     }
 
-    mutating func answer(_ address: StorageAddress, _ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
+    /// - Parameter address: `nil` when it cannot be read.
+    mutating func answer(_ address: StorageAddress?, _ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
         var reply: HubHTTPResponse
         do throws(StorageProblem) {
+            guard let address else {
+                throw StorageProblem(400, "InvalidUri", "The requested URI does not represent any resource.")
+            }
             reply = try respond(address, request, at: now)
         } catch {
             reply = error.reply
@@ -118,6 +122,9 @@ extension EmulatedNamespace {
         default: throw StorageProblem(400, "InvalidQueryParameterValue", "Only comp=list is offered.")
         }
         let prefix = address.query["prefix"] ?? ""
+        guard BlobStore.accepts(prefix) else {
+            throw StorageProblem(400, "InvalidQueryParameterValue", "The prefix has control characters.")
+        }
         listed = listed.filter { $0.name.hasPrefix(prefix) }
         if let marker = address.query["marker"] { listed = listed.filter { $0.name >= marker } }
         let limit = min(max(1, address.query["maxresults"].flatMap { Int($0) } ?? 5000), 5000)
@@ -152,6 +159,12 @@ extension EmulatedNamespace {
             (request.headers["x-ms-blob-type"] ?? "BlockBlob").equalsIgnoringASCIICase("BlockBlob")
         else {
             throw StorageProblem(400, "UnsupportedHeader", "Only whole block blobs are offered; upload in one piece.")
+        }
+        guard request.headers["x-ms-copy-source"] == nil else {
+            throw StorageProblem(501, "NotImplemented", "Blobs are not copied; upload the content.")
+        }
+        guard BlobStore.accepts(name) else {
+            throw StorageProblem(400, "InvalidResourceName", "The name of a blob has no control characters.")
         }
         guard !request.bodyIsTooLong else {
             throw StorageProblem(413, "RequestBodyTooLarge", "A blob has at most \(BlobStore.blobLengthMax) bytes.")

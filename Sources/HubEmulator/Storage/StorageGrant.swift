@@ -51,6 +51,11 @@ struct StorageAddress: Sendable {
     var blob: String?
     var query: RequestTarget
 
+    /// True for a path below `/_storage`, even when the rest of the address cannot be read.
+    static func isMeant(by target: String) -> Bool {
+        target.prefix { $0 != "?" }.split(separator: "/").first == StorageGrant.root[...]
+    }
+
     /// `nil` for any other path.
     init?(_ target: RequestTarget) {
         guard target.segments.first == StorageGrant.root else { return nil }

@@ -103,8 +103,17 @@ final class HubStore: Sendable {
             try database.read { database in
                 try Data.fetchOne(
                     database, sql: "SELECT description FROM hubs WHERE name = ?", arguments: [hub?.text ?? ""])
-            }.flatMap { HubDescription(stored: Array($0)) }
+            }.map { try read($0, of: hub?.text ?? "") }
         }
+    }
+
+    private func read(_ description: Data, of hub: String) throws(HubServerProblem) -> HubDescription {
+        guard let description = HubDescription(stored: Array(description)) else {
+            throw .store(
+                path, "the description of \(hub.isEmpty ? "the namespace" : "its hub \(hub)") cannot be read",
+                remedy: "restore the file as it was, or choose another file with --store")
+        }
+        return description
     }
 
     /// Restores everything stored, and stores the hubs themselves as they are now.
@@ -117,10 +126,13 @@ final class HubStore: Sendable {
                 }
                 let others = try Row.fetchAll(database, sql: "SELECT name, description FROM hubs WHERE name <> ''")
                 for row in others {
-                    guard let name = try? HubName(row["name"] as String),
-                        let description = HubDescription(stored: Array(row["description"] as Data))
-                    else { continue }
-                    restored.addHub(name, description)
+                    let name = try HubName(row["name"] as String)
+                    // The one named at start is there already.
+                    guard !restored.hasHub(name) else { continue }
+                    guard !EmulatedNamespace.reserves(name) else { throw reserved(name) }
+                    guard restored.addHub(name, try read(row["description"], of: name.text)) else {
+                        throw full(with: restored.withFirst { $0.settings.name })
+                    }
                 }
                 for name in restored.hubNames {
                     _ = try restored.withHub(name) { hub in
@@ -130,6 +142,19 @@ final class HubStore: Sendable {
             }
         }
         hubs = restored
+    }
+
+    private func reserved(_ name: HubName) -> HubServerProblem {
+        .store(
+            path, "its hub \(name) has a name of the emulator's own, which begins with '_'",
+            remedy: "choose another file with --store")
+    }
+
+    private func full(with first: HubName) -> HubServerProblem {
+        .store(
+            path,
+            "it holds \(EmulatedNamespace.hubsMax) hubs, and \(first) would be one more than a namespace may have",
+            remedy: "start with the name of one of them, or choose another file with --store")
     }
 
     private static func restore(_ hub: inout EmulatedHub, _ database: Database) throws {
@@ -174,6 +199,7 @@ final class HubStore: Sendable {
     }
 
     private static func problem(_ error: any Error, _ path: String) -> HubServerProblem {
+        if let problem = error as? HubServerProblem { return problem }
         let another = "choose another file with --store"
         guard let error = error as? DatabaseError else { return .store(path, "\(error)", remedy: another) }
         return switch error.resultCode {

@@ -84,6 +84,11 @@ struct HubCommand: AsyncParsableCommand {
             var settings = HubServerSettings(
                 host: address.host, port: address.port, hubName: try HubName(name),
                 connectionString: try connectionString.map { try ConnectionString(parsing: $0) })
+            guard !EmulatedNamespace.reserves(settings.hubName) else {
+                throw ValidationError(
+                    "--name must not begin with '_': such names are the emulator's own. Choose another, such as "
+                        + "breaking-news.")
+            }
             settings.storePath = store
             settings.report = { Terminal.standardError.line($0) }
             settings.allowsRemoteInspection = remoteInspection
