@@ -75,23 +75,31 @@ struct HubResponder: HTTPResponder {
         return Self.response(reply)
     }
 
-    /// `GET /_emulator/stream?handle=…&handle=…`: deliveries as server-sent events; `nil` for any other request.
+    /// `GET /_emulator/stream?handle=…&handle=…`: deliveries of the first hub as server-sent events, or with `hub=…` of
+    /// that one; `nil` for any other request.
     private func watch(_ request: HubHTTPRequest, _ context: ConnectionContext) async -> Response? {
         guard request.method == "GET", request.target.hasPrefix("/_emulator/stream?") else { return nil }
-        let handles = Set(
-            request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
-                .filter { $0.hasPrefix("handle=") }.prefix(32).compactMap { $0.dropFirst(7).percentDecoded() }
-                .flatMap(DeviceHandle.spellings))
+        let fields = request.target.split(separator: "?").dropFirst().joined().split(separator: "&")
+        let values = { (name: String) in
+            fields.filter { $0.hasPrefix(name) }.prefix(32).compactMap { $0.dropFirst(name.count).percentDecoded() }
+        }
+        let handles = Set(values("handle=").flatMap(DeviceHandle.spellings))
+        let asked = values("hub=").first
+        guard let name = hub.withHub(named: asked, { $0.settings.name }) else {
+            return Self.response(Inspection.noSuchHub)
+        }
         guard await context.beginStream(),
-            let events = hub.streams.watch(handles, until: context.channel.closeFuture, as: { $0 })
+            let events = hub.streams.watch(handles, of: name, until: context.channel.closeFuture, as: { $0 })
         else {
             return Self.response(Inspection.problem(503, "Too many delivery streams are open."))
         }
         // A reader that reconnects names the last event it saw.
-        let missed = request.headers["Last-Event-ID"].flatMap { Int($0) }.map { last in
-            hub.withHub { $0.delivered.entries(after: last, limit: 1000).map(\.entry) }
+        let missed = request.headers["Last-Event-ID"].flatMap { Int($0) }.flatMap { last in
+            hub.withHub(named: name.text) { $0.delivered.entries(after: last, limit: .max).map(\.entry) }?
                 .filter { handles.contains($0.handle) }
         }
+        // Made after the stream began, and so in both.
+        let lastMissed = missed?.last?.number ?? 0
         let body = ResponseBody { writer in
             try await writer.write(ByteBuffer(string: ": watching\n\n"))
             for delivery in missed ?? [] { try await writer.write(Self.event(delivery)) }
@@ -99,6 +107,7 @@ struct HubResponder: HTTPResponder {
             try await withGracefulShutdownHandler {
                 for await event in events {
                     switch event {
+                    case .delivery(let delivery) where delivery.number <= lastMissed: break
                     case .delivery(let delivery): try await writer.write(Self.event(delivery))
                     case .heartbeat: try await writer.write(ByteBuffer(string: ":\n\n"))
                     }

@@ -40,9 +40,9 @@ public final class RunningHub: Sendable {
         hub.withHub { $0.delivered.entries(after: 0, limit: .max).map(\.entry) }
     }
 
-    /// Deliveries to these handles from now on; ends with the server. `nil` when too many are watching.
+    /// Deliveries of the first hub to these handles from now on; ends with the server. `nil` when too many are watching.
     public func deliveries(to handles: Set<String>) -> AsyncStream<PushedNotification>? {
-        hub.streams.watch(Set(handles.flatMap(DeviceHandle.spellings))) { event in
+        hub.streams.watch(Set(handles.flatMap(DeviceHandle.spellings)), of: hub.settings.name) { event in
             if case .delivery(let delivery) = event { delivery } else { nil }
         }
     }

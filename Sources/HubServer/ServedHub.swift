@@ -95,7 +95,7 @@ final class ServedHub: Sendable {
             _ = keepChanges(of: &hubs)
             return (deliveries, hubs.hasWork(at: now), hubs.wakeAt)
         }
-        if !deliveries.isEmpty { streams.publish(deliveries) }
+        for (hub, deliveries) in deliveries where !deliveries.isEmpty { streams.publish(deliveries, of: hub) }
         guard store?.save() == nil else { return pause(at: now) }
         if !hasMore, let wakeAt { arm(wakeAt, at: now) }
         return hasMore
@@ -128,6 +128,12 @@ final class ServedHub: Sendable {
     /// Gives access to the first hub, which inspection and the page show.
     func withHub<Result: Sendable>(_ body: (inout EmulatedHub) -> Result) -> Result {
         hubs.withLock { $0.withFirst(body) }
+    }
+
+    /// Gives access to the hub with this name, or to the first one without a name; `nil` when there is none.
+    func withHub<Result: Sendable>(named name: String?, _ body: (inout EmulatedHub) -> Result) -> Result? {
+        guard let name else { return withHub(body) }
+        return (try? HubName(name)).flatMap { name in hubs.withLock { $0.withHub(name, body) } }
     }
 
     /// Closes the store's file, so that another hub may open it.

@@ -77,7 +77,8 @@ struct NamespaceTests {
         #expect(test.call("GET", id).status == 200)
         #expect(test.call("GET", "/BreakingNews/registrations/1-2-3").status == 404)
         #expect(test.call("POST", "/sports/messages", headers: WireTable.alert, body: "{}").status == 201)
-        #expect(test.namespace.deliver(limit: 10, at: test.now).map(\.handle) == ["AB"])
+        let delivered = test.namespace.deliver(limit: 10, at: test.now)
+        #expect(delivered.map(\.hub.text) == ["sports"] && delivered.flatMap(\.deliveries).map(\.handle) == ["AB"])
 
         let deleted = test.call("DELETE", "/sports" + Self.version)
         #expect(deleted.status == 200 && deleted.body.isEmpty && deleted.headers["Content-Type"] == nil)

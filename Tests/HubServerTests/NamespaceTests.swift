@@ -168,6 +168,42 @@ struct NamespaceTests {
         ) { try HubServer(settings) }
     }
 
+    /// Each hub numbers its own deliveries, and a reader that reconnects names the last number it saw.
+    @Test
+    func `a stream has the deliveries of one hub, and goes on after the last one seen there`() async throws {
+        try await withVectorHub { hub in
+            let token = try Self.rootToken(hub)
+            let made = try await RawClient.call(
+                hub.port, "PUT", "/sports?api-version=2017-04", headers: [token], body: Self.description)
+            #expect(made.status == 201)
+            let send = [token, ("ServiceBusNotification-Format", "apple"), ("Content-Type", "application/json")]
+            for name in ["BreakingNews", "sports"] {
+                let put = try await RawClient.call(
+                    hub.port, "PUT", "/\(name)/registrations/1-2-3", headers: [token], body: Self.registration)
+                #expect(put.status == 200)
+            }
+            for (name, text) in [("sports", "a"), ("sports", "b"), ("BreakingNews", "c"), ("BreakingNews", "d")] {
+                let sent = try await RawClient.call(
+                    hub.port, "POST", "/\(name)/messages", headers: send, body: #"{"aps":{"alert":"\#(text)"}}"#)
+                #expect(sent.status == 201)
+            }
+            for (query, last, wanted) in [
+                ("", 0, ["c", "d"]), ("", 1, ["d"]), ("hub=SPORTS&", 0, ["a", "b"]), ("hub=sports&", 1, ["b"]),
+            ] {
+                var seen: [String] = []
+                let all: [String] = try await RawClient.events(
+                    hub.port, "/_emulator/stream?\(query)handle=CC", after: last
+                ) { event in
+                    seen.append(event.firstMatch(of: /alert\W+(\w)/).map { String($0.1) } ?? event)
+                    return seen.count == wanted.count ? seen : nil
+                }
+                #expect(all == wanted, "\(query)\(last)")
+            }
+            let none = try await RawClient.call(hub.port, "GET", "/_emulator/stream?hub=none&handle=CC")
+            #expect(none.status == 404)
+        }
+    }
+
     /// The form of the store when there was one hub only.
     private static func oldStore(_ path: String) throws {
         let queue = try DatabaseQueue(path: path)

@@ -5,6 +5,7 @@ import NIOPosix
 import NewswireCommands
 import NotificationHub
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -223,6 +224,44 @@ struct DeviceCommandTests {
             }
             #expect(events == [#"{"a":1}"#, "x\ny"])
         }
+    }
+
+    @Test func `a device of a later hub prints what that hub sends it, also from the time when it was away`()
+        async throws
+    {
+        let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
+        let root = try #require(hub.namespaceConnectionString)
+        var token = AccessToken(root)
+        let header = ("Authorization", token.headerValue(at: Int64(Date().timeIntervalSince1970)))
+        let description =
+            #"<entry xmlns="http://www.w3.org/2005/Atom"><content><NotificationHubDescription/></content></entry>"#
+        let made = try await RawClient.call(
+            hub.port, "PUT", "/sports?api-version=2017-04", headers: [header], body: description)
+        #expect(made.status == 201, "\(made.text)")
+        let file = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString).json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let send = { (text: String) in
+            let sent = try await RawClient.call(
+                hub.port, "POST", "/sports/messages",
+                headers: [header, ("ServiceBusNotification-Format", "template"), ("Content-Type", "application/json")],
+                body: #"{"messageParam":"\#(text)"}"#)
+            #expect(sent.status == 201)
+        }
+        var printed: [String] = []
+        for (text, last) in [("live.", 1), ("again.", 3)] {
+            let device = try Program.start([
+                "device", "--connection-string", root.revealed, "--hub", "sports", "--categories", "World", "--state",
+                file.path, "--keep",
+            ])
+            _ = try await device.wrote("registered for")
+            try await send(text)
+            try await until { Self.seen(file) == last }
+            device.terminate()
+            printed += try await device.ended().output.matches(of: /(live|away|again)\./).map { String($0.output.0) }
+            try await send("away.")
+        }
+        #expect(printed == ["live.", "away.", "again."])
+        await hub.stop()
     }
 
     private func start(_ hub: RunningHub, _ arguments: String...) throws -> Program.Running {

@@ -54,12 +54,13 @@ package enum RawClient {
     }
 
     /// Reads server-sent events until `body` makes something of one.
-    package static func events<Found>(_ port: Int, _ target: String, _ body: (String) throws -> Found?) async throws
-        -> Found
-    {
+    package static func events<Found>(
+        _ port: Int, _ target: String, after last: Int? = nil, _ body: (String) throws -> Found?
+    ) async throws -> Found {
         try await connect(port).executeThenClose { inbound, outbound in
-            let head = "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
-            try await outbound.write(ByteBuffer(string: head))
+            var head = "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
+            if let last { head += "Last-Event-ID: \(last)\r\n" }
+            try await outbound.write(ByteBuffer(string: head + "\r\n"))
             var received = ""
             for try await buffer in inbound {
                 received += String(buffer: buffer)

@@ -128,11 +128,13 @@ public struct EmulatedNamespace: Sendable {
     /// The time at which the next scheduled send or delayed installation is due.
     public var wakeAt: HubTime? { hubs.lazy.compactMap(\.wakeAt).min() }
 
-    /// Continues the deliveries and jobs of each hub; see `EmulatedHub.deliver`.
-    public mutating func deliver(limit: Int, at now: HubTime) -> [PushedNotification] {
-        var done: [PushedNotification] = []
+    /// Continues the deliveries and jobs of each hub; see `EmulatedHub.deliver`. Each hub numbers its own deliveries.
+    public mutating func deliver(
+        limit: Int, at now: HubTime
+    ) -> [(hub: HubName, deliveries: [PushedNotification])] {
+        var done: [(hub: HubName, deliveries: [PushedNotification])] = []
         for index in hubs.indices where hubs[index].hasWork(at: now) {
-            done += hubs[index].deliver(limit: limit, at: now)
+            done.append((hubs[index].settings.name, hubs[index].deliver(limit: limit, at: now)))
         }
         // One job at a time, as each holds its whole output.
         if let index = hubs.firstIndex(where: \.isRunningJob) ?? hubs.firstIndex(where: \.hasJob) {

@@ -1,5 +1,6 @@
 import HubEmulator
 import NIOCore
+import NotificationHub
 import Synchronization
 
 /// An event for a reader of a delivery stream.
@@ -17,6 +18,7 @@ final class DeliveryStreams: Sendable {
     static let watchersMax = 2000
 
     private struct Watcher: Sendable {
+        var hub: HubName
         var handles: Set<String>
         var tell: @Sendable (StreamEvent) -> Void
         var end: @Sendable () -> Void
@@ -30,17 +32,18 @@ final class DeliveryStreams: Sendable {
 
     private let state = Mutex(State())
 
-    /// The deliveries to these handles from now on. Ends with the server; `nil` when too many streams are open.
+    /// The deliveries of one hub to these handles from now on. Ends with the server; `nil` when too many streams are open.
     /// - Parameters:
     ///   - closed: ends the stream, even if there is nothing to tell its reader.
     ///   - element: converts an event; `nil` skips it.
     func watch<Element: Sendable>(
-        _ handles: Set<String>, until closed: EventLoopFuture<Void>? = nil,
+        _ handles: Set<String>, of hub: HubName, until closed: EventLoopFuture<Void>? = nil,
         as element: @escaping @Sendable (StreamEvent) -> Element?
     ) -> AsyncStream<Element>? {
         let (elements, stream) = AsyncStream<Element>.makeStream(bufferingPolicy: .bufferingNewest(Self.behindMax))
         let watcher = Watcher(
-            handles: handles, tell: { event in element(event).map { _ = stream.yield($0) } }, end: { stream.finish() })
+            hub: hub, handles: handles, tell: { event in element(event).map { _ = stream.yield($0) } },
+            end: { stream.finish() })
         let id: Int? = state.withLock { state in
             guard !state.isClosed, state.watchers.count < Self.watchersMax else { return nil }
             state.nextID += 1
@@ -55,8 +58,8 @@ final class DeliveryStreams: Sendable {
         return elements
     }
 
-    func publish(_ deliveries: [PushedNotification]) {
-        let watchers = state.withLock { Array($0.watchers.values) }
+    func publish(_ deliveries: [PushedNotification], of hub: HubName) {
+        let watchers = state.withLock { $0.watchers.values.filter { $0.hub == hub } }
         guard !watchers.isEmpty else { return }
         for delivery in deliveries {
             for watcher in watchers where watcher.handles.contains(delivery.handle) {

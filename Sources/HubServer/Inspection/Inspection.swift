@@ -29,7 +29,7 @@ struct Inspection: Sendable {
         switch (request.method, name) {
         case ("GET", "count"):
             return Self.json(.object([.init("count", .integer(hub.withHub { $0.received.total }))]))
-        case ("GET", "status"): return status()
+        case ("GET", "status"): return status(query)
         case ("GET", "storage"):
             let base = (request.isSecure ? "https://" : "http://") + (request.headers["Host"] ?? "")
             return Self.json(.object([.init("jobs", .string(hub.jobsContainerURL(base: base)))]))
@@ -48,17 +48,22 @@ struct Inspection: Sendable {
                 return Self.problem(404, "There is nothing here.")
             }
             switch request.method {
-            case "GET": return device(handle)
+            case "GET": return device(handle, query)
             case "PUT": return setOutcome(request, handle)
             default: return Self.problem(405, "Devices are read with GET and set with PUT.")
             }
         }
     }
 
-    private func status() -> HubHTTPResponse {
-        let (received, delivered, registrations) = hub.withHub {
+    static let noSuchHub = problem(404, "There is no hub of this name.")
+
+    private static func hub(in query: [Substring: Substring]) -> String? { query["hub"]?.percentDecoded() }
+
+    private func status(_ query: [Substring: Substring]) -> HubHTTPResponse {
+        let counts = hub.withHub(named: Self.hub(in: query)) {
             ($0.received.total, $0.delivered.total, $0.registrationCount)
         }
+        guard let (received, delivered, registrations) = counts else { return Self.noSuchHub }
         return Self.json(
             .object([
                 .init("received", .integer(received)), .init("delivered", .integer(delivered)),
@@ -67,10 +72,11 @@ struct Inspection: Sendable {
     }
 
     /// One device's deliveries and registrations.
-    private func device(_ handle: String) -> HubHTTPResponse {
-        let (registrations, deliveries) = hub.withHub {
+    private func device(_ handle: String, _ query: [Substring: Substring]) -> HubHTTPResponse {
+        let found = hub.withHub(named: Self.hub(in: query)) {
             ($0.registrationIDs(handle: handle), $0.deliveries(to: handle))
         }
+        guard let (registrations, deliveries) = found else { return Self.noSuchHub }
         return Self.json(
             .object([
                 .init("handle", .string(handle)),

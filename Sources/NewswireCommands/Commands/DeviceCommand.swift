@@ -119,7 +119,7 @@ struct DeviceCommand: AsyncParsableCommand {
         // The hub may have been restarted since the last time.
         await registrar.refresh()
         let inbox = DeviceInbox(
-            settings.connection.endpoint, link, memory: memory, onReturn: { await registrar.refresh() }
+            settings.connection.endpoint, settings.hub, link, memory: memory, onReturn: { await registrar.refresh() }
         ) { notification in
             do throws(ExitCode) {
                 try Terminal.standardOutput.line(json ? notification.json : notification.line)

@@ -7,6 +7,7 @@ import NotificationHub
 /// Shows the emulator's deliveries to one device, each once and in order, across lost connections and restarts.
 actor DeviceInbox {
     private let endpoint: HubEndpoint
+    private let hub: HubName
     private let link: DeviceLink
     private let clock = SystemClock()
     private let onArrival: @Sendable (DeviceNotification) -> Void
@@ -17,11 +18,11 @@ actor DeviceInbox {
 
     /// - Parameter onReturn: called when the hub is back; without a store it has forgotten all registrations.
     init(
-        _ endpoint: HubEndpoint, _ link: DeviceLink, memory: DeviceMemory,
+        _ endpoint: HubEndpoint, _ hub: HubName, _ link: DeviceLink, memory: DeviceMemory,
         onReturn: @escaping @Sendable () async -> Void,
         onArrival: @escaping @Sendable (DeviceNotification) -> Void
     ) {
-        (self.endpoint, self.link) = (endpoint, link)
+        (self.endpoint, self.hub, self.link) = (endpoint, hub, link)
         self.memory = memory
         self.onReturn = onReturn
         self.onArrival = onArrival
@@ -42,7 +43,8 @@ actor DeviceInbox {
         var events = DeviceEventReader()
         do {
             let stream = link.open(
-                request("/_emulator/stream?handle=\(memory.handle.percentEncoded)"), silenceMax: Self.silenceMax)
+                request("/_emulator/stream?hub=\(hub)&handle=\(memory.handle.percentEncoded)"),
+                silenceMax: Self.silenceMax)
             for try await piece in stream {
                 switch piece {
                 case .opened(200, _):
@@ -63,7 +65,8 @@ actor DeviceInbox {
 
     /// Shows the deliveries that the hub still keeps and that were not shown yet.
     func catchUp() async {
-        guard let reply = await get("/_emulator/devices/\(memory.handle.percentEncoded)"), reply.status == 200,
+        guard let reply = await get("/_emulator/devices/\(memory.handle.percentEncoded)?hub=\(hub)"),
+            reply.status == 200,
             let root = try? JSONSerialization.jsonObject(with: Data(reply.body)) as? [String: Any],
             let deliveries = root["deliveries"] as? [[String: Any]]
         else { return }
@@ -83,8 +86,10 @@ actor DeviceInbox {
     /// If it is not, reports that once.
     private func isEmulator() async -> Bool {
         // Without a reply there is nothing to report here: the registrar reports the failure.
-        guard let reply = await get("/_emulator/status") else { return false }
+        guard let reply = await get("/_emulator/status?hub=\(hub)") else { return false }
         let root = (try? JSONSerialization.jsonObject(with: Data(reply.body))) as? [String: Any]
+        // The emulator does not have this hub, which the registrar reports too.
+        if reply.status == 404, root?["error"] != nil { return false }
         guard reply.status == 200, let delivered = root?["delivered"] as? Int else {
             if !isSilent {
                 Terminal.standardError.line(
