@@ -76,10 +76,11 @@ struct DemoCommand: AsyncParsableCommand {
         let trickles = !once && events == nil
         let (count, bad) = trickles ? (try Demo.samples().count, []) : try demo.feed(events, until: stop)
         for line in bad { Terminal.standardError.line(line) }
-        if count == 0, !stop.isRaised {
-            Terminal.standardError.line("error: \(events ?? "the sample file") has no events to show")
+        guard count > 0 else {
             await demo.close()
-            throw ExitCode.failure
+            if stop.isRaised { return !once }
+            Terminal.standardError.line("error: \(events ?? "the sample file") has no events to show")
+            return false
         }
         let seconds = Demo.samplePause.components.seconds
         let pace = trickles ? ", one every \(seconds) s" : ""
