@@ -40,7 +40,7 @@ struct HubResponder: HTTPResponder {
                             + "--remote-inspection; then by its address or a name without a dot."))
             }
             if let stream = await watch(asked, context) { return stream }
-            return Self.response(await inspection.reply(to: asked))
+            return await deliver(await inspection.reply(to: asked), context)
         }
         let isAdmitted = inspection.admits(context.caller(request))
         if !EmulatedNamespace.isAddressed(by: asked),

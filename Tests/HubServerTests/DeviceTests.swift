@@ -161,6 +161,49 @@ struct DeviceTests {
         }
     }
 
+    @Test
+    func `what a fault does to a send, it does to the page's story`() async throws {
+        try await withVectorHub { hub in
+            let send = {
+                try await RawClient.call(
+                    hub.port, "POST", "/_emulator/stories", body: #"{"category":"World","headline":"A headline"}"#)
+            }
+            var slow = HubFault()
+            slow.latencyMilliseconds = 250
+            hub.add(slow)
+            let start = ContinuousClock.now
+            #expect(try await send().status == 202)
+            #expect(start.duration(to: .now) >= .milliseconds(250))
+            var cut = HubFault()
+            cut.reset = .before
+            hub.add(cut)
+            let answer = try await send()
+            #expect(answer.status == 502 && answer.text.contains("The hub cut the connection."))
+        }
+    }
+
+    @Test
+    func `the overview adds equal outcomes up and names what ended a phone's registration`() async throws {
+        try await withVectorHub({ $0.subscribesPhones = true }) { hub in
+            for (handle, outcome) in [
+                (String(repeating: "C0DE", count: 16), "ExpiredChannel"), ("page-android", "Throttled"),
+                ("https:%2F%2Fpush.example%2Fpage", "Throttled"),
+            ] {
+                let set = try await RawClient.call(
+                    hub.port, "PUT", "/_emulator/devices/\(handle)", body: #"{"outcome":"\#(outcome)"}"#)
+                #expect(set.status == 204)
+            }
+            try await send(hub, tag: "World", "one")
+            var overview = try await overview(hub)
+            while sends(overview).contains(where: { $0["state"]?.string != "Completed" }) {
+                overview = try await self.overview(hub)
+            }
+            #expect(sends(overview).first?["failed"] == .array([.string("1 ExpiredChannel"), .string("2 Throttled")]))
+            #expect(overview["phones"]?["apple"] == .null)
+            #expect(overview["dropped"] == .object([.init("apple", .integer(1))]))
+        }
+    }
+
     private func overview(_ hub: RunningHub, after: Int = 0) async throws -> JSONTree {
         let reply = try await RawClient.call(hub.port, "GET", "/_emulator/overview?after=\(after)")
         return try #require(JSONTree(parsing: reply.body))

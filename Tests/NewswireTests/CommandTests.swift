@@ -255,6 +255,27 @@ func `an example whose secrets were not filled in is refused, by the names of th
     await room.close()
 }
 
+@Test func `the demo says that a file has no events, and ends with 1`() async throws {
+    let ended = try await Program.run(["demo", "--once", "--port", "0", "--events", "/dev/null"])
+    #expect(ended.status == 1)
+    #expect(ended.errors == "error: /dev/null has no events to show\n")
+    #expect(!ended.output.contains("the first takes"))
+}
+
+@Test func `the demo ends at the first signal though its events have no end`() async throws {
+    let room = try await ProgramRoom()
+    let path = room.path("pipe")
+    #expect(mkfifo(path, 0o600) == 0)
+    let writer = try #require(FileHandle(forUpdatingAtPath: path))
+    let demo = try Program.start(["demo", "--port", "0", "--events", path])
+    _ = try await demo.printed("  broker  ")
+    demo.signal(SIGINT)
+    let ended = try await demo.ended()
+    #expect(ended.status == 0 && ended.errors.contains("interrupted with 0 events"), "\(ended.errors)")
+    try writer.close()
+    await room.close()
+}
+
 @Test func `one of a kind is counted in the singular`() async throws {
     let room = try await ProgramRoom(topics: [("news.events", 1), ("news.results", 1), ("news.dead-letters", 1)])
     let published = try await room.run("publish", "-", input: #"{"id":"1","headline":"h"}"#)

@@ -18,7 +18,20 @@ struct PageTests {
     }
 
     @Test func `with the keyboard alone, phones are registered again after the hub has been restarted`() async throws {
-        let arguments = ["restart", Program.url.path] + Browser.screenshots
+        try await use("restart")
+    }
+
+    @Test func `whatever is sent and whatever the hub does, the page goes on and says what happened`() async throws {
+        try await use("mishaps")
+    }
+
+    @Test func `a choice holds beside another browser, with another hub, and where nothing may be stored`() async throws
+    {
+        try await use("others")
+    }
+
+    private func use(_ mode: String) async throws {
+        let arguments = [mode, Program.url.path] + Browser.screenshots
         #expect(try await #require(python).run(script: "page.py", arguments: arguments).status == 0)
     }
 

@@ -1,11 +1,16 @@
-"""Uses the page as its readers do: page.py demo|tabs ADDRESS, or page.py restart PROGRAM; then a FOLDER FOR SCREENSHOTS."""
+"""Uses the page as its readers do: page.py demo|tabs ADDRESS, or page.py restart|mishaps|others PROGRAM; then a FOLDER FOR SCREENSHOTS."""
 
 import atexit
+import base64
+import hashlib
+import hmac
 import json
 import re
 import signal
 import subprocess
 import sys
+import time
+import urllib.parse
 import urllib.request
 
 from browser import opened
@@ -185,8 +190,8 @@ def tabs():
 
 
 class Hub:
-    def __init__(self, port=0):
-        self.process = subprocess.Popen([subject, "hub", "--listen", f"127.0.0.1:{port}"], stdout=subprocess.PIPE, text=True)
+    def __init__(self, port=0, *options):
+        self.process = subprocess.Popen([subject, "hub", "--listen", f"127.0.0.1:{port}", *options], stdout=subprocess.PIPE, text=True)
         atexit.register(self.process.kill)
         lines = iter(self.process.stdout.readline, "")
         self.port = int(re.search(r":(\d+)/", next(lines)).group(1))
@@ -196,6 +201,23 @@ class Hub:
     def call(self, path, method="GET", body=None):
         request = urllib.request.Request(self.address + path, method=method, data=body and json.dumps(body).encode())
         return urllib.request.urlopen(request).read().decode()
+
+    def send(self, platform, body, category="World"):
+        """As a publisher of its own."""
+        key = dict(field.split("=", 1) for field in self.connection.split(";"))
+        resource, expires = urllib.parse.quote(self.address, safe=""), int(time.time()) + 600
+        signature = base64.b64encode(hmac.digest(key["SharedAccessKey"].encode(), f"{resource}\n{expires}".encode(), "sha256"))
+        request = urllib.request.Request(f"{self.address}breaking-news/messages?api-version=2020-06", body.encode(), {
+            "Authorization": f"SharedAccessSignature sr={resource}&sig={urllib.parse.quote(signature, safe='')}&se={expires}&skn={key['SharedAccessKeyName']}",
+            "ServiceBusNotification-Format": platform, "ServiceBusNotification-Tags": category,
+            "X-WNS-Type": "wns/toast", "Content-Type": "application/xml" if platform == "windows" else "application/json;charset=utf-8"})
+        urllib.request.urlopen(request).read()
+
+    def outcome(self, outcome, *platforms):
+        """What the phones' platforms make of pushes from now on."""
+        for phone in json.loads(self.call("_emulator/phone"))["phones"]:
+            if phone["platform"] in platforms:
+                self.call(f"_emulator/devices/{urllib.parse.quote(phone['handle'], safe='')}", "PUT", {"outcome": outcome})
 
     def tags(self, platform):
         tags = json.loads(self.call("_emulator/overview"))["phones"][platform] or []
@@ -281,4 +303,142 @@ def restart():
     hub.end()
 
 
-{"demo": demo, "tabs": tabs, "restart": restart}[mode]()
+def choose(reader, platform, category):
+    reader.page.find(f".phone.{platform} input[value={category}]").click()
+
+
+def mishaps():
+    """Whatever is sent, and whatever the hub does, the page goes on and tells what happened."""
+    hub = Hub()
+    with opened(hub.address, *folder, width=DESKTOP[0], height=DESKTOP[1]) as page:
+        reader = Reader(page)
+        for platform in PHONES:
+            choose(reader, platform, "World")
+            page.wait("the subscription", lambda: reader.state(platform) == "Subscribed to World.")
+
+        hub.send("windows", '<toast launch="null"><visual><binding template="ToastGeneric"><text>Launches null</text></binding></visual></toast>')
+        hub.send("windows", "<toast><visual><binding template='ToastGeneric'><text>Launches nothing</text></binding></visual></toast>")
+        hub.send("apple", '{"aps":{"alert":7},"category":{"toString":1},"id":7}')
+        hub.send("apple", '{"aps":{"alert":{"title":{"toString":1},"body":"Odd title"}}}')
+        hub.send("fcmv1", '{"message":{"notification":{"title":"Null android"},"data":{"story":"s"},"android":null}}')
+        hub.send("browser", '{"title":null,"message":7}')
+        hub.send("browser", '{"title":"A whole story","category":null}')
+        for platform, texts in [("windows", ["Launches nothing", "Launches null"]), ("apple", ["Odd title"]), ("fcmv1", ["Null android"]), ("browser", ["A whole story"])]:
+            page.wait(f"what {platform} can show", lambda: reader.texts(platform) == texts)
+
+        hub.outcome("ExpiredChannel", "apple")
+        hub.outcome("Throttled", "fcmv1", "windows", "browser")
+        send(reader, "World", "Nobody can be reached")
+        page.wait("why nobody has it", lambda: reader.hint() == "Sent to 0 phones: 1 expired channel, 3 throttled.")
+        assert ["World", "Nobody can be reached", "0 phones: 1 expired channel, 3 throttled"] in reader.sends()
+        page.picture("mishaps")
+        for category in ["World", "Sports"]:
+            for platform in ["fcmv1", "windows", "browser"]:
+                choose(reader, platform, category)
+        page.wait("the phone's end", lambda: reader.state("apple") == "Not registered: the hub has dropped it.")
+        page.wait("nobody else to be left", lambda: all(hub.tags(platform) == ["Sports"] for platform in ["fcmv1", "windows", "browser"]))
+        send(reader, "World", "The only phone is gone")
+        page.wait("that it is missing", lambda: reader.hint() == "Sent to 0 phones: the hub has no registration for World.")
+        send(reader, "Politics", "Nobody cares")
+        page.wait("that nobody asks", lambda: reader.hint() == "Sent to 0 phones: nobody has asked for Politics.")
+        hub.outcome("Success", *PHONES)
+
+        # The switches act on the page's own stories too.
+        page.find("#faults label:last-child").click()
+        page.wait("the fault", lambda: "reset" in hub.call("_emulator/faults"))
+        page.find("#composer input[value=World]").click()
+        page.find("#headline").send_keys("Cut off", Keys.ENTER)
+        page.wait("the cut", lambda: reader.hint() == "Not sent. The hub cut the connection.")
+        page.wait("the cut in the list", lambda: ["World", "Cut off", "connection cut"] in reader.sends())
+        page.find("#headline").clear()
+        page.find("#faults label:nth-child(3)").click()
+        page.wait("two faults", lambda: "latencyMs" in hub.call("_emulator/faults"))
+        page.wait("both switches", lambda: page.script("document.querySelectorAll('#faults input:checked').length") == 2)
+        # Both in the same instant.
+        page.driver.execute_script("for (const input of document.querySelectorAll('#faults input:checked')) input.click()")
+        page.wait("no faults", lambda: hub.call("_emulator/faults") == "[]")
+        page.wait("no switches", lambda: page.script("document.querySelectorAll('#faults input:checked').length") == 0)
+        time.sleep(0.5)
+        assert hub.call("_emulator/faults") == "[]", "they turned each other on again"
+
+        # A story's end is told although others have taken its place in the list.
+        page.driver.execute_script("""const ask = fetch, gate = new Promise(open => window.openGate = open);
+            window.fetch = (path, options) => path.includes("overview") ? gate.then(() => ask(path)) : ask(path, options);""")
+        send(reader, "Politics", "Soon forgotten")
+        for number in range(8):
+            hub.send("template", json.dumps({"messageParam": f"Story {number}"}))
+        page.driver.execute_script("openGate()")
+        page.wait("the end of its story", lambda: reader.hint() == "Sent. Its outcome is not among the last sends.")
+        complaints = [entry["message"] for entry in page.driver.get_log("browser")]
+        assert len(complaints) <= 1 and all("502" in complaint for complaint in complaints), complaints
+    hub.end()
+
+
+def others():
+    """Another browser, another hub, and a browser that may store nothing."""
+    hub = Hub()
+    size = {"width": DESKTOP[0], "height": DESKTOP[1]}
+    with opened(hub.address, *folder, **size) as one, opened(hub.address, *folder, **size) as two:
+        first, second = Reader(one), Reader(two)
+        one.driver.execute_script("""window.heard = [], window.states = [];
+            const watch = (element, seen) => new MutationObserver(() => seen.push(element.textContent)).observe(element, { childList: true });
+            watch(document.getElementById("announcer"), heard);
+            watch(document.querySelector(".phone.apple .state"), states);""")
+        choose(first, "apple", "World")
+        one.wait("the choice", lambda: first.state("apple") == "Subscribed to World.")
+        assert one.script("heard") == ["iPhone: Subscribed to World."], one.script("heard")
+        assert one.script("states") == ["Registering…", "Subscribed to World."], one.script("states")
+        choose(first, "fcmv1", "World")
+
+        two.wait("the choice of the other", lambda: second.state("apple") == "Subscribed to World.")
+        choose(second, "apple", "World")
+        two.wait("its end", lambda: second.state("apple") == "Not subscribed. Choose a category.")
+        one.wait("its end here", lambda: first.state("apple") == "Not subscribed. Choose a category.")
+        assert not one.find(".phone.apple .again").is_displayed()
+
+        choose(first, "apple", "Sports")
+        one.wait("another choice", lambda: first.state("apple") == "Subscribed to Sports.")
+        hub.outcome("ExpiredChannel", "apple")
+        send(first, "Sports", "The phone is gone")
+        one.wait("the phone's end", lambda: first.state("apple") == "Not registered: the hub has dropped it.")
+        hub.outcome("Success", "apple")
+        one.driver.execute_script("states.length = heard.length = 0")
+        one.find(".phone.apple .again").click()
+        one.wait("the phone's return", lambda: first.state("apple") == "Subscribed to Sports.")
+        assert one.script("states") == ["Registering…", "Subscribed to Sports."], one.script("states")
+        assert one.script("heard").count("iPhone: Subscribed to Sports.") == 1, one.script("heard")
+
+        # Another hub: one page is open, the other comes later and remembers another choice.
+        two.wait("the choice of the other", lambda: second.state("apple") == "Subscribed to Sports.")
+        two.driver.get("about:blank")
+        one.find("#headline").send_keys("Half a head")
+        hub.end()
+        one.wait("the loss", lambda: first.state("apple") == "The hub does not answer.")
+        hub = Hub(hub.port, "--name", "other-news")
+        one.wait("the other hub's name", lambda: one.text(".copied b") == "other-news")
+        one.wait("the other hub's key", lambda: one.find("#connection").get_attribute("value") == hub.connection)
+        one.wait("the phones' return", lambda: first.state("apple") == "Subscribed to Sports.")
+        assert one.find("#headline").get_attribute("value") == "Half a head"
+        choose(first, "apple", "Science")
+        one.wait("a newer choice", lambda: first.state("apple") == "Subscribed to Science and Sports.")
+        two.driver.get(hub.address)
+        Reader(two)
+        two.wait("the hub's word", lambda: second.state("apple") == "Subscribed to Science and Sports.")
+        assert hub.tags("apple") == ["Science", "Sports"], "opening a page has changed a registration"
+        one.driver.get_log("browser")
+        two.driver.get_log("browser")
+    with opened(hub.address, *folder, **size, preferences={"profile.default_content_setting_values.cookies": 2}) as page:
+        reader = Reader(page)
+        choose(reader, "apple", "World")
+        page.wait("a choice without a memory", lambda: reader.state("apple") == "Subscribed to World, Science, and Sports.")
+        hub.end()
+        page.wait("the loss", lambda: reader.state("apple") == "The hub does not answer.")
+        hub = Hub(hub.port)
+        page.wait("the phone's return", lambda: hub.tags("apple") == ["World", "Science", "Sports"])
+        page.wait("the page to say so", lambda: reader.state("apple") == "Subscribed to World, Science, and Sports.")
+        complaints = [entry["message"] for entry in page.driver.get_log("browser")]
+        assert all("ERR_" in complaint for complaint in complaints), complaints
+    hub.end()
+
+
+{"demo": demo, "tabs": tabs, "restart": restart, "mishaps": mishaps, "others": others}[mode]()

@@ -9,12 +9,13 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 
 class Browser:
-    def __init__(self, address, folder=None, width=1280, height=1500):
+    def __init__(self, address, folder=None, width=1280, height=1500, preferences=None):
         self.address, self.folder = address, folder
         options = webdriver.ChromeOptions()
         for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--window-size={width},{height}"]:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.add_experimental_option("prefs", preferences or {})
         options.binary_location = shutil.which("chromium")
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
 

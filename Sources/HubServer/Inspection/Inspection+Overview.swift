@@ -27,6 +27,7 @@ extension Inspection {
                             let tags = hub.templateTags(handle: phone.handle)
                             return .init(phone.platform, tags.map { .array($0.map { .string($0) }) } ?? .null)
                         })),
+                .init("dropped", .object(Self.dropped(in: hub.delivered))),
                 .init("deliveries", .array(Self.deliveries(in: hub.delivered, after: after).map(\.json))),
             ]
             return hub.received.entries(after: hub.received.total - Self.sendsMax, limit: Self.sendsMax).map(\.entry)
@@ -34,7 +35,26 @@ extension Inspection {
         let sends = (received.map(SendSummary.init) + hub.refusedSends.map(SendSummary.init)).reversed()
         let newest = sends.sorted { $0.time > $1.time }.prefix(Self.sendsMax)
         members.append(.init("sends", .array(newest.map(\.json))))
+        members.append(.init("dashboard", .text(dashboard())))
         return Self.json(.object(members))
+    }
+
+    /// For each of the page's phones, the newest delivery that ended its registration.
+    private static func dropped(in log: BoundedLog<PushedNotification>) -> [JSONTree.Member] {
+        var found: [String: Int] = [:]
+        var number = log.total
+        let last = max(0, log.total - searchedMax)
+        while number > last {
+            if let delivery = log[number], [.badChannel, .expiredChannel].contains(delivery.outcome),
+                found[delivery.handle] == nil
+            {
+                found[delivery.handle] = number
+            }
+            number -= 1
+        }
+        return PagePhone.all.compactMap { phone in
+            found[phone.handle].map { .init(phone.platform, .integer($0)) }
+        }
     }
 
     /// The newest successful ones to the page's phones, oldest first.

@@ -119,6 +119,7 @@ struct Inspection: Sendable {
     /// given.
     private func compose(_ request: HubHTTPRequest) async -> HubHTTPResponse {
         var random = SystemRandomNumberGenerator()
+        var delay: Int64 = 0
         let id = "page-" + String(random.next(), radix: 36)
         guard let json = JSONTree(parsing: request.body), let story = ComposedStory(json: json, id: id) else {
             return Self.problem(400, "A story needs a category and a headline of at most 500 characters.")
@@ -132,11 +133,19 @@ struct Inspection: Sendable {
             let token = SharedAccessSignature.token(
                 resource: "http://\(host)/", keyName: rule.name, key: rule.primaryKey, expiresAt: hub.now.seconds + 60)
             let reply = hub.handle(story.request(hub: hub.settings.name, host: host, token: token))
-            guard reply.status == 201 else {
-                return Self.problem(502, "The hub answered \(reply.status) to the send.")
+            // What a fault does to the send, it does to the page.
+            delay = reply.delayMilliseconds
+            guard reply.status == 201, reply.transmission != .reset else {
+                let trouble = reply.transmission == .reset ? "cut the connection" : "answered \(reply.status)"
+                var problem = Self.problem(502, "The hub \(trouble).")
+                problem.delayMilliseconds = delay
+                return problem
             }
         }
-        return Self.json(.object([.init("id", .string(id)), .init("story", .string(story.story))]), status: 202)
+        var answer = Self.json(
+            .object([.init("id", .string(id)), .init("story", .string(story.story))]), status: 202)
+        answer.delayMilliseconds = delay
+        return answer
     }
 
     /// `?after=N&limit=M`: the messages numbered above N, oldest first.

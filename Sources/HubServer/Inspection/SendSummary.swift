@@ -12,12 +12,16 @@ struct SendSummary: Sendable {
 
     init(_ message: ReceivedMessage) {
         let reached = message.telemetry.counts.filter { $0.outcome == .success }.reduce(0) { $0 + $1.count }
-        let failed = message.telemetry.counts.filter { ![.success, .skipped].contains($0.outcome) }
+        // Counted for each platform; here the reason matters.
+        let failed = PushOutcome.allCases.filter { ![.success, .skipped].contains($0) }.compactMap { outcome in
+            let count = message.telemetry.counts.filter { $0.outcome == outcome }.reduce(0) { $0 + $1.count }
+            return count > 0 ? JSONTree.string("\(count) \(outcome.rawValue)") : nil
+        }
         self.init(
             message.time, tags: message.tags, body: message.body,
             [
                 .init("state", .string(message.telemetry.state.rawValue)), .init("phones", .integer(reached)),
-                .init("failed", .array(failed.map { .string("\($0.count) \($0.outcome.rawValue)") })),
+                .init("failed", .array(failed)),
             ])
     }
 

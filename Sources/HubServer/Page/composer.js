@@ -5,13 +5,15 @@ import { categories, chip } from "/phone.js";
 
 const $ = (id) => document.getElementById(id);
 const corrected = 8;
+const patience = 10000;
 
 export class Composer {
   stories = [];
 
+  // - isWanted: whether a phone of the page was told to ask for a category.
   // - sent: called after every send.
-  constructor(throughKafka, sent) {
-    Object.assign(this, { throughKafka, sent, form: $("composer") });
+  constructor(throughKafka, isWanted, sent) {
+    Object.assign(this, { throughKafka, isWanted, sent, form: $("composer") });
     $("composer-categories").append(...categories.map((category) => chip("radio", "category", category)));
     this.form.elements.category.value = categories[0];
     $("corrects").addEventListener("change", () => this.correct());
@@ -50,7 +52,7 @@ export class Composer {
       });
       const answer = await reply.json();
       if (!reply.ok) throw new Error(answer.error);
-      this.pending = { id: answer.id, category: story.category };
+      this.pending = { id: answer.id, category: story.category, time: performance.now() };
       this.say(this.throughKafka ? "On its way through Kafka." : "Accepted by the hub.");
       this.remember({ ...story, story: answer.story });
       headline.value = corrects.value = "";
@@ -63,16 +65,32 @@ export class Composer {
   }
 
   // Tells what became of the last story.
-  update({ sends }) {
+  update({ sends, asked }) {
     const send = this.pending && sends.find(({ event }) => event === this.pending.id);
-    if (!send) return;
+    if (!send) return this.miss(asked);
+    this.pending.isSeen = true;
     const { text, mood, isFinal } = outcome(send);
     if (!isFinal) {
-      return this.say(this.throughKafka ? `The hub answered ${send.refused}; the publisher will try again.` : text, mood);
+      if (!send.refused) return this.say(text, mood);
+      const trouble = send.refused === "reset" ? "The hub cut the connection" : `The hub answered ${send.refused}`;
+      return this.say(`${trouble}; the publisher will try again.`, mood);
     }
-    const nobody = `Sent to 0 phones: nobody has asked for ${this.pending.category}.`;
-    this.say(send.phones ? `Arrived on ${text}.` : nobody, mood);
+    const { category } = this.pending;
+    const nobody = this.isWanted(category)
+      ? `Sent to 0 phones: the hub has no registration for ${category}.`
+      : `Sent to 0 phones: nobody has asked for ${category}.`;
+    this.say(send.phones ? `Arrived on ${text}.` : send.failed.length ? `Sent to ${text}.` : nobody, mood);
     this.pending = undefined;
+  }
+
+  // It is not among the last sends: no longer, or on its way through Kafka not yet.
+  miss(asked) {
+    if (!this.pending) return;
+    const { isSeen, time } = this.pending;
+    const isGone = isSeen || !this.throughKafka && asked > time;
+    if (!isGone && asked < time + patience) return;
+    this.say("Sent. Its outcome is not among the last sends.");
+    if (isGone) this.pending = undefined;
   }
 
   remember(story) {

@@ -5,7 +5,7 @@ let session;
 
 // Asks for what an app is given: the hub's name and a token with the right to listen.
 export async function open() {
-  const reply = await fetch("/_emulator/phone");
+  const reply = await fetch("/_emulator/phone", { signal: AbortSignal.timeout(5000) });
   if (!reply.ok) throw new Error((await reply.json().catch(() => ({}))).error ?? `The hub answered ${reply.status}.`);
   session = await reply.json();
   return session;

@@ -5,16 +5,20 @@ const pauseAfterRing = 150;
 
 // A browser opens six connections to a host for all of its tabs, so one tab holds the stream and rings for the others.
 // Where there are no locks (http from another machine), there is no stream, and each tab asks in its own time.
-function listen(handles, ring) {
-  const others = new BroadcastChannel("newswire");
-  others.onmessage = ring;
-  const query = handles.map((handle) => `handle=${encodeURIComponent(handle)}`).join("&");
-  navigator.locks?.request("newswire-stream", () => new Promise(() => {
-    new EventSource(`/_emulator/stream?${query}`).addEventListener("delivery", () => {
-      ring();
-      others.postMessage("");
-    });
-  }));
+async function listen(handles, ring) {
+  try {
+    const others = new BroadcastChannel("newswire");
+    others.onmessage = ring;
+    const query = handles.map((handle) => `handle=${encodeURIComponent(handle)}`).join("&");
+    await navigator.locks?.request("newswire-stream", () => new Promise(() => {
+      new EventSource(`/_emulator/stream?${query}`).addEventListener("delivery", () => {
+        ring();
+        others.postMessage("");
+      });
+    }));
+  } catch {
+    // A browser that may store nothing for this address has no locks either.
+  }
 }
 
 // Calls `receive` with every overview, and `lose` when the hub does not answer.
@@ -22,10 +26,12 @@ function listen(handles, ring) {
 export function follow(handles, receive, lose) {
   let run, after = 0, isAsking = false, isRung = false;
 
+  // `asked` is when, on the clock of this page.
   async function overview() {
+    const asked = performance.now();
     const reply = await fetch(`/_emulator/overview?after=${after}`, { signal: AbortSignal.timeout(5000) });
     if (!reply.ok) throw new Error(`status ${reply.status}`);
-    return reply.json();
+    return { ...await reply.json(), asked };
   }
 
   async function once() {
@@ -43,19 +49,22 @@ export function follow(handles, receive, lose) {
     const isNew = news.run !== run;
     run = news.run;
     after = news.delivered;
-    receive(news, isNew);
+    await receive(news, isNew);
   }
 
   async function ask() {
     isRung = true;
     if (isAsking) return;
     isAsking = true;
-    while (isRung) {
-      isRung = false;
-      await once();
-      await new Promise((resolve) => setTimeout(resolve, pauseAfterRing));
+    try {
+      while (isRung) {
+        isRung = false;
+        await once();
+        await new Promise((resolve) => setTimeout(resolve, pauseAfterRing));
+      }
+    } finally {
+      isAsking = false;
     }
-    isAsking = false;
   }
 
   const askIfSeen = () => document.hidden || ask();

@@ -3,7 +3,7 @@
 import { Composer } from "/composer.js";
 import { open } from "/hub.js";
 import { follow } from "/news.js";
-import { buildCopying, buildFaults, refreshCopies, showFaults, showSends } from "/panels.js";
+import { buildCopying, buildFaults, refreshCopies, showDashboard, showFaults, showSends } from "/panels.js";
 import { Phone, clockFormat } from "/phone.js";
 
 const $ = (id) => document.getElementById(id);
@@ -37,8 +37,13 @@ const counts = ({ received, delivered, registrations }) =>
 function showDeliveries(deliveries, phones, isFirst) {
   const texts = new Set();
   for (const delivery of deliveries) {
-    const text = phones.find((phone) => phone.handle === delivery.handle)?.show(delivery);
-    if (text) texts.add(text);
+    try {
+      const text = phones.find((phone) => phone.handle === delivery.handle)?.show(delivery);
+      if (text) texts.add(text);
+    } catch (error) {
+      // One notification that cannot be shown must not hide the others.
+      console.error(error);
+    }
   }
   // What came before somebody looked is not news.
   if (!isFirst) texts.forEach((text) => announcer.arrived(text));
@@ -52,24 +57,34 @@ function tick() {
 async function start() {
   const session = await open();
   const announce = (text) => announcer.say(text);
-  const phones = session.phones.map((description) => new Phone(description, announce));
+  const phones = session.phones.map((description) => new Phone(description, announce, () => ask()));
   $("phones").append(...phones.map((phone) => phone.element));
-  const composer = new Composer(session.throughKafka, () => ask());
+  const isWanted = (category) => phones.some((phone) => phone.wanted.includes(category));
+  const composer = new Composer(session.throughKafka, isWanted, () => ask());
   buildFaults(() => ask());
   buildCopying(announce);
   tick();
   setInterval(tick, 5000);
-  let isOpen = false;
-  const ask = follow(phones.map((phone) => phone.handle), (overview, isNew) => {
-    status(counts(overview));
-    if (isNew) {
-      phones.forEach((phone) => phone.forget());
-      if (isOpen) refreshCopies();
+  let isOpen = false, isOld = false;
+  // Another hub may answer at this address now.
+  const renew = async () => {
+    isOld = false;
+    try {
+      composer.throughKafka = (await open()).throughKafka;
+      await refreshCopies();
+    } catch {
+      isOld = true;
     }
+  };
+  const ask = follow(phones.map((phone) => phone.handle), async (overview, isNew) => {
+    status(counts(overview));
+    if (isNew) phones.forEach((phone) => phone.forget());
+    if (isOpen && isNew || isOld) await renew();
     phones.forEach((phone) => phone.update(overview));
     showDeliveries(overview.deliveries, phones, isNew);
     showSends(overview.sends);
-    showFaults(overview.faults);
+    showFaults(overview);
+    showDashboard(overview.dashboard);
     composer.update(overview);
     isOpen = true;
     document.documentElement.dataset.ready = "true";

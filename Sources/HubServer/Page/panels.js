@@ -11,10 +11,11 @@ const made = (tag, className, text) => Object.assign(document.createElement(tag)
 // A send's outcome in words.
 export function outcome({ refused, state, phones, failed }) {
   if (refused) {
-    const text = refused === "reset" ? "connection reset" : `refused, ${refused}`;
-    return { text, mood: "bad", isFinal: false };
+    return { text: refused === "reset" ? "connection cut" : `refused, ${refused}`, mood: "bad", isFinal: false };
   }
-  const text = [`${phones} ${phones === 1 ? "phone" : "phones"}`, ...failed].join(", ");
+  // `1 ExpiredChannel` in words.
+  const reasons = failed.map((reason) => reason.replace(/\B[A-Z]/g, " $&").toLowerCase()).join(", ");
+  const text = `${phones} ${phones === 1 ? "phone" : "phones"}${reasons && `: ${reasons}`}`;
   if (state === "Scheduled" || state === "Canceled") return { text: state.toLowerCase(), mood: "", isFinal: true };
   if (state !== "Completed" && state !== "NoTargetFound") return { text: `${text} so far`, mood: "", isFinal: false };
   return { text, mood: failed.length ? "bad" : phones ? "good" : "warn", isFinal: true };
@@ -47,16 +48,23 @@ const faults = [
   ["expires tokens", { expired: true, on: "all" }],
   ["cuts connections", { reset: "before", on: "sends" }],
 ];
-let set = [];
+// One change after the other, for each begins with what is set.
+let changes = Promise.resolve();
+let waiting = 0;
+let changedAt = 0;
 const key = (fault) => JSON.stringify(Object.entries(fault).sort());
 
 async function change(fault, isOn) {
-  const post = (body) => fetch("/_emulator/faults", { method: "POST", body: JSON.stringify(body) });
-  if (isOn) return post(fault);
+  const call = async (method, body) => {
+    const reply = await fetch("/_emulator/faults", { method, body: body && JSON.stringify(body) });
+    if (!reply.ok) throw new Error(`The hub answered ${reply.status}.`);
+    return reply;
+  };
+  if (isOn) return call("POST", fault);
   // Faults are cleared together, so the others are set again.
-  await fetch("/_emulator/faults", { method: "DELETE" });
-  const others = set.filter((other) => key(other) !== key(fault));
-  if (others.length) await post(others);
+  const others = (await (await call("GET")).json()).filter((other) => key(other) !== key(fault));
+  await call("DELETE");
+  if (others.length) await call("POST", others);
 }
 
 // - changed: called after every change.
@@ -65,17 +73,25 @@ export function buildFaults(changed) {
     const label = made("label", "switch", "");
     const input = Object.assign(document.createElement("input"), { type: "checkbox", value: key(fault) });
     input.setAttribute("role", "switch");
-    input.addEventListener("change", async () => {
-      try { await change(fault, input.checked); } catch { $("faults-hint").textContent = "The hub does not answer."; }
-      changed();
+    input.addEventListener("change", () => {
+      const isOn = input.checked;
+      waiting += 1;
+      changes = changes.then(() => change(fault, isOn)).catch(() => {
+        $("faults-hint").textContent = "The hub does not answer.";
+      }).then(() => {
+        waiting -= 1;
+        changedAt = performance.now();
+        changed();
+      });
     });
     label.append(input, made("span", "slider", ""), made("span", "", name));
     return label;
   }));
 }
 
-export function showFaults(now) {
-  set = now;
+// An answer to a question from before the last change would undo it on the page.
+export function showFaults({ faults: set, asked }) {
+  if (waiting || asked < changedAt) return;
   const keys = set.map(key);
   for (const input of $("faults").querySelectorAll("input")) input.checked = keys.includes(input.value);
   const others = keys.filter((one) => !faults.some(([, fault]) => key(fault) === one)).length;
@@ -100,9 +116,16 @@ export function buildCopying(announce) {
   }
 }
 
-// A hub that was started again may have another key.
+// A hub that was started again may have another name, key and purpose.
 export async function refreshCopies() {
-  const reply = await fetch("/");
+  const reply = await fetch("/", { signal: AbortSignal.timeout(5000) });
+  if (!reply.ok) throw new Error(`The hub answered ${reply.status}.`);
   const page = new DOMParser().parseFromString(await reply.text(), "text/html");
   for (const id of ["connection", "next"]) $(id).value = page.getElementById(id)?.getAttribute("value") ?? "";
+  for (const id of ["hub", "next-title"]) $(id).textContent = page.getElementById(id)?.textContent ?? "";
+}
+
+export function showDashboard(address) {
+  $("dashboard").hidden = !address;
+  if (address) $("dashboard").href = address;
 }

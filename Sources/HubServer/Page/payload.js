@@ -1,25 +1,29 @@
 // What each platform makes of a notification: its text, its category, and what it replaces.
 
-const parse = (text) => { try { return JSON.parse(text); } catch { return {}; } };
-const both = (title, body) => title || body || "";
+// Anybody may send anything: what is missing, null or of another kind is as good as empty.
+const object = (value) => (value && typeof value === "object" ? value : {});
+const parse = (text) => { try { return object(JSON.parse(text)); } catch { return {}; } };
+const string = (value) => (typeof value === "string" ? value : "");
+const both = (title, body) => string(title) || string(body);
 
 function header(delivery, name) {
-  const key = Object.keys(delivery.headers).find((key) => key.toLowerCase() === name);
+  const key = Object.keys(object(delivery.headers)).find((key) => key.toLowerCase() === name);
   return key && delivery.headers[key];
 }
 
 const read = {
   apple(delivery) {
     const body = parse(delivery.body);
-    const alert = body.aps?.alert ?? body.alert ?? "";
-    const text = typeof alert === "string" ? alert : both(alert.title, alert.body);
+    const alert = body.aps?.alert ?? body.alert;
+    const text = string(alert) || both(alert?.title, alert?.body);
     return {
       text, category: body.category ?? body.aps?.["thread-id"],
       replaces: header(delivery, "apns-collapse-id") || body.story || body.id,
     };
   },
   fcmv1(delivery) {
-    const { notification = {}, data = {}, android = {} } = parse(delivery.body).message ?? {};
+    const message = object(parse(delivery.body).message);
+    const [notification, data, android] = [message.notification, message.data, message.android].map(object);
     const text = both(notification.title, notification.body ?? data.message);
     return {
       text, category: data.category,
@@ -48,5 +52,5 @@ const read = {
 // The category is left out where the text begins with it, as in “Breaking World News : …”.
 export function notification(platform, delivery) {
   const { text, category, replaces } = read[platform](delivery);
-  return { text, category: /^Breaking .+ News/.test(text) ? "" : category, replaces };
+  return { text, category: /^Breaking .+ News/.test(text) ? "" : string(category), replaces: string(replaces) };
 }

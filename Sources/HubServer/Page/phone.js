@@ -10,14 +10,25 @@ const kept = 30;
 const same = (one, other) => one.join() === other.join();
 const list = new Intl.ListFormat("en");
 
-// A choice lasts in this browser: { tags, run: the run of the hub that accepted it, isConfirmed }.
-// A private window may have no memory.
+// A choice lasts in this browser: { tags, run: the run of the hub that accepted it, isConfirmed, delivered: the number
+// of deliveries when the hub last confirmed it }. Where nothing may be stored it lasts as long as the page.
 const memory = {
+  held: {},
   load(platform) {
-    try { return JSON.parse(localStorage.getItem(`newswire.choice.${platform}`)); } catch { return null; }
+    try {
+      const choice = this.held[platform] ?? JSON.parse(localStorage.getItem(`newswire.choice.${platform}`));
+      return Array.isArray(choice?.tags) ? choice : null;
+    } catch {
+      return null;
+    }
   },
   save(platform, choice) {
-    try { localStorage.setItem(`newswire.choice.${platform}`, JSON.stringify(choice)); } catch {}
+    delete this.held[platform];
+    try {
+      localStorage.setItem(`newswire.choice.${platform}`, JSON.stringify(choice));
+    } catch {
+      this.held[platform] = choice;
+    }
   },
 };
 
@@ -29,9 +40,12 @@ export function chip(type, name, value) {
 }
 
 export class Phone {
-  constructor({ platform, name, service, handle, installation }, announce) {
-    Object.assign(this, { platform, name, handle, installation, announce });
+  // - ask: asks the hub for news at once.
+  constructor({ platform, name, service, handle, installation }, announce, ask) {
+    Object.assign(this, { platform, name, handle, installation, announce, ask });
     this.wanted = [];
+    this.known = [];
+    this.workedAt = 0;
     this.element = document.getElementById("phone-template").content.firstElementChild.cloneNode(true);
     this.element.classList.add(platform);
     this.element.setAttribute("aria-label", name);
@@ -55,14 +69,16 @@ export class Phone {
 
   async choose(tags) {
     memory.save(this.platform, { tags });
+    this.trouble = "";
+    this.isToTell = true;
     await this.work();
-    this.announce(`${this.name}: ${this.find(".state").textContent}`);
   }
 
   // Brings the hub to what was chosen last, however fast one choice follows the other.
   async work() {
     if (this.isWorking) return;
     this.isWorking = true;
+    this.isDropped = false;
     let choice = memory.load(this.platform);
     try {
       for (let done; !done;) {
@@ -75,39 +91,44 @@ export class Phone {
         choice = newest;
       }
       this.trouble = "";
+      this.isAwaited = true;
       memory.save(this.platform, { tags: choice.tags, run: this.run });
     } catch (error) {
       this.trouble = error.message;
     }
     this.isWorking = false;
+    this.workedAt = performance.now();
     this.describe();
+    if (!this.trouble) this.ask();
   }
 
-  // - overview: what the hub says; it is right about everything but what it has forgotten.
-  update({ run, phones }) {
+  // - overview: what the hub says; it is right about everything but what it has forgotten. An answer to a question from
+  //   before the last registration says nothing about that.
+  update({ run, phones, dropped, delivered, asked }) {
     this.isLost = false;
     this.run = run;
-    if (this.isWorking) return;
+    if (this.isWorking || asked < this.workedAt) return;
     const known = phones[this.platform] && categories.filter((category) => phones[this.platform].includes(category));
     const choice = memory.load(this.platform);
-    // Not accepted yet, or by a hub that has been started again since: the phone registers as its reader chose.
-    if (choice && choice.run !== run) {
-      if (known && same(known, choice.tags)) memory.save(this.platform, { ...choice, run, isConfirmed: true });
-      else return void this.work();
-    }
+    const isNewer = choice?.run && choice.run !== run;
+    // Not accepted yet, or by an earlier run of a hub that now knows nothing of it: it registers as its reader chose.
+    const isDue = isNewer ? !known && choice.tags.length : choice && !choice.run && !same(known ?? [], choice.tags);
+    if (isDue) return void this.work();
+    this.isAwaited = false;
     this.trouble = "";
     this.known = known ?? [];
-    if (!choice) {
-      this.wanted = this.known;
-    } else if (!choice.isConfirmed) {
-      this.wanted = choice.tags;
-      if (same(this.known, choice.tags)) memory.save(this.platform, { ...choice, run, isConfirmed: true });
+    const confirm = () => memory.save(this.platform, { tags: this.known, run, isConfirmed: true, delivered });
+    const isConfirmed = choice?.isConfirmed || isNewer;
+    const isDead = dropped[this.platform] > choice?.delivered;
+    this.isDropped = Boolean(isConfirmed && !known && choice.tags.length && isDead);
+    if (!choice || this.isDropped || !isConfirmed) {
+      this.wanted = choice?.tags ?? this.known;
+      if (choice && !isConfirmed && same(this.known, choice.tags)) confirm();
     } else {
-      // Chosen in another browser.
-      if (known && !same(known, choice.tags)) memory.save(this.platform, { tags: known, run, isConfirmed: true });
-      this.wanted = known ?? choice.tags;
+      // It may have been chosen in another browser, or have been dropped and registered again there.
+      this.wanted = this.known;
+      if (!same(this.known, choice.tags) || isNewer || isDead) confirm();
     }
-    this.isDropped = Boolean(choice?.isConfirmed && !known);
     this.describe();
   }
 
@@ -123,11 +144,19 @@ export class Phone {
     if (state.textContent !== text) state.textContent = text;
     state.className = `state ${mood}`;
     this.find(".again").hidden = mood !== "bad";
+    // What became of a click is told once, and once more when it was not the end.
+    if (!this.isToTell || this.isUnderWay() || this.told === text) return;
+    this.announce(`${this.name}: ${text}`);
+    this.told = mood === "warn" ? text : "";
+    this.isToTell = mood === "warn";
   }
+
+  // A registration that is tried again goes on saying why it failed.
+  isUnderWay() { return !this.trouble && (this.isWorking || this.isAwaited); }
 
   words() {
     if (this.isLost) return ["The hub does not answer.", "warn"];
-    if (this.isWorking) return ["Registering…", ""];
+    if (this.isUnderWay()) return ["Registering…", ""];
     if (this.trouble) return [`Not registered: ${this.trouble}.`, "bad"];
     if (!this.wanted.length) return ["Not subscribed. Choose a category.", ""];
     if (same(this.known, this.wanted)) return [`Subscribed to ${list.format(this.wanted)}.`, "good"];

@@ -60,7 +60,11 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func show(_ demo: Demo, _ output: StandardOutput) async throws -> Bool {
-        let signals = StopSignals { demo.publisher.drain() }
+        let stop = StopFlag()
+        let signals = StopSignals {
+            stop.raise()
+            demo.publisher.drain()
+        }
         defer { withExtendedLifetime(signals) {} }
         try output.line("  look at  \(demo.page)")
         try output.line("  status   http://127.0.0.1:\(demo.status.port)/")
@@ -70,8 +74,14 @@ struct DemoCommand: AsyncParsableCommand {
         )
         // Whoever stays to look at the page sees one story at a time.
         let trickles = !once && events == nil
-        let (count, bad) = trickles ? (try Demo.samples().count, []) : try demo.feed(events)
+        let (count, bad) = trickles ? (try Demo.samples().count, []) : try demo.feed(events, until: stop)
         for line in bad { Terminal.standardError.line(line) }
+        guard count > 0 else {
+            await demo.close()
+            if stop.isRaised { return !once }
+            Terminal.standardError.line("error: \(events ?? "the sample file") has no events to show")
+            return false
+        }
         let seconds = Demo.samplePause.components.seconds
         let pace = trickles ? ", one every \(seconds) s" : ""
         try output.line("  events   \(grouped(count)) for \(Demo.topic)\(pace); the first takes about 3 s\n")

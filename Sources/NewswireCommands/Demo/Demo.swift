@@ -104,15 +104,17 @@ struct Demo: Sendable {
 
     /// Puts events on the topic, all at once. Blocks until the broker has them.
     ///
-    /// - Parameter path: a file of events; `nil` for the samples.
+    /// - Parameters:
+    ///   - path: a file of events; `nil` for the samples.
+    ///   - stop: ends the reading of a file that has no end.
     /// - Returns: the number of events, and a message for each part of the file that is not one.
-    func feed(_ path: String?) throws -> (events: Int, bad: [String]) {
+    func feed(_ path: String?, until stop: StopFlag) throws -> (events: Int, bad: [String]) {
         let publisher = try RecordPublisher(settings: kafka, skipsRefused: true)
         var bad: [String] = []
         if let path {
             let publication = FilePublication(path: path, topic: Self.topic)
             var bar = ProgressBar(.standardError, at: .now)
-            let summary = try publication.run(publisher, stop: StopFlag(), report: { bad.append($0) }, bar: &bar)
+            let summary = try publication.run(publisher, stop: stop, report: { bad.append($0) }, bar: &bar)
             bar.clear()
             if summary.bad > bad.count { bad.append("and \(grouped(summary.bad - bad.count)) more") }
         } else {
