@@ -436,6 +436,22 @@ def others():
         hub = Hub(hub.port)
         page.wait("the phone's return", lambda: hub.tags("apple") == ["World", "Science", "Sports"])
         page.wait("the page to say so", lambda: reader.state("apple") == "Subscribed to World, Science, and Sports.")
+        # A demo takes the hub's place, and a hub the demo's.
+        hub.end()
+        demo = subprocess.Popen([subject, "demo", "--port", str(hub.port)], stdout=subprocess.DEVNULL)
+        atexit.register(demo.kill)
+        page.wait("the demo", lambda: page.text("#next-title") == "A fifth phone, in a terminal" and page.find("#dashboard").is_displayed())
+        page.wait("the demo's own phones", lambda: reader.state("apple") == "Subscribed to World and Sports.")
+        page.find("#composer input[value=Politics]").click()
+        page.find("#headline").send_keys("Through Kafka", Keys.ENTER)
+        page.wait("the way", lambda: reader.hint() == "On its way through Kafka.")
+        page.wait("the outcome", lambda: reader.hint() == "Arrived on 1 phone.")
+        demo.send_signal(signal.SIGTERM)
+        demo.wait()
+        hub = Hub(hub.port)
+        page.wait("the hub", lambda: page.text("#next-title") == "Send news to it" and not page.find("#dashboard").is_displayed())
+        page.find("#headline").send_keys("Not through Kafka", Keys.ENTER)
+        page.wait("the outcome", lambda: reader.hint() == "Sent to 0 phones: nobody has asked for Politics.")
         complaints = [entry["message"] for entry in page.driver.get_log("browser")]
         assert all("ERR_" in complaint for complaint in complaints), complaints
     hub.end()
