@@ -2,7 +2,6 @@
 
 import atexit
 import base64
-import hashlib
 import hmac
 import json
 import re
@@ -354,12 +353,12 @@ def mishaps():
         page.find("#faults label:nth-child(3)").click()
         page.wait("two faults", lambda: "latencyMs" in hub.call("_emulator/faults"))
         page.wait("both switches", lambda: page.script("document.querySelectorAll('#faults input:checked').length") == 2)
-        # Both in the same instant.
-        page.driver.execute_script("for (const input of document.querySelectorAll('#faults input:checked')) input.click()")
+        # Both off in the same instant, and then another one on.
+        page.driver.execute_script("for (const input of document.querySelectorAll('#faults input:checked')) input.click(); document.querySelector('#faults input').click()")
+        page.wait("the other fault", lambda: "503" in hub.call("_emulator/faults"))
+        assert len(json.loads(hub.call("_emulator/faults"))) == 1, "they turned each other on again"
+        page.find("#faults label:first-child").click()
         page.wait("no faults", lambda: hub.call("_emulator/faults") == "[]")
-        page.wait("no switches", lambda: page.script("document.querySelectorAll('#faults input:checked').length") == 0)
-        time.sleep(0.5)
-        assert hub.call("_emulator/faults") == "[]", "they turned each other on again"
 
         # A story's end is told although others have taken its place in the list.
         page.driver.execute_script("""const ask = fetch, gate = new Promise(open => window.openGate = open);
@@ -436,6 +435,22 @@ def others():
         hub = Hub(hub.port)
         page.wait("the phone's return", lambda: hub.tags("apple") == ["World", "Science", "Sports"])
         page.wait("the page to say so", lambda: reader.state("apple") == "Subscribed to World, Science, and Sports.")
+        # A demo takes the hub's place, and a hub the demo's.
+        hub.end()
+        demo = subprocess.Popen([subject, "demo", "--port", str(hub.port)], stdout=subprocess.DEVNULL)
+        atexit.register(demo.kill)
+        page.wait("the demo", lambda: page.text("#next-title") == "A fifth phone, in a terminal" and page.find("#dashboard").is_displayed())
+        page.wait("the demo's own phones", lambda: reader.state("apple") == "Subscribed to World and Sports.")
+        page.find("#composer input[value=Politics]").click()
+        page.find("#headline").send_keys("Through Kafka", Keys.ENTER)
+        page.wait("the way", lambda: reader.hint() == "On its way through Kafka.")
+        page.wait("the outcome", lambda: reader.hint() == "Arrived on 1 phone.")
+        demo.send_signal(signal.SIGTERM)
+        demo.wait()
+        hub = Hub(hub.port)
+        page.wait("the hub", lambda: page.text("#next-title") == "Send news to it" and not page.find("#dashboard").is_displayed())
+        page.find("#headline").send_keys("Not through Kafka", Keys.ENTER)
+        page.wait("the outcome", lambda: reader.hint() == "Sent to 0 phones: nobody has asked for Politics.")
         complaints = [entry["message"] for entry in page.driver.get_log("browser")]
         assert all("ERR_" in complaint for complaint in complaints), complaints
     hub.end()

@@ -4,6 +4,7 @@ import contextlib
 import shutil
 
 from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -30,8 +31,10 @@ class Browser:
 
     def wait(self, what, condition):
         """Until the condition holds; tells what the page says when it does not."""
-        WebDriverWait(self.driver, 20, 0.1).until(
-            lambda _: condition(), f"waited for {what}; the page says:\n{self.text('body')}")
+        try:
+            WebDriverWait(self.driver, 20, 0.1).until(lambda _: condition())
+        except TimeoutException:
+            raise AssertionError(f"waited for {what}; the page says:\n{self.text('body')}") from None
 
     def script(self, source, *arguments):
         return self.driver.execute_script(f"return {source}", *arguments)

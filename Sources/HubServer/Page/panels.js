@@ -34,7 +34,7 @@ export function showSends(sends) {
     const time = new Date(send.time).toLocaleTimeString([], { ...clockFormat, second: "2-digit" });
     row.append(
       made("td", "time", time), made("td", "tag", send.category ?? send.tags ?? "everyone"),
-      made("td", "headline", send.headline), made("td", `outcome ${mood}`, text));
+      made("td", "headline", send.headline), Object.assign(made("td", `outcome ${mood}`, text), { title: text }));
     return row;
   }));
 }
