@@ -26,14 +26,24 @@ final class HubStore: Sendable {
     /// Told once that the file cannot be written, and once that it can be again.
     private let report: @Sendable (String) -> Void
 
-    /// Opens the file for this process alone, until the process ends: two hubs would overwrite what the other one holds.
-    /// - Parameter hub: the hub that an older file, which knew only one and not its name, is about.
-    init(
-        path: String, hub: HubName, messagesKept: Int, report: @escaping @Sendable (String) -> Void
-    ) throws(HubServerProblem) {
+    private init(
+        _ database: DatabaseQueue, path: String, messagesKept: Int, report: @escaping @Sendable (String) -> Void
+    ) {
+        self.database = database
         self.messagesKept = messagesKept
         self.path = path
         self.report = report
+    }
+
+    /// Opens the file for this process alone, until the process ends: two hubs would overwrite what the other one holds.
+    /// - Parameter hub: the hub that an older file, which knew only one and not its name, is about.
+    convenience init(
+        path: String, hub: HubName, messagesKept: Int, report: @escaping @Sendable (String) -> Void
+    ) throws(HubServerProblem) {
+        self.init(try Self.open(path, hub), path: path, messagesKept: messagesKept, report: report)
+    }
+
+    private static func open(_ path: String, _ hub: HubName) throws(HubServerProblem) -> DatabaseQueue {
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { database in
@@ -41,7 +51,7 @@ final class HubStore: Sendable {
                 // Killing the process loses nothing; only a power failure could undo the last transactions.
                 try database.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
             }
-            database = try DatabaseQueue(path: path, configuration: configuration)
+            let database = try DatabaseQueue(path: path, configuration: configuration)
             var migrator = DatabaseMigrator()
             migrator.registerMigration("1") { database in
                 try database.execute(
@@ -54,10 +64,11 @@ final class HubStore: Sendable {
                             primaryKey TEXT NOT NULL, secondaryKey TEXT);
                         """)
             }
-            migrator.registerMigration("2") { try Self.nameHubs($0, first: hub) }
+            migrator.registerMigration("2") { try nameHubs($0, first: hub) }
             try migrator.migrate(database)
+            return database
         } catch {
-            throw Self.problem(error, path)
+            throw problem(error, path)
         }
     }
 
