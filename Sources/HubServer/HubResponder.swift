@@ -42,9 +42,8 @@ struct HubResponder: HTTPResponder {
             if let stream = await watch(asked, context) { return stream }
             return await deliver(await inspection.reply(to: asked), context)
         }
-        let isAdmitted = inspection.admits(context.caller(request))
         if !EmulatedNamespace.isAddressed(by: asked),
-            let page = Page.reply(to: asked, inspection, isAdmitted: isAdmitted)
+            let page = Page.reply(to: asked, inspection, isAdmitted: inspection.admits(context.caller(request)))
         {
             return Self.response(page)
         }
@@ -55,7 +54,7 @@ struct HubResponder: HTTPResponder {
     private func body(
         of request: Request, _ asked: HubHTTPRequest, _ context: ConnectionContext
     ) async throws -> [UInt8] {
-        if ServedHub.isStorage(asked.target) {
+        if EmulatedNamespace.isStorage(asked.target) {
             let lengthMax = hub.bodyLengthMax(of: asked)
             return try await uploads.collect(request.body, upTo: lengthMax, on: context.channel)
         }

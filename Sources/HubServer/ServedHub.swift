@@ -50,7 +50,9 @@ final class ServedHub: Sendable {
     }
 
     private func answer(_ request: HubHTTPRequest, at now: HubTime) -> HubHTTPResponse {
-        let isStored = !["GET", "HEAD"].contains(request.method) && !Self.isStorage(request.target)
+        // Blobs are not stored.
+        let isStored =
+            !["GET", "HEAD"].contains(request.method) && !EmulatedNamespace.isStorage(request.target)
         // Refused before it is carried out: its client repeats it, and every time would count.
         if isStored, let problem = store?.retry() { return unstored(request, problem) }
         let (response, hasChanges, hasWork) = hubs.withLock { hubs in
@@ -65,9 +67,6 @@ final class ServedHub: Sendable {
         wake.yield()
         return isStored ? unstored(request, problem) : response
     }
-
-    /// Below this path lie blobs, which are not stored.
-    static func isStorage(_ target: String) -> Bool { target.hasPrefix("/_storage/") }
 
     /// - Returns: true when there are any.
     private func keepChanges(of hubs: inout EmulatedNamespace) -> Bool {

@@ -7,6 +7,9 @@ extension EmulatedNamespace {
     /// The container that clients put import files in, and jobs their output. It is always there.
     static let jobsContainer = "jobs"
 
+    /// True for a request for a blob or a container.
+    public static func isStorage(_ target: String) -> Bool { StorageAddress.isMeant(by: target) }
+
     /// The most bytes of a body that `handle` takes for this request: a blob's for an upload that may be made.
     public func bodyLengthMax(of request: HubHTTPRequest, at now: HubTime) -> Int {
         guard request.method == "PUT", let address = RequestTarget(request.target).flatMap(StorageAddress.init),

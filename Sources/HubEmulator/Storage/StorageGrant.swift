@@ -53,7 +53,10 @@ struct StorageAddress: Sendable {
 
     /// True for a path below `/_storage`, even when the rest of the address cannot be read.
     static func isMeant(by target: String) -> Bool {
-        target.prefix { $0 != "?" }.split(separator: "/").first == StorageGrant.root[...]
+        let path = target.utf8.drop { $0 == UInt8(ascii: "/") }
+        guard path.starts(with: StorageGrant.root.utf8) else { return false }
+        let next = path.dropFirst(StorageGrant.root.utf8.count).first
+        return next == nil || next == UInt8(ascii: "/") || next == UInt8(ascii: "?")
     }
 
     /// `nil` for any other path.

@@ -10,11 +10,13 @@ enum Page {
 
     /// - Parameter isAdmitted: the caller may see the hub's key.
     /// - Returns: `nil` for a request that is not for the page.
-    static func reply(to request: HubHTTPRequest, _ inspection: Inspection, isAdmitted: Bool) -> HubHTTPResponse? {
+    static func reply(
+        to request: HubHTTPRequest, _ inspection: Inspection, isAdmitted: @autoclosure () -> Bool
+    ) -> HubHTTPResponse? {
         guard ["GET", "HEAD"].contains(request.method) else { return nil }
         let (type, bytes): (String, [UInt8])
         switch request.target.prefix(while: { $0 != "?" }) {
-        case "/": (type, bytes) = (html, document(for: request, inspection, isAdmitted: isAdmitted))
+        case "/": (type, bytes) = (html, document(for: request, inspection, isAdmitted: isAdmitted()))
         case "/page.css": (type, bytes) = (style, PackageResources.page_css)
         case "/phones.css": (type, bytes) = (style, PackageResources.phones_css)
         case "/page.js": (type, bytes) = (script, PackageResources.page_js)
