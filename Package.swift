@@ -53,6 +53,8 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+        // glibc's converters for the encodings of old feeds.
+        .systemLibrary(name: "CIconv"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         // simdjson, because decoding is on the hot path: Foundation's decoder alone costs more than a whole event may.
@@ -71,6 +73,14 @@ let package = Package(
             ], swiftSettings: strict),
         .target(
             name: "KafkaIO", dependencies: ["ByteText", "CRdkafka", "KafkaModel", "NewsModel"], swiftSettings: strict),
+        .target(
+            name: "Feeds", dependencies: ["ByteText", "CIconv", "NewsModel", crypto], swiftSettings: strict),
+        .target(
+            name: "FeedIO",
+            dependencies: [
+                "ByteText", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", logging, nioCore, nioHTTP1,
+                nioPosix, nioSSL, .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+            ], swiftSettings: strict),
         .target(
             name: "HubIO",
             dependencies: [
@@ -108,7 +118,7 @@ let package = Package(
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(
             name: "Simulation",
-            dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", heap],
+            dependencies: ["ByteText", "Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", heap],
             swiftSettings: strict),
         .target(name: "BreakingNews", dependencies: ["NotificationHub"], swiftSettings: strict),
         .target(
@@ -123,14 +133,15 @@ let package = Package(
         .target(
             name: "NewswireSettings",
             dependencies: [
-                "ByteText", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing",
-                "PublishEngine", "PublisherService", "StatusServer", "Yams", logging,
+                "ByteText", "FeedIO", "Feeds", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
+                "OTLPTracing", "PublishEngine", "PublisherService", "StatusServer", "Yams", logging,
             ], swiftSettings: strict),
         // The commands as a library, so that tests can use them.
         .target(
             name: "NewswireCommands",
             dependencies: [
-                "BreakingNews", "ByteText", "CZlib", "CZstd", "HTTPServing", "HubIO", "HubServer", "KafkaIO",
+                "BreakingNews", "ByteText", "CZlib", "CZstd", "FeedIO", "Feeds", "HTTPServing", "HubIO", "HubServer",
+                "KafkaIO",
                 "KafkaModel", "NewsModel", "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine",
                 "PublisherService", "Simulation", "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, nioCore, nioHTTP1,
@@ -181,6 +192,18 @@ let package = Package(
         .testTarget(
             name: "KafkaIOTests", dependencies: ["ByteText", "KafkaIO", "KafkaModel", "NewsModel"],
             swiftSettings: strict),
+        .testTarget(
+            name: "FeedsTests", dependencies: ["ByteText", "Feeds", "NewsModel"], swiftSettings: strict),
+        // Corpora of real feeds, and what other readers make of them.
+        .testTarget(
+            name: "FeedOracleTests", dependencies: ["ByteText", "Feeds", "NewsModel", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FeedIOTests",
+            dependencies: [
+                "ByteText", "FeedIO", "Feeds", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport", logging, nioCore,
+                nioHTTP1, nioPosix, nioSSL,
+            ], swiftSettings: strict),
         .testTarget(
             name: "HubIOTests",
             dependencies: ["ByteText", "HubIO", "NewsModel", "NotificationHub", nioCore, nioPosix, nioSSL],

@@ -61,7 +61,7 @@ struct ArchitectureTests {
     }
 
     @Test func `the table is sorted: nothing uses what stands below it`() {
-        var above: Set<String> = ["CSimdjson", "CRdkafka", "CAllocator"]
+        var above: Set<String> = ["CSimdjson", "CRdkafka", "CIconv", "CAllocator"]
         for module in modules {
             #expect((module.uses ?? []).isSubset(of: above), "\(module.name)")
             above.insert(module.name)
@@ -69,7 +69,7 @@ struct ArchitectureTests {
     }
 
     @Test func `imports stay within the table`() throws {
-        let ours = Set(modules.map(\.name)).union(["CSimdjson", "CRdkafka", "CAllocator"])
+        let ours = Set(modules.map(\.name)).union(["CSimdjson", "CRdkafka", "CIconv", "CAllocator"])
         for module in modules {
             for file in try Self.swiftFiles(in: Self.sources.appending(path: module.name)) {
                 for imported in try Self.imports(of: file) {

@@ -1,0 +1,58 @@
+/// Reads any feed document. Pure: the same bytes give the same document.
+public enum FeedReader {
+    /// Detects the format from the content, never from its declared type alone.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole document, decompressed; at most `FeedLimits.document` are read.
+    ///   - source: where the bytes came from.
+    /// - Throws: the reason why this is not a feed, with what to do about it. No input makes it trap.
+    public static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
+        throw NotAFeed(.unknown, "not written yet")
+    }
+}
+
+/// Where a document came from, as far as its reading depends on it.
+public struct DocumentSource: Sendable, Hashable {
+    /// The address after redirects; relative links are resolved against it.
+    public var address: String
+    /// The `charset` of Content-Type.
+    public var charset: String?
+    /// The `Content-Location` header.
+    public var contentLocation: String?
+    /// Minutes east of UTC for dates without a zone, from the feed's `zone:` setting.
+    public var zoneMinutes: Int
+
+    public init(
+        address: String, charset: String? = nil, contentLocation: String? = nil, zoneMinutes: Int = 0
+    ) {
+        self.address = address
+        self.charset = charset
+        self.contentLocation = contentLocation
+        self.zoneMinutes = zoneMinutes
+    }
+}
+
+/// Why a document is not a feed.
+public struct NotAFeed: Error, Sendable, Hashable {
+    public var reason: Reason
+    /// One sentence; names what was found and what to do. Never carries the document's text.
+    public var detail: String
+
+    public init(_ reason: Reason, _ detail: String) {
+        self.reason = reason
+        self.detail = detail
+    }
+
+    /// The raw value is a stable code.
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
+        case empty
+        /// A web page; `detail` has the addresses of the feeds that it names.
+        case webPage = "web-page"
+        /// A format that is known by name only.
+        case unsupported
+        case tooLarge = "too-large"
+        /// Begins like a feed but cannot be read on.
+        case broken
+        case unknown
+    }
+}

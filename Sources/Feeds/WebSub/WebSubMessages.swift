@@ -1,0 +1,41 @@
+/// What a WebSub hub sends to a callback.
+public struct WebSubCall: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
+        /// A GET: the hub verifies a subscription or says that it is denied. The query's parameters, decoded.
+        case verification([String: String])
+        /// A POST: new content. Header names in lower case; at most 3 MiB.
+        case delivery(headers: [HeaderField], body: [UInt8])
+    }
+
+    /// The last part of the callback's path, which names the subscription.
+    public var path: String
+    public var kind: Kind
+
+    public init(path: String, kind: Kind) {
+        self.path = path
+        self.kind = kind
+    }
+}
+
+/// The answer to a call of the hub; always `text/plain` with `nosniff`.
+public struct WebSubAnswer: Sendable, Hashable {
+    public var status: Int
+    public var body: String
+
+    public init(status: Int, body: String = "") {
+        self.status = status
+        self.body = body
+    }
+}
+
+/// A form to post to a hub. Redirects 307 and 308 are followed with the same form.
+public struct WebSubRequest: Sendable, Hashable {
+    public var url: String
+    /// `application/x-www-form-urlencoded`.
+    public var form: [HeaderField]
+
+    public init(url: String, form: [HeaderField]) {
+        self.url = url
+        self.form = form
+    }
+}
