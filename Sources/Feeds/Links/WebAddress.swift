@@ -107,6 +107,12 @@ public struct WebAddress: Sendable, Hashable {
         return base.map { $0.resolve(text) } ?? WebAddress(text)
     }
 
+    /// The same for one base, as text.
+    /// - Parameter base: an absolute address; with any other, only an absolute reference is resolved.
+    public static func resolve(_ text: some StringProtocol, base: String) -> String? {
+        resolve(text, against: [base])?.text
+    }
+
     /// RFC 3986 §5.2.4, segment by segment.
     private static func withoutDotSegments(_ path: String) -> String {
         guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
