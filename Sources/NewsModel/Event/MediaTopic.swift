@@ -21,7 +21,7 @@ package enum MediaTopic {
     }
 
     /// `http(s)://cv.iptc.org/newscodes/mediatopic/` or `…/subjectcode/`, also as the `scheme` of a bare code.
-    static func isNewsCodesAddress(_ text: some BidirectionalCollection<UInt8>) -> Bool {
+    package static func isNewsCodesAddress(_ text: some BidirectionalCollection<UInt8>) -> Bool {
         let address = text.dropLast(text.last == UInt8(ascii: "/") ? 1 : 0)
         return ["http://cv.iptc.org/newscodes/", "https://cv.iptc.org/newscodes/"].contains { start in
             ["mediatopic", "subjectcode"].contains { address.elementsEqual((start + $0).utf8) }
