@@ -95,7 +95,7 @@ enum NITF {
     }
 
     private static func text(_ element: MarkupElement, limit: Int) -> String? {
-        PlainText.ofHTML(Array(element.source), limit: limit)
+        PlainText.ofHTML(element.source, limit: limit)
     }
 
     /// Eight digits are IPTC's, unless another provider is named; key words are the publisher's own.

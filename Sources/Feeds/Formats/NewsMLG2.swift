@@ -3,15 +3,18 @@ import NewsModel
 
 /// NewsML-G2: a `newsMessage` or a bare item.
 enum NewsMLG2 {
+    /// Some senders leave their namespace out.
+    static let namespaces: MarkupNamespace = [.newsML, .none]
+
     static func read(_ root: MarkupElement, from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
         var document = FeedDocument(format: .newsMLG2)
         var items = [root]
         var message = Message()
-        if root.isNamed("newsMessage", in: .newsML) {
-            let header = root.first("header", in: .newsML)
-            message.priority = header?.first("priority", in: .newsML).flatMap { urgency($0.text) }
-            message.sent = header?.first("sent", in: .newsML)?.text
-            items = root.all("itemSet", in: .newsML).flatMap { Array($0.children) }
+        if root.isNamed("newsMessage", in: namespaces) {
+            let header = root.first("header", in: namespaces)
+            message.priority = header?.first("priority", in: namespaces).flatMap { urgency($0.text) }
+            message.sent = header?.first("sent", in: namespaces)?.text
+            items = root.all("itemSet", in: namespaces).flatMap { Array($0.children) }
         }
         document.language = root["lang", in: .xml].flatMap(\.nonBlank)
         for item in items {
@@ -19,7 +22,7 @@ enum NewsMLG2 {
                 document.entriesLeftOut += 1
                 continue
             }
-            if item.isNamed("newsItem", in: .newsML) || item.isNamed("packageItem", in: .newsML) {
+            if item.isNamed("newsItem", in: namespaces) || item.isNamed("packageItem", in: namespaces) {
                 var reader = NewsMLG2Item(item, message, zoneMinutes: source.zoneMinutes)
                 document.entries.append(reader.read())
                 document.unreadableDates += reader.unreadableDates
@@ -48,7 +51,7 @@ enum NewsMLG2 {
             ("planningItem", "a planningItem announces coverage that does not exist yet; it is not news"),
             ("catalogItem", "a catalogItem lists vocabularies; it is not news"),
         ]
-        return kinds.first { item.isNamed($0.name, in: .newsML) }?.reason
+        return kinds.first { item.isNamed($0.name, in: namespaces) }?.reason
             ?? "the item is of a kind that NewsML-G2 does not have; newsItem and packageItem are read"
     }
 }

@@ -13,8 +13,8 @@ struct NewsMLG2Item {
 
     init(_ item: MarkupElement, _ message: NewsMLG2.Message, zoneMinutes: Int) {
         self.item = item
-        itemMeta = item.first("itemMeta", in: .newsML)
-        contentMeta = item.first("contentMeta", in: .newsML)
+        itemMeta = item.first("itemMeta", in: NewsMLG2.namespaces)
+        contentMeta = item.first("contentMeta", in: NewsMLG2.namespaces)
         self.message = message
         self.zoneMinutes = zoneMinutes
     }
@@ -40,7 +40,7 @@ struct NewsMLG2Item {
             guard let code = Code(signal, alias: "sig")?.name, !entry.signals.contains(code) else { continue }
             entry.signals.append(code)
         }
-        let notes = all("edNote", in: itemMeta).compactMap { block($0, limit: EventLimits.summary) }
+        let notes = all("edNote", in: itemMeta).compactMap { plain($0, limit: EventLimits.summary) }
         entry.editorialNote = notes.isEmpty ? nil : notes.joined(separator: " ")
         return entry
     }
@@ -97,11 +97,11 @@ struct NewsMLG2Item {
     private func headline(in language: String?) -> String? {
         let limit = EventLimits.headline
         let candidates = all("headline", in: contentMeta).filter { !$0.isEmpty }
-        if let best = best(of: candidates, roles: ["main"], language), let text = label(best, limit: limit) {
+        if let best = best(of: candidates, roles: ["main"], language), let text = plain(best, limit: limit) {
             return text
         }
         for (name, meta) in [("title" as StaticString, itemMeta), ("slugline", contentMeta)] {
-            if let text = first(name, in: meta).flatMap({ label($0, limit: limit) }) { return text }
+            if let text = first(name, in: meta).flatMap({ plain($0, limit: limit) }) { return text }
         }
         return nil
     }
@@ -109,7 +109,7 @@ struct NewsMLG2Item {
     private func summary(in language: String?) -> String? {
         let candidates = all("description", in: contentMeta).filter { !$0.isEmpty }
         return best(of: candidates, roles: ["summary", "abstract"], language)
-            .flatMap { block($0, limit: EventLimits.summary) }
+            .flatMap { plain($0, limit: EventLimits.summary) }
     }
 
     /// By role first: the wanted ones, none, any other; then by language; then by place.
@@ -127,17 +127,13 @@ struct NewsMLG2Item {
         return elements.enumerated().min { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }?.element
     }
 
-    /// A label is one line of plain text, its few inline elements without meaning for us.
-    private func label(_ element: MarkupElement, limit: Int) -> String? { PlainText.ofText(element.text, limit: limit) }
-
-    /// A block may have line breaks, which separate words.
-    private func block(_ element: MarkupElement, limit: Int) -> String? {
-        guard element.children.first(where: { _ in true }) != nil else { return label(element, limit: limit) }
-        return PlainText.ofHTML(Array(element.source), limit: limit)
+    /// What is escaped in XML is text here, and not markup once more; inline elements have no meaning for us.
+    private func plain(_ element: MarkupElement, limit: Int) -> String? {
+        PlainText.ofHTML(element.source, limit: limit)
     }
 
     private func name(_ element: MarkupElement) -> String? {
-        element.first("name", in: .newsML).flatMap { label($0, limit: EventLimits.category) }
+        element.first("name", in: NewsMLG2.namespaces).flatMap { plain($0, limit: EventLimits.category) }
     }
 
     // MARK: - Subjects and pictures
@@ -158,7 +154,8 @@ struct NewsMLG2Item {
 
     /// The widest picture up to 1,200 pixels, which fills a phone's notification; else the narrowest.
     private var image: String? {
-        let remote = item.first("contentSet", in: .newsML)?.all("remoteContent", in: .newsML) ?? []
+        let remote =
+            item.first("contentSet", in: NewsMLG2.namespaces)?.all("remoteContent", in: NewsMLG2.namespaces) ?? []
         let pictures = remote.filter { $0["contenttype"]?.hasPrefixIgnoringASCIICase("image/") ?? false }
         let scored = (pictures + all("icon", in: contentMeta)).prefix(100).compactMap { element in
             element["href"].flatMap { WebAddress($0)?.text }
@@ -172,15 +169,15 @@ struct NewsMLG2Item {
     // MARK: - Elements
 
     private func first(_ name: StaticString, in parent: MarkupElement?) -> MarkupElement? {
-        parent?.first(name, in: .newsML)
+        parent?.first(name, in: NewsMLG2.namespaces)
     }
 
     private func all(_ name: StaticString, in parent: MarkupElement?) -> [MarkupElement] {
-        parent?.all(name, in: .newsML) ?? []
+        parent?.all(name, in: NewsMLG2.namespaces) ?? []
     }
 
     private func text(_ name: StaticString, in parent: MarkupElement?) -> String? {
-        first(name, in: parent).flatMap { label($0, limit: EventLimits.category) }
+        first(name, in: parent).flatMap { plain($0, limit: EventLimits.category) }
     }
 }
 

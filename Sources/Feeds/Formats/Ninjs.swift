@@ -26,6 +26,9 @@ enum Ninjs {
                     SkippedItem(id: error.eventID, "the item cannot be read: \(error.reason.rawValue)"))
             }
         }
+        guard document.entries.count + document.skipped.count > 0 else {
+            throw NotAFeed(.unknown, "The JSON text is not a feed: it has no object in it")
+        }
         return document
     }
 }
