@@ -80,7 +80,7 @@ extension DateReader {
                 tokens.advance()
                 guard case .number? = tokens.peek() else { continue }
                 guard let minutes = offset() else { return false }
-                zone = zone ?? (isEast ? minutes : -minutes)
+                zone = isEast ? minutes : -minutes
             case .number(let number, let digits):
                 tokens.advance()
                 if year == nil, digits == 4 {
