@@ -10,7 +10,8 @@ extension FeedEntry {
             if !subjects.contains(subject), subjects.count < EventLimits.categories { subjects.append(subject) }
             return
         }
-        let term = Term(name, label: label.flatMap { PlainText.ofText($0, limit: EventLimits.category) }, scheme: scheme)
+        let term = Term(
+            name, label: label.flatMap { PlainText.ofText($0, limit: EventLimits.category) }, scheme: scheme)
         if !categories.contains(term), categories.count < EventLimits.categories { categories.append(term) }
     }
 

@@ -10,11 +10,15 @@ enum JSONDocument {
         let parser = JSONParser(sizeMax: bytes.count)
         defer { withExtendedLifetime(parser) {} }
         let object: JSONObject
-        do { object = try bytes.withUnsafeBufferPointer { (buffer) throws(Undecodable) in try parser.object(in: buffer) } } catch {
+        do {
+            object = try bytes.withUnsafeBufferPointer { (buffer) throws(Undecodable) in try parser.object(in: buffer) }
+        } catch {
             throw NotAFeed(.broken, "The document begins like JSON but is not: \(error.reason.rawValue)")
         }
         let version = object["version"]?.text ?? ""
-        let isJSONFeed = ["https://jsonfeed.org/version/", "http://jsonfeed.org/version/"].contains { version.hasPrefix($0) }
+        let isJSONFeed = ["https://jsonfeed.org/version/", "http://jsonfeed.org/version/"].contains {
+            version.hasPrefix($0)
+        }
         if isJSONFeed || object["items"]?.array != nil {
             return JSONFeed.read(object, isOld: version.hasSuffix("/1"), from: source)
         }
