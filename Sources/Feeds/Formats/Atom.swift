@@ -37,7 +37,7 @@ enum Atom {
                     add(child, to: &document, &parts)
                 }
                 addEntries(of: child, to: &document, &parts)
-            } else if child.isNamed("deleted-entry", in: .tombstones), let id = child["ref"]?.nonEmpty {
+            } else if child.isNamed("deleted-entry", in: .tombstones), let id = parts.identifier(child["ref"]) {
                 guard document.entries.count < FeedLimits.entriesRead else {
                     document.entriesLeftOut += 1
                     continue

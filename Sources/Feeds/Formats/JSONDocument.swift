@@ -7,7 +7,7 @@ enum JSONDocument {
     static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
         // One ninjs item, or an array of them, which its own reader takes apart.
         if bytes.first(where: { !$0.isMarkupBlank }) == UInt8(ascii: "[") { return try Ninjs.read(bytes, from: source) }
-        let parser = JSONParser(sizeMax: bytes.count)
+        let parser = JSONParser(sizeMax: max(bytes.count, FeedLimits.document))
         defer { withExtendedLifetime(parser) {} }
         let object: JSONObject
         do {

@@ -51,7 +51,8 @@ enum RSS {
         let guid = item.first("guid", in: .rss)
         var entry = FeedEntry()
         entry.id =
-            parts.identifier(guid) ?? item["about", in: .rdf]?.nonEmpty ?? parts.identifier(item.first("id", in: .atom))
+            parts.identifier(guid) ?? parts.identifier(item["about", in: .rdf])
+            ?? parts.identifier(item.first("id", in: .atom))
         entry.summary =
             parts.text(
                 item.first("description", in: .rss), item.first("summary", in: .atom), limit: EventLimits.summary)

@@ -54,7 +54,12 @@ enum DocumentText {
                 byte >= 0xF0 && byte < 0xF5 ? 3 : byte >= 0xE0 && byte < 0xF0 ? 2 : byte >= 0xC2 && byte < 0xE0 ? 1 : 0
             var seen = 0
             while seen < wanted, at < bytes.count, bytes[at] & 0xC0 == 0x80 { (seen, at) = (seen + 1, at + 1) }
-            if wanted > 0, seen == wanted || at == bytes.count { good += 1 } else { bad += 1 }
+            if wanted > 0, seen == wanted {
+                good += 1
+            } else if wanted == 0 || at < bytes.count {
+                // A character that the end cuts off says nothing.
+                bad += 1
+            }
         }
         return good > bad
     }
