@@ -58,7 +58,7 @@ struct NewsFuzzTests {
                 }
             }.min() ?? .zero
         }
-        // Were it quadratic, eight times the items would take 64 times as long.
-        #expect(try seconds(1_600) < seconds(200) * 24)
+        // Were it quadratic, sixteen times the items would take 256 times as long.
+        #expect(try seconds(1_600) < seconds(100) * 100)
     }
 }
