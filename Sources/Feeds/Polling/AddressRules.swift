@@ -6,7 +6,7 @@ public struct AddressRules: Sendable, Hashable {
     /// Ports that may be connected to, next to that of the configured address.
     public static let usualPorts: Set<Int> = [80, 443, 8080, 8443]
 
-    private let configured: WebAddress
+    private let configured: FetchAddress
     private let ports: Set<Int>
     private let allowPrivate: [String]
 
@@ -15,7 +15,7 @@ public struct AddressRules: Sendable, Hashable {
     ///     its port then counts no more than that of a redirect.
     ///   - allowPrivate: names of hosts, or literal addresses, that may be at private addresses.
     public init(
-        configured: WebAddress, isTrusted: Bool = true, allowPrivate: [String], ports: Set<Int> = Self.usualPorts
+        configured: FetchAddress, isTrusted: Bool = true, allowPrivate: [String], ports: Set<Int> = Self.usualPorts
     ) {
         self.configured = configured
         self.ports = isTrusted ? ports.union([configured.port]) : ports
@@ -29,7 +29,7 @@ public struct AddressRules: Sendable, Hashable {
     /// To be asked before each hop.
     /// - Parameter previous: the address that redirected here; `nil` for the first.
     /// - Returns: why it may not be fetched; `nil` when it may, as far as its text tells.
-    public func refusal(of address: WebAddress, after previous: WebAddress?) -> FetchFailure? {
+    public func refusal(of address: FetchAddress, after previous: FetchAddress?) -> FetchFailure? {
         if let previous, previous.isSecure, !address.isSecure {
             return FetchFailure(.downgrade, "redirected from https to http, which is not followed")
         }
@@ -51,5 +51,8 @@ public struct AddressRules: Sendable, Hashable {
     }
 
     /// Whether the feed's own headers may be sent there: to where they were configured for, and to nobody else.
-    public func sendsHeaders(to address: WebAddress) -> Bool { address.isSameOrigin(as: configured) }
+    public func sendsHeaders(to address: FetchAddress) -> Bool {
+        let isUpgrade = !configured.isSecure && configured.port == 80 && address.isSecure && address.port == 443
+        return address.host == configured.host && (isUpgrade || address.isSameOrigin(as: configured))
+    }
 }

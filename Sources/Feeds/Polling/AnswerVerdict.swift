@@ -72,7 +72,7 @@ public enum AnswerVerdict: Sendable, Hashable {
         case (410, _): self = .gone
         case (429, _), (503, _):
             let trouble = headers.isBotWall ? Trouble.botWall(answer.status) : .status(answer.status)
-            let host = (try? WebAddress(answer.finalURL))?.host ?? ""
+            let host = (try? FetchAddress(answer.finalURL))?.host ?? ""
             if let told = headers.retryAfter {
                 self = .wait(min(max(told, Self.waitMin), Self.waitMax), host: host, trouble)
             } else if answer.status == 429 {

@@ -50,7 +50,7 @@ struct AddressRulesTests {
     private func rules(
         _ configured: String = "https://news.example:9000/feed", isTrusted: Bool = true, _ allow: [String] = []
     ) throws -> AddressRules {
-        AddressRules(configured: try WebAddress(configured), isTrusted: isTrusted, allowPrivate: allow)
+        AddressRules(configured: try FetchAddress(configured), isTrusted: isTrusted, allowPrivate: allow)
     }
 
     @Test(
@@ -63,22 +63,22 @@ struct AddressRulesTests {
     func `a redirect may lead to usual ports and the configured one, and never out of TLS`(
         text: String, reason: FetchFailure.Reason?
     ) throws {
-        let configured = try WebAddress("https://news.example:9000/feed")
-        #expect(try rules().refusal(of: WebAddress(text), after: configured)?.reason == reason)
+        let configured = try FetchAddress("https://news.example:9000/feed")
+        #expect(try rules().refusal(of: FetchAddress(text), after: configured)?.reason == reason)
     }
 
     @Test func `the configured address may be at its port, a hub's may not`() throws {
         let text = "http://news.example:9000/"
-        #expect(try rules(text).refusal(of: WebAddress(text), after: nil) == nil)
+        #expect(try rules(text).refusal(of: FetchAddress(text), after: nil) == nil)
         #expect(
-            try rules(text, isTrusted: false).refusal(of: WebAddress(text), after: nil)?.reason == .forbiddenAddress)
+            try rules(text, isTrusted: false).refusal(of: FetchAddress(text), after: nil)?.reason == .forbiddenAddress)
     }
 
     @Test func `TLS may be entered and http left alone`() throws {
-        let configured = try WebAddress("http://news.example/")
+        let configured = try FetchAddress("http://news.example/")
         let rules = AddressRules(configured: configured, allowPrivate: [])
-        #expect(try rules.refusal(of: WebAddress("https://b.example/"), after: configured) == nil)
-        #expect(try rules.refusal(of: WebAddress("http://b.example/"), after: configured) == nil)
+        #expect(try rules.refusal(of: FetchAddress("https://b.example/"), after: configured) == nil)
+        #expect(try rules.refusal(of: FetchAddress("http://b.example/"), after: configured) == nil)
     }
 
     @Test func `private addresses are for hosts that the configuration names`() throws {
@@ -93,9 +93,12 @@ struct AddressRulesTests {
 
     @Test func `the feed's headers stay with the origin they were written for`() throws {
         let rules = try rules("https://news.example/feed")
-        #expect(try rules.sendsHeaders(to: WebAddress("https://news.example:443/other")))
+        #expect(try rules.sendsHeaders(to: FetchAddress("https://news.example:443/other")))
         for other in ["https://www.news.example/", "http://news.example/", "https://news.example:8443/"] {
-            #expect(try !rules.sendsHeaders(to: WebAddress(other)))
+            #expect(try !rules.sendsHeaders(to: FetchAddress(other)))
         }
+        let plain = try self.rules("http://news.example/feed")
+        #expect(try plain.sendsHeaders(to: FetchAddress("https://news.example/feed")))
+        #expect(try !plain.sendsHeaders(to: FetchAddress("https://news.example:8443/feed")))
     }
 }

@@ -1,16 +1,16 @@
 import Feeds
 import Testing
 
-private func address(_ text: String) -> WebAddress? { try? WebAddress(text) }
+private func address(_ text: String) -> FetchAddress? { try? FetchAddress(text) }
 
-private func reason(_ body: () throws(FetchFailure) -> WebAddress) -> FetchFailure.Reason? {
+private func reason(_ body: () throws(FetchFailure) -> FetchAddress) -> FetchFailure.Reason? {
     do {
         _ = try body()
         return nil
     } catch { return error.reason }
 }
 
-struct WebAddressTests {
+struct FetchAddressTests {
     @Test(
         arguments: [
             ("https://news.example/feed", "https://news.example/feed"),
@@ -43,12 +43,12 @@ struct WebAddressTests {
             ("http://a.example@evil.example/", .forbiddenAddress),
         ] as [(String, FetchFailure.Reason)])
     func `what two programs could understand differently is refused`(text: String, expected: FetchFailure.Reason) {
-        #expect(reason { () throws(FetchFailure) in try WebAddress(text) } == expected)
+        #expect(reason { () throws(FetchFailure) in try FetchAddress(text) } == expected)
     }
 
     @Test func `an error does not repeat the address`() {
         do throws(FetchFailure) {
-            _ = try WebAddress("https://name:word@a.example/")
+            _ = try FetchAddress("https://name:word@a.example/")
         } catch { #expect(!error.detail.contains("word@") && error.detail.contains("Authorization")) }
     }
 
@@ -65,7 +65,7 @@ struct WebAddressTests {
             ("mailto:x", nil), ("//", nil), ("https:x", nil),
         ] as [(String, String?)])
     func `a redirect is resolved at the address that sent it`(reference: String, whole: String?) throws {
-        let base = try WebAddress("https://a.example:444/d/e?q=/z/")
+        let base = try FetchAddress("https://a.example:444/d/e?q=/z/")
         #expect((try? base.resolving(reference))?.text == whole)
     }
 }

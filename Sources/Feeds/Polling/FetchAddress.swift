@@ -2,7 +2,7 @@ import ByteText
 
 /// An absolute http or https address, taken apart for the one who connects to it. Strict where machines disagree about what
 /// an address means (user info, backslashes, control characters), since such disagreement is how checks are evaded.
-public struct WebAddress: Sendable, Hashable {
+public struct FetchAddress: Sendable, Hashable {
     public var isSecure: Bool
     /// Lower case, without brackets and without a dot at its end.
     public var host: String
@@ -47,7 +47,7 @@ public struct WebAddress: Sendable, Hashable {
     }
 
     /// The same scheme, host and port: credentials for the one are meant for the other.
-    public func isSameOrigin(as other: WebAddress) -> Bool {
+    public func isSameOrigin(as other: FetchAddress) -> Bool {
         isSecure == other.isSecure && host == other.host && port == other.port
     }
 
@@ -113,21 +113,21 @@ public struct WebAddress: Sendable, Hashable {
     }
 }
 
-extension WebAddress {
+extension FetchAddress {
     /// Where a `Location` header at this address leads to. RFC 3986 §5.2.
     ///
     /// - Throws: why nothing may be fetched there.
-    public func resolving(_ reference: some StringProtocol) throws(FetchFailure) -> WebAddress {
+    public func resolving(_ reference: some StringProtocol) throws(FetchFailure) -> FetchAddress {
         let reference = reference.trimmed
         let origin = (isSecure ? "https://" : "http://") + authority
-        if Self.scheme(of: reference) != nil { return try WebAddress(reference) }
-        if reference.hasPrefix("//") { return try WebAddress((isSecure ? "https:" : "http:") + reference) }
-        if reference.hasPrefix("/") { return try WebAddress(origin + Self.withoutDots(reference)) }
+        if Self.scheme(of: reference) != nil { return try FetchAddress(reference) }
+        if reference.hasPrefix("//") { return try FetchAddress((isSecure ? "https:" : "http:") + reference) }
+        if reference.hasPrefix("/") { return try FetchAddress(origin + Self.withoutDots(reference)) }
         if reference.isEmpty || reference.hasPrefix("#") { return self }
         let path = target.prefix { $0 != "?" }
-        if reference.hasPrefix("?") { return try WebAddress(origin + path + reference) }
+        if reference.hasPrefix("?") { return try FetchAddress(origin + path + reference) }
         let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
-        return try WebAddress(origin + Self.withoutDots(folder + reference))
+        return try FetchAddress(origin + Self.withoutDots(folder + reference))
     }
 
     /// Resolves `.` and `..` in the path. RFC 3986 §5.2.4.
