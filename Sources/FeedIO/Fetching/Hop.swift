@@ -20,7 +20,7 @@ final class Hop: ChannelInboundHandler {
     private enum State {
         case connecting
         case awaitingHead(informational: Int)
-        case receiving(HTTPResponseHead, ByteBuffer)
+        case receiving(HTTPResponseHead)
         case over
     }
 
@@ -30,6 +30,8 @@ final class Hop: ChannelInboundHandler {
     private let report: (Event) -> Void
     private let meter: ByteMeter
     private var state = State.connecting
+    /// Beside the state, so that it grows in place.
+    private var body = ByteBuffer()
     private var channel: (any Channel)?
 
     /// Informational answers before the real one.
@@ -89,12 +91,12 @@ final class Hop: ChannelInboundHandler {
 
     /// The answer to `Event.head`: the body is wanted.
     func receiveBody() {
-        guard case .receiving(let head, _) = state else { return }
+        guard case .receiving(let head) = state else { return }
         if let length = head.headers.first(name: "content-length"), Int(length) ?? .max > limits.body {
             return fail(.bodyTooLarge(limits.body))
         }
         // Twice, for the frames of a chunked body; `channelRead` counts the body itself.
-        meter.left = limits.body.multipliedReportingOverflow(by: 2).partialValue
+        meter.left = limits.body * 2
     }
 
     /// Closes at once: skips TLS close_notify, which would wait for a dead peer.
@@ -127,15 +129,12 @@ final class Hop: ChannelInboundHandler {
             if informational >= Self.informationalMax {
                 fail(FetchFailure(.protocolError, "the publisher sends informational answers (1xx) without end"))
             }
-        case (.body(var part), .receiving(let head, var body)):
+        case (.body(var part), .receiving):
             guard part.readableBytes <= limits.body - body.readableBytes else {
                 return fail(.bodyTooLarge(limits.body))
             }
-            // Or the body would be copied: the state holds it too.
-            state = .over
             body.writeBuffer(&part)
-            state = .receiving(head, body)
-        case (.end, .receiving(let head, let body)):
+        case (.end, .receiving(let head)):
             abort()
             report(.body(head, body))
         default: break
@@ -143,7 +142,7 @@ final class Hop: ChannelInboundHandler {
     }
 
     private func take(_ head: HTTPResponseHead) {
-        state = .receiving(head, ByteBuffer())
+        state = .receiving(head)
         report(.head(head))
     }
 
@@ -171,6 +170,9 @@ final class ByteMeter: ChannelInboundHandler {
         // A body may follow the head in the same read, before anybody could say that it is wanted.
         context.fireChannelRead(data)
         left -= bytes
-        if left < 0 { context.fireErrorCaught(FetchFailure(.tooLarge, "the head of the answer is too long")) }
+        if left < 0 {
+            context.fireErrorCaught(
+                FetchFailure(.tooLarge, "the answer is too long around its document"))
+        }
     }
 }

@@ -27,7 +27,7 @@ struct CompressionTests {
     }
 
     private func get(_ body: [UInt8], _ encoding: String?, limit: Int = 1 << 20) async throws -> FetchResult {
-        try await withPublisher(FetchLimits().with { $0.body = limit }) { _ in
+        try await withPublisher(FetchLimits.patient.with { $0.body = limit }) { _ in
             .status(200, encoding.map { [("Content-Encoding", $0)] } ?? [], body: body)
         } _: { publisher, fetcher in
             try await fetcher.get(publisher.url("/"))

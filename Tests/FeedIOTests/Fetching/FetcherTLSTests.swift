@@ -62,7 +62,7 @@ struct FetcherTLSTests {
     {
         let publisher = try await ScriptedPublisher.start(greeting: answer) { _ in .close }
         let fetcher = try TestFetcher(
-            FetchLimits().with { if case .silence = answer { $0.whole = .milliseconds(400) } })
+            FetchLimits.patient.with { if case .silence = answer { $0.whole = .milliseconds(400) } })
         let failure = try #require(await fetcher.get("https://localhost:\(publisher.port)/").failure)
         if case .silence = answer {
             #expect(failure.reason == .timeout)

@@ -131,7 +131,7 @@ struct FetcherTests {
         try await withPublisher { request in
             request.path == "/a" ? .redirect(302, to: "/b") : .redirect(302, to: "http://localhost:\(other.port)/c")
         } _: { publisher, _ in
-            let fetcher = try TestFetcher(FetchLimits().with { $0.ports.insert(other.port) })
+            let fetcher = try TestFetcher(FetchLimits.patient.with { $0.ports.insert(other.port) })
             let secrets = [HeaderField("Authorization", "Bearer s"), HeaderField("Cookie", "a=b")]
             let answer = try await fetcher.get(publisher.url("/a"), headers: secrets).answer
             #expect(answer?.finalURL == other.url("/c", host: "localhost"))
@@ -187,7 +187,7 @@ struct FetcherFormTests {
         try await withPublisher { request in
             request.path == "/hub" ? .redirect(status, to: "/other") : .status(202)
         } _: { publisher, _ in
-            let fetcher = try TestFetcher(FetchLimits().with { $0.ports.insert(publisher.port) })
+            let fetcher = try TestFetcher(FetchLimits.patient.with { $0.ports.insert(publisher.port) })
             let form = [HeaderField("hub.mode", "subscribe"), HeaderField("hub.topic", "https://news.example/?a=b&c")]
             let request = WebSubRequest(url: publisher.url("/hub"), form: form, allowPrivate: ["127.0.0.1"])
             let answer = try #require(await fetcher.fetcher.post(request).result.get().answer)
@@ -210,7 +210,7 @@ struct FetcherFormTests {
                 WebSubRequest(url: publisher.url("/"), form: [], allowPrivate: ["127.0.0.1"])
             ).result.get()
             #expect(port.failure?.reason == .forbiddenAddress)
-            let allowing = try TestFetcher(FetchLimits().with { $0.ports.insert(publisher.port) })
+            let allowing = try TestFetcher(FetchLimits.patient.with { $0.ports.insert(publisher.port) })
             let host = try await allowing.fetcher.post(WebSubRequest(url: publisher.url("/"), form: [])).result.get()
             #expect(host.failure?.reason == .forbiddenAddress)
             #expect(publisher.accepted == 0)

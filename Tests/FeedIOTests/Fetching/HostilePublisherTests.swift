@@ -7,14 +7,16 @@ import Testing
 /// Each of them ends within the limits, with a sentence, and the fetch beside it is not touched.
 struct HostilePublisherTests {
     private func failure(
-        _ answer: ScriptedPublisher.Answer, _ limits: FetchLimits = FetchLimits()
+        _ answer: ScriptedPublisher.Answer, _ limits: FetchLimits = .patient
     ) async throws -> FetchFailure? {
-        try await withPublisher(limits) { request in
+        try await withPublisher { request in
             request.path == "/good" ? .status(200, body: Array(smallFeed.utf8)) : answer
         } _: { publisher, fetcher in
-            async let bad = fetcher.get(publisher.url("/bad"))
+            let limited = try TestFetcher(limits)
+            async let bad = limited.get(publisher.url("/bad"))
             #expect(try await fetcher.get(publisher.url("/good")).answer?.bodyBytes == smallFeed.utf8.count)
             let result = try await bad
+            await limited.close()
             #expect(result.failure.map { !$0.detail.isEmpty && !$0.detail.contains("poison") } != false)
             return result.failure
         }
@@ -25,7 +27,7 @@ struct HostilePublisherTests {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2540BE400\r\n",
     ])
     func `a body of ten gigabytes is left at its limit`(head: String) async throws {
-        let limits = FetchLimits().with { $0.body = 1 << 20 }
+        let limits = FetchLimits.patient.with { $0.body = 1 << 20 }
         try await withPublisher(limits) { _ in
             .endless(head: head, piece: [UInt8](repeating: 0x20, count: 65_536))
         } _: {
@@ -44,7 +46,7 @@ struct HostilePublisherTests {
     }
 
     @Test func `chunks without end and without content are counted too`() async throws {
-        let limits = FetchLimits().with { $0.body = 1 << 20 }
+        let limits = FetchLimits.patient.with { $0.body = 1 << 20 }
         let chunk = Array("1;\(String(repeating: "x", count: 1_000))=poison\r\n \r\n".utf8)
         let answer = ScriptedPublisher.Answer.endless(
             head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", piece: chunk)
@@ -58,7 +60,8 @@ struct HostilePublisherTests {
     func `a head without end is left early`(piece: String) async throws {
         for head in ["HTTP/1.1 200 OK\r\n", ""] {
             let bytes = Array(String(repeating: piece, count: 1_000).utf8)
-            let reason = try await failure(.endless(head: head, piece: bytes))?.reason
+            let limits = FetchLimits.patient.with { $0.body = 1 << 20 }
+            let reason = try await failure(.endless(head: head, piece: bytes), limits)?.reason
             #expect(reason == .tooLarge || reason == .protocolError, "\(head)")
         }
     }
