@@ -74,9 +74,7 @@ public struct FetchAddress: Sendable, Hashable {
             name = authority.prefix { $0 != ":" }
             port = authority[name.endIndex...]
             if name.hasSuffix(".") { name = name.dropLast() }
-            guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
-                throw FetchFailure(.badAddress, "write the host's name in its ASCII form, which starts with xn--")
-            }
+            name = Punycode.ascii(hostName: String(name)).map { $0[...] } ?? ""
             guard (1...253).contains(name.utf8.count), !name.hasPrefix("."), !name.hasPrefix("-"),
                 name.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "-._".utf8.contains($0) })
             else { throw FetchFailure(.badAddress, "the address has no valid host") }
@@ -114,32 +112,16 @@ public struct FetchAddress: Sendable, Hashable {
 }
 
 extension FetchAddress {
-    /// Where a `Location` header at this address leads to. RFC 3986 §5.2.
+    /// Where a `Location` header at this address leads to.
     ///
     /// - Throws: why nothing may be fetched there.
     public func resolving(_ reference: some StringProtocol) throws(FetchFailure) -> FetchAddress {
-        let reference = reference.trimmed
-        let origin = (isSecure ? "https://" : "http://") + authority
-        if Self.scheme(of: reference) != nil { return try FetchAddress(reference) }
-        if reference.hasPrefix("//") { return try FetchAddress((isSecure ? "https:" : "http:") + reference) }
-        if reference.hasPrefix("/") { return try FetchAddress(origin + Self.withoutDots(reference)) }
-        if reference.isEmpty || reference.hasPrefix("#") { return self }
-        let path = target.prefix { $0 != "?" }
-        if reference.hasPrefix("?") { return try FetchAddress(origin + path + reference) }
-        let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
-        return try FetchAddress(origin + Self.withoutDots(folder + reference))
-    }
-
-    /// Resolves `.` and `..` in the path. RFC 3986 §5.2.4.
-    private static func withoutDots(_ target: some StringProtocol) -> String {
-        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        let parts = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        var kept: [String] = []
-        for (index, part) in parts.enumerated() {
-            let part = String(decoding: part, as: UTF8.self)
-            if part == ".." { _ = kept.popLast() }
-            if part != "..", part != "." { kept.append(part) } else if index == parts.count - 1 { kept.append("") }
+        if let scheme = Self.scheme(of: reference.trimmed), scheme != "http", scheme != "https" {
+            throw FetchFailure(.forbiddenAddress, "only http and https addresses are fetched")
         }
-        return "/" + kept.joined(separator: "/") + String(decoding: target.utf8[path.endIndex...], as: UTF8.self)
+        guard let address = WebAddress(text)?.resolve(reference.trimmed) else {
+            throw FetchFailure(.badAddress, "the publisher redirects to what is no address")
+        }
+        return try FetchAddress(address.text)
     }
 }
