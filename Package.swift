@@ -78,8 +78,8 @@ let package = Package(
         .target(
             name: "FeedIO",
             dependencies: [
-                "ByteText", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", logging, nioCore, nioHTTP1,
-                nioPosix, nioSSL, .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                "ByteText", "CZlib", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", crypto, logging,
+                nioCore, nioHTTP1, nioPosix, nioSSL,
             ], swiftSettings: strict),
         .target(
             name: "HubIO",
@@ -171,7 +171,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
-                "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
+                "PublishEngine", "PublisherService", logging, nioCore, nioPosix, nioSSL, tracing,
             ], path: "Tests/TestSupport", exclude: ["browser.py", "looks.py"], swiftSettings: strict),
         // The code in the articles of the library products.
         .testTarget(
@@ -201,12 +201,14 @@ let package = Package(
         .testTarget(
             name: "FeedIOTests",
             dependencies: [
-                "ByteText", "FeedIO", "Feeds", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport", logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL,
+                "ByteText", "CZlib", "FeedIO", "Feeds", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport", logging,
+                nioCore, nioHTTP1, nioPosix, nioSSL, .product(name: "NIOEmbedded", package: "swift-nio"),
             ], swiftSettings: strict),
         .testTarget(
             name: "HubIOTests",
-            dependencies: ["ByteText", "HubIO", "NewsModel", "NotificationHub", nioCore, nioPosix, nioSSL],
+            dependencies: [
+                "ByteText", "HubIO", "NewsModel", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PublisherServiceTests",

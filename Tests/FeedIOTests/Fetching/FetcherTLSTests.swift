@@ -1,0 +1,93 @@
+import FeedIO
+import Feeds
+import NIOCore
+import TestSupport
+import Testing
+
+struct FetcherTLSTests {
+    @Test(arguments: ["localhost", "127.0.0.1"])
+    func `a trusted certificate for the host is accepted`(host: String) async throws {
+        try await withPublisher(certificate: TestCertificates.localhost) {
+            _ in
+            .status(200, body: Array(smallFeed.utf8))
+        } _: { publisher, fetcher in
+            let result = try await fetcher.get(publisher.url("/", host: host))
+            #expect(result.answer?.bodyBytes == smallFeed.utf8.count)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (TestCertificates.elsewhere, "localhost", true), (TestCertificates.elsewhere, "127.0.0.1", true),
+            (TestCertificates.expired, "localhost", true), (TestCertificates.localhost, "localhost", false),
+        ])
+    func `any other certificate gets no request`(certificate: String, host: String, isTrusted: Bool) async throws {
+        try await withPublisher(certificate: certificate) { _ in
+            .status(200)
+        } _: { publisher, _ in
+            let fetcher = try TestFetcher(trustsTests: isTrusted)
+            let failure = try #require(await fetcher.get(publisher.url("/", host: host)).failure)
+            #expect(failure.reason == .tls)
+            #expect(failure.detail.contains("certificate"), "\(failure.detail)")
+            #expect(publisher.requests.isEmpty)
+            await fetcher.close()
+        }
+    }
+
+    @Test(
+        arguments: [
+            (TestCertificates.elsewhere, "hub.elsewhere.example", true),
+            // The certificate is good for the address that is connected to, but not for the name that was asked for.
+            (TestCertificates.localhost, "news.example", false),
+        ])
+    func `it is the name in the address that a certificate must have`(certificate: String, host: String, isGood: Bool)
+        async throws
+    {
+        try await withPublisher(certificate: certificate) { _ in
+            .status(200)
+        } _: { publisher, _ in
+            let fetcher = try TestFetcher { _, port in [try SocketAddress(ipAddress: "127.0.0.1", port: port)] }
+            let result = try await fetcher.get(publisher.url("/", host: host), allow: [host])
+            #expect((result.answer?.status == 200) == isGood)
+            #expect((result.failure?.reason == .tls) == !isGood)
+            #expect(publisher.requests.count == (isGood ? 1 : 0))
+            await fetcher.close()
+        }
+    }
+
+    @Test(
+        arguments: [.text("HTTP/1.1 400 Bad Request\r\n\r\n"), .text("\0\0\0\0\0\0"), .silence]
+            as [ScriptedPublisher.Answer])
+    func `https to a port without TLS ends with advice, or at the limit`(answer: ScriptedPublisher.Answer) async throws
+    {
+        let publisher = try await ScriptedPublisher.start(greeting: answer) { _ in .close }
+        let fetcher = try TestFetcher(
+            FetchLimits.patient.with { if case .silence = answer { $0.whole = .milliseconds(400) } })
+        let failure = try #require(await fetcher.get("https://localhost:\(publisher.port)/").failure)
+        if case .silence = answer {
+            #expect(failure.reason == .timeout)
+        } else {
+            #expect(failure.reason == .tls)
+            #expect(failure.detail.contains("TLS"))
+        }
+        await fetcher.close()
+        await publisher.stop()
+    }
+
+    @Test func `a body without a length needs the end that TLS demands, or a cut would go unnoticed`() async throws {
+        try await withPublisher(certificate: TestCertificates.localhost) {
+            _ in
+            .text("HTTP/1.1 200 OK\r\n\r\n\(smallFeed)")
+        } _: { publisher, fetcher in
+            let result = try await fetcher.get(publisher.url("/"))
+            #expect(result.answer?.bodyBytes == smallFeed.utf8.count)
+        }
+        try await withPublisher(certificate: TestCertificates.localhost) {
+            _ in
+            .text("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n\(smallFeed)")
+        } _: { publisher, fetcher in
+            let result = try await fetcher.get(publisher.url("/"))
+            #expect(result.failure?.reason == .disconnected)
+        }
+    }
+}
