@@ -160,7 +160,7 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "CAllocations", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "CAllocations", "Feeds", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
                 "NotificationHub",
                 "PublishEngine",
                 "PublisherService", .product(name: "ArgumentParser", package: "swift-argument-parser"),

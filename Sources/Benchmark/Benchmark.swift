@@ -6,7 +6,7 @@ import Foundation
 struct Benchmark: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "benchmark", abstract: "Measures what the publisher's work costs. Build it with -c release.",
-        subcommands: [StagesCommand.self, PathCommand.self], defaultSubcommand: StagesCommand.self)
+        subcommands: [StagesCommand.self, PathCommand.self, FeedsCommand.self], defaultSubcommand: StagesCommand.self)
 }
 
 struct StagesCommand: ParsableCommand {
@@ -112,11 +112,11 @@ struct PathCommand: ParsableCommand {
     }
 }
 
-private func report(_ value: some Encodable, json: Bool, _ line: () -> String) throws {
+func report(_ value: some Encodable, json: Bool, _ line: () -> String) throws {
     print(json ? String(decoding: try JSONEncoder().encode(value), as: UTF8.self) : line())
     fflush(nil)
 }
 
 extension String {
-    fileprivate func padding(_ width: Int) -> String { padding(toLength: width, withPad: " ", startingAt: 0) }
+    func padding(_ width: Int) -> String { padding(toLength: width, withPad: " ", startingAt: 0) }
 }

@@ -57,11 +57,6 @@ package final class MarkupDocument: Sendable {
 
     /// The first element, if there is one.
     package var root: MarkupElement? { nodes.isEmpty ? nil : MarkupElement(document: self, index: 0) }
-
-    /// All elements that stand in no other one.
-    package var roots: MarkupElement.Children {
-        MarkupElement.Children(document: self, index: 0, end: nodes.count)
-    }
 }
 
 extension MarkupDocument {
