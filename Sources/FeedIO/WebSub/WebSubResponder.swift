@@ -51,9 +51,10 @@ struct WebSubResponder: HTTPResponder {
     }
 
     private func ask(_ call: WebSubCall, _ context: ConnectionContext) async -> WebSubAnswer {
-        await calls.ask(call) { id in
-            // One that comes after the answer finds nothing to end.
-            context.channel.eventLoop.scheduleTask(in: patience) { calls.answer(id, WaitingCalls.noRoom) }
+        var alarm: Scheduled<Void>?
+        defer { alarm?.cancel() }
+        return await calls.ask(call) { id in
+            alarm = context.channel.eventLoop.scheduleTask(in: patience) { calls.answer(id, WaitingCalls.noRoom) }
         }
     }
 
