@@ -73,7 +73,8 @@ struct EntryIdentity {
                     continue
                 }
                 if first.link != link, link != 0 { shared += 1 }
-                key += "|" + (entry.link.map(LinkKey.of) ?? "") + (first.link == link ? "|" + (entry.headline ?? "") : "")
+                key +=
+                    "|" + (entry.link.map(LinkKey.of) ?? "") + (first.link == link ? "|" + (entry.headline ?? "") : "")
                 guard taken[key] == nil else {
                     result.repeats.append(index)
                     continue

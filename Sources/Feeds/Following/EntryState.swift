@@ -1,4 +1,4 @@
-public import NewsModel
+import NewsModel
 
 /// What is kept of one entry between polls. About 110 bytes: a process may keep a million of them.
 public struct EntryState: Sendable, Hashable {

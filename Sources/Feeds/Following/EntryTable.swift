@@ -54,7 +54,9 @@ struct EntryTable: Sendable, Hashable {
     func forgettable(documentLength: Int, seen: Set<EntryHash>, at now: UInt32) -> [EntryHash] {
         let oldest = Minute.between(30 * 24 * 60, now)
         let keep = max(min(documentLength, Self.rowsMax / 2) * 2, 100)
-        guard count > keep, count > Self.rowsMax || rows.contains(where: { $0.state.lastSeen < oldest }) else { return [] }
+        guard count > keep, count > Self.rowsMax || rows.contains(where: { $0.state.lastSeen < oldest }) else {
+            return []
+        }
         let byAge = rows.filter { !seen.contains($0.hash) }
             .sorted { ($0.state.lastSeen, $0.hash) > ($1.state.lastSeen, $1.hash) }
         let seenCount = count - byAge.count

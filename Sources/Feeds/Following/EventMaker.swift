@@ -44,7 +44,9 @@ struct EventMaker {
 
     private func categories(of entry: FeedEntry) -> [String] {
         if let category = rules.category { return [category] }
-        guard !rules.categoryMap.isEmpty || rules.otherwise != nil else { return entry.categories.map { $0.label ?? $0.name } }
+        guard !rules.categoryMap.isEmpty || rules.otherwise != nil else {
+            return entry.categories.map { $0.label ?? $0.name }
+        }
         var found: [String] = []
         for term in entry.categories {
             for name in [term.name, term.label].compactMap({ $0?.lowercased() }) {

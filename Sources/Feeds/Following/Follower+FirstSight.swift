@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 
 // The first reading of a feed: everything in it becomes known.

@@ -97,7 +97,8 @@ extension Follower {
         let before = old.significant(for: rules.updates)
         let isNewVersion = keyed.entry.version != nil
         guard isRevived || hasNewEmbargo || print != before || (isNewVersion && rules.updates == .any) else {
-            let because = rules.updates == .any ? "only its dates changed" : "nothing changed that readers are alerted of"
+            let because =
+                rules.updates == .any ? "only its dates changed" : "nothing changed that readers are alerted of"
             silentlyLearn(keyed, old, prints, because)
             return
         }
@@ -121,7 +122,8 @@ extension Follower {
             state.standing = .sent
             state.countVersion(at: minute)
             let because = hasNewEmbargo ? "its embargo changed" : "its \(changed(old, prints)) changed"
-            write(keyed, .update, isRevived ? "it was recalled and is back" : because, event, lane: lane, keeping: state)
+            write(
+                keyed, .update, isRevived ? "it was recalled and is back" : because, event, lane: lane, keeping: state)
         }
     }
 

@@ -46,12 +46,15 @@ extension Follower {
                 // A story that stands in this document under two ids is one for the group too.
                 alert(keyed, meaning, because: "it is new", lane: lane, keeping: &state)
             } else {
-                decide(keyed, .backlog, "more than `maxPerPoll` (\(rules.maxPerPoll)) new entries came at once", keeping: state)
+                decide(
+                    keyed, .backlog, "more than `maxPerPoll` (\(rules.maxPerPoll)) new entries came at once",
+                    keeping: state)
             }
         }
         if candidates.count > rules.maxPerPoll {
             result.notes.append(
-                "\(candidates.count) new entries came at once; \(candidates.count - rules.maxPerPoll) beyond `maxPerPoll` are not sent")
+                "\(candidates.count) new entries came at once; \(candidates.count - rules.maxPerPoll) beyond `maxPerPoll` are not sent"
+            )
         }
     }
 
@@ -86,7 +89,8 @@ extension Follower {
     ) {
         var state = state
         guard let date = keyed.entry.publishedAt, let maxAge = rules.maxAge, let last = result.feed.lastSuccessAt,
-            now - last > maxAge, newsDate(date, keyed.entry) > last, newsDate(date, keyed.entry) >= result.feed.primedAt ?? .distantPast
+            now - last > maxAge, newsDate(date, keyed.entry) > last,
+            newsDate(date, keyed.entry) >= result.feed.primedAt ?? .distantPast
         else {
             decide(keyed, .stale, because, keeping: state)
             return
@@ -104,7 +108,8 @@ extension Follower {
     }
 
     private func otherFeed(_ state: EntryState) -> String? {
-        rules.group == nil ? nil : group.feed(thatBrought: state.link, title: state.title, besides: rules.name, at: minute)
+        rules.group == nil
+            ? nil : group.feed(thatBrought: state.link, title: state.title, besides: rules.name, at: minute)
     }
 
     // MARK: - Known under another id
@@ -127,7 +132,9 @@ extension Follower {
         for row in known.rows where !present.contains(row.hash) {
             if row.state.link != 0 { links.insert(row.state.link) }
             if row.state.title != 0 { titles.insert(row.state.title) }
-            if row.state.link != 0, row.state.title != 0 { pairs.insert(Pair(link: row.state.link, title: row.state.title)) }
+            if row.state.link != 0, row.state.title != 0 {
+                pairs.insert(Pair(link: row.state.link, title: row.state.title))
+            }
         }
         func hasOwnLink(_ keyed: EntryIdentity.Keyed) -> Bool { linkCounts[keyed.link] == 1 }
         let similar = unseen.filter { (hasOwnLink($0) && links.contains($0.link)) || titles.contains($0.title) }

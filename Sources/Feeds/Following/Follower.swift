@@ -40,10 +40,23 @@ public struct Follower {
         feed.primedAt = .distantPast
         feed.lastSuccessAt = now
         let settings = IngestSettings()
-        return follow(
+        var follower = Follower(
             document, rules: rules, feed: feed, entries: EntryTable(), group: GroupMemory(), lane: settings.lane,
-            backfillLane: settings.backfillLane, at: now
-        ).decisions
+            backfillLane: settings.backfillLane, at: now)
+        follower.run(isPartial: false)
+        follower.imagineEvents()
+        return follower.result.decisions
+    }
+
+    /// Adds to each decision without an event the one that the entry would be, for people to look at.
+    private mutating func imagineEvents() {
+        let identity = EntryIdentity(feed: rules.name, rule: rules.identity, hasDegraded: result.feed.hasDegraded)
+        for keyed in identity.keys(of: newestFirst()).entries where result.decisions[keyed.index].event == nil {
+            let version = keyed.entry.version ?? NewsEvent.Version("1")
+            let meaning = EntryMeaning(keyed.entry, rules: rules)
+            let event = try? maker.event(keyed, version: version, change: nil, meaning: meaning).get()
+            result.decisions[keyed.index].event = event
+        }
     }
 
     /// - Parameters:
@@ -69,7 +82,8 @@ public struct Follower {
         let keys = identity.keys(of: ordered)
         if keys.degrades {
             result.feed.hasDegraded = true
-            result.notes.append("more than 5 % of its entries share their id with another: they are known by their links from now on")
+            result.notes.append(
+                "more than 5 % of its entries share their id with another: they are known by their links from now on")
         }
         for index in keys.nameless {
             decide(index, .unreadable, "it has neither id, link nor headline", id: "")
@@ -90,10 +104,20 @@ public struct Follower {
     /// The entries in the order that readers expect. A feed that puts its newest entry last is turned around, or the limit of
     /// entries used would hide its news.
     private func newestFirst() -> [(offset: Int, element: FeedEntry)] {
-        let all = Array(document.entries.prefix(FeedLimits.entriesRead).enumerated())
-        let dates = document.entries.lazy.compactMap(\.publishedAt)
+        let all = document.entries.prefix(FeedLimits.entriesRead).enumerated().map {
+            ($0.offset, plausible($0.element))
+        }
+        let dates = all.lazy.compactMap(\.1.publishedAt)
         guard let first = dates.first, let last = dates.last, first < last else { return all }
         return all.reversed()
+    }
+
+    /// A date far ahead is as good as none.
+    private func plausible(_ entry: FeedEntry) -> FeedEntry {
+        var entry = entry
+        if let date = entry.publishedAt, !FeedDate.isPlausible(date, at: now) { entry.publishedAt = nil }
+        if let date = entry.updatedAt, !FeedDate.isPlausible(date, at: now) { entry.updatedAt = nil }
+        return entry
     }
 
     // MARK: - Writing decisions down

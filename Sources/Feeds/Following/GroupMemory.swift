@@ -24,7 +24,9 @@ struct GroupMemory: Sendable, Hashable {
     /// The other feed that has brought the same link or headline.
     func feed(thatBrought link: UInt64, title: UInt64, besides name: String, at now: UInt32) -> String? {
         for brought in [link == 0 ? nil : links[link], title == 0 ? nil : titles[title]] {
-            guard let brought, brought.feed != name, Minute.between(brought.minute, now) <= Self.minutes else { continue }
+            guard let brought, brought.feed != name, Minute.between(brought.minute, now) <= Self.minutes else {
+                continue
+            }
             return brought.feed
         }
         return nil
@@ -41,7 +43,9 @@ struct GroupMemory: Sendable, Hashable {
 
     private mutating func forget(at now: UInt32) {
         let excess = max(order.count - Self.rowsMax + 1, 0)
-        guard excess > 0 || (order.first.map { Minute.between($0.minute, now) > Self.minutes * 2 } ?? false) else { return }
+        guard excess > 0 || (order.first.map { Minute.between($0.minute, now) > Self.minutes * 2 } ?? false) else {
+            return
+        }
         let old = order.prefix { Minute.between($0.minute, now) > Self.minutes }.count
         for row in order.prefix(max(old, excess)) {
             if links[row.link]?.minute == row.minute { links[row.link] = nil }

@@ -18,7 +18,8 @@ struct EntryMeaning {
             if let signal = FeedRules.Signal(rawValue: word.lowercased()) { found.insert(signal) }
         }
         status = found.contains(.kill) ? .canceled : entry.status
-        isHeld = status != .canceled
+        isHeld =
+            status != .canceled
             && (status == .withheld || found.contains(.hold) || entry.embargo == .untilFurtherNotice)
         isCorrection = found.contains(.correction) || found.contains(.refile)
     }
