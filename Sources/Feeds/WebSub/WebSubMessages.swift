@@ -33,9 +33,12 @@ public struct WebSubRequest: Sendable, Hashable {
     public var url: String
     /// `application/x-www-form-urlencoded`.
     public var form: [HeaderField]
+    /// Hosts at private addresses that may be connected to.
+    public var allowPrivate: [String]
 
-    public init(url: String, form: [HeaderField]) {
+    public init(url: String, form: [HeaderField], allowPrivate: [String] = []) {
         self.url = url
         self.form = form
+        self.allowPrivate = allowPrivate
     }
 }
