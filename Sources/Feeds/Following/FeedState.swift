@@ -4,10 +4,8 @@ public import NewsModel
 public struct FeedState: Sendable, Hashable {
     /// The configured address that this state was learned from; another one makes validators void.
     public var url = ""
-    /// Where the feed has moved for good, once that is sure.
-    public var movedTo: String?
-    /// A permanent redirect that is not yet believed.
-    var move: Move?
+    /// Where the feed may have moved for good.
+    public var move: MovedAddress?
     public var validators: Validators?
     /// When the validators were last dropped: some servers answer 304 to anything.
     var validatorsSince: Instant?
@@ -30,14 +28,9 @@ public struct FeedState: Sendable, Hashable {
     var interval: Duration?
     /// When a poll last brought something new.
     public var lastNewAt: Instant?
+    public var webSub = Subscription()
 
     public init() {}
-
-    struct Move: Sendable, Hashable {
-        var to: String
-        var since: Instant
-        var polls: Int
-    }
 
     public var isPrimed: Bool { primedAt != nil }
 }
