@@ -203,7 +203,8 @@ let package = Package(
         .testTarget(
             name: "FeedIOTests",
             dependencies: [
-                "ByteText", "FeedIO", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport", logging, nioCore,
+                "ByteText", "FeedIO", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport",
+                logging, nioCore,
                 nioHTTP1, nioPosix, nioSSL, crypto, .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ], swiftSettings: strict),
