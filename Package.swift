@@ -82,6 +82,7 @@ let package = Package(
                 nioPosix, nioSSL, .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
         .target(
             name: "HubIO",
