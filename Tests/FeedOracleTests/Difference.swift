@@ -3,7 +3,7 @@ import NewsModel
 
 /// A value that another reader reads in another way.
 struct Difference: CustomStringConvertible {
-    enum Field: String { case refused, count, feedTitle, id, headline, link, publishedAt, updatedAt }
+    enum Field: String { case refused, count, feedTitle, id, headline, summary, link, publishedAt, updatedAt }
 
     var path: String
     var field: Field
@@ -33,6 +33,7 @@ struct Difference: CustomStringConvertible {
         for (our, their) in zip(entries, theirs.entries) {
             compare(.id, our.id, their.id, our)
             compare(.headline, our.headline, their.title, our)
+            if let summary = their.summary { compare(.summary, our.summary, summary, our) }
             compare(.link, our.link, their.link, our)
             // feedparser takes Dublin Core's date for an update.
             let published = their.published ?? their.created ?? their.updated

@@ -40,6 +40,7 @@ struct TheirFeed: Decodable {
     struct Entry: Decodable {
         var id: String?
         var title: String?
+        var summary: String?
         var link: String?
         /// Seconds since 1970.
         var published: Double?

@@ -16,7 +16,7 @@ enum Reason: CaseIterable {
     case firstOfSeveral
     /// Elements count as children of the entry only; feedparser takes a title from anywhere inside.
     case onlyDirectChildren
-    /// `title` counts before `dc:title`, and RSS's `link` before Atom's.
+    /// `title` counts before `dc:title`, and the publisher's link before FeedBurner's.
     case ownElementsFirst
     /// What an entry encloses is not what it is about.
     case enclosuresAreNotLinks
@@ -34,6 +34,8 @@ enum Reason: CaseIterable {
     case forbiddenCharacters
     /// Bytes that are not UTF-8 in a document that is.
     case brokenUTF8
+    /// UTF-8 that was taken for Latin-1 before it came into the feed, and then written as entities.
+    case wrongSinceBefore
     /// 31 June, 25 o'clock and 1983 are no dates of a feed.
     case impossibleDates
     /// `2003-01-01T182030` has a time of day.
@@ -64,18 +66,21 @@ enum Reason: CaseIterable {
         case (.onlyDirectChildren, .count): return source.contains("<sx:conflicts>") || source.contains("<entry/>")
         case (.onlyDirectChildren, .id): return theirs == nil && ours != nil
         case (.ownElementsFirst, .feedTitle): return theirs.map { source.contains("<dc:title>\($0)") } ?? false
-        case (.ownElementsFirst, .link): return ours.map { source.contains(">\($0)</link>") } ?? false
+        case (.ownElementsFirst, .summary): return ours.map { source.contains("<description>\($0)") } ?? false
+        case (.ownElementsFirst, .link): return ours.map { source.contains(">\($0)</feedburner:origLink>") } ?? false
         case (.enclosuresAreNotLinks, .link): return theirs.map { source.contains("rel=\"enclosure\" type=\"text/html\">\($0)") } ?? false
         case (.addressesAreNormal, .link):
             return ours.map(Self.normal) == theirs.map(Self.normal)
-        case (.binaryIsNotText, .headline), (.binaryIsNotText, .feedTitle):
+        case (.binaryIsNotText, .headline), (.binaryIsNotText, .summary), (.binaryIsNotText, .feedTitle):
             return ours == nil && source.contains("application/octet-stream")
+        case (.markupInCDATA, .summary): return source.contains("<![CDATA[") && theirs?.contains("&nbsp;") ?? false
         case (.markupInCDATA, .headline), (.markupInCDATA, .feedTitle): return source.contains("<title><![CDATA[")
         case (.noDeclaredEntities, .id): return source.contains("<!ENTITY")
         case (.entitiesOfHTML5, .feedTitle): return source.contains("&rang;") || source.contains("&copy=")
         case (.forbiddenCharacters, .headline):
             return theirs?.unicodeScalars.filter { $0.value >= 0x20 }.elementsEqual((ours ?? "").unicodeScalars) ?? false
         case (.brokenUTF8, .feedTitle): return ours?.contains("\u{FFFD}") ?? false
+        case (.wrongSinceBefore, .summary): return ours == "â€¦"
         case (.impossibleDates, .publishedAt), (.impossibleDates, .updatedAt):
             return name.contains("_bad_") || (ours == nil && theirs?.hasPrefix("42108") ?? false)
         case (.timesWithoutColons, .publishedAt): return name.contains("no_colons")

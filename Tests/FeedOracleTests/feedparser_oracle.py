@@ -69,7 +69,8 @@ def read(path):
         "entries": [
             {
                 "id": " ".join((dict.get(entry, "id") or "").split()) or None, "title": plain(entry, "title"),
-                "link": dict.get(entry, "link"), "published": seconds(entry, "published"),
+                # Without details it is a copy of the content.
+                "summary": plain(entry, "summary") if "summary_detail" in entry else None, "link": dict.get(entry, "link"), "published": seconds(entry, "published"),
                 "updated": seconds(entry, "updated"), "created": seconds(entry, "created"),
             } for entry in feed.entries
         ],

@@ -58,7 +58,8 @@ enum RSS {
             ?? parts.mediaDescription(of: item)
             ?? item.first("encoded", in: .content).flatMap { FirstParagraph.text(of: $0.markup) }
             ?? parts.text(
-                item.first("description", in: .dc), item.first("content", in: .atom), limit: EventLimits.summary)
+                item.first("summary", in: .itunes), item.first("description", in: .dc), item.first("content", in: .atom),
+                item.first("body", in: .xhtml), limit: EventLimits.summary)
         entry.headline =
             parts.text(
                 item.first("title", in: .rss), item.first("title", in: .dc), item.first("title", in: .atom),
