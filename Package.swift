@@ -261,7 +261,8 @@ let package = Package(
         .testTarget(
             name: "NewswireSettingsTests",
             dependencies: [
-                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings", "PublishEngine", "PublisherService",
+                "Feeds", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings", "PublishEngine",
+                "PublisherService",
                 "TestSupport", logging,
             ],
             swiftSettings: strict),

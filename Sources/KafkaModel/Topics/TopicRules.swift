@@ -104,7 +104,8 @@ extension TopicRules {
     }
 
     public enum Problem: Sendable, Hashable {
-        case missing, compacted, notCompacted, tooFewPartitions, unequalPartitions, shortRetention, unreadable, smallMessages
+        case missing, compacted, notCompacted, tooFewPartitions, unequalPartitions, shortRetention, unreadable,
+            smallMessages
     }
 
     public enum Severity: Sendable, Hashable {

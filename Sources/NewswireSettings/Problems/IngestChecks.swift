@@ -45,7 +45,7 @@ extension IngestConfiguration {
         if let lane = feed.lane, !lanes.contains(lane) { reader.unknownLane(path / "lane", lane, lanes) }
         let shortest = feed.intervalMin ?? feeds.intervalMin
         let longest = feed.intervalMax ?? feeds.intervalMax
-        if shortest > longest {
+        if shortest > longest, feed.intervalMin != nil || feed.intervalMax != nil {
             let key = feed.intervalMax == nil ? "min" : "max"
             reader.report(
                 path / "interval" / key, "the shortest interval is longer than the longest",
@@ -57,7 +57,7 @@ extension IngestConfiguration {
                 "add one under lanes, or write last:N")
         }
         var used = [(path / "category", feed.category), (path / "default", feed.otherwise)]
-        used += feed.categoryMap.sorted { $0.key < $1.key }.map { (path / "map" / $0.key, $0.value) }
+        used += reader.names(under: path / "map").map { (path / "map" / $0, feed.categoryMap[$0.lowercased()]) }
         for (path, category) in used {
             guard let category, !categories.contains(where: { $0.lowercased() == category.lowercased() }) else {
                 continue

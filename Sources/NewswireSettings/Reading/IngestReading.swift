@@ -4,6 +4,7 @@ import Foundation
 extension IngestConfiguration {
     /// - Parameter lanes: the names of all, highest urgency first.
     init(_ reader: inout SettingsReader, lanes: [String]) {
+        controlTopic = reader.text("control.topic") ?? ""
         feeds = IngestSettings()
         feeds.lane = reader.text("ingest.lane") ?? ""
         // Without such a lane nothing of the past is written: it must not take the lane of the news.
@@ -16,7 +17,6 @@ extension IngestConfiguration {
         self.listen = reader.address("ingest.listen")
         contact = reader.text("ingest.contact")
         stateTopic = reader.text("ingest.stateTopic") ?? ""
-        controlTopic = reader.text("control.topic") ?? ""
         feeds.feeds = reader.names(under: "ingest.feeds").map { FeedRules(named: $0, &reader) }
     }
 }
@@ -28,7 +28,8 @@ extension FeedRules {
         self.init(name: name, url: reader.text(path / "url") ?? "")
         category = reader.given(path / "category") { $0.text($1) }
         for word in reader.names(under: path / "map") {
-            categoryMap[word] = reader.text(path / "map" / word)
+            // Compared without case.
+            categoryMap[word.lowercased()] = reader.text(path / "map" / word)
         }
         otherwise = reader.given(path / "default") { $0.text($1) }.flatMap { $0 == "drop" ? nil : $0 }
         lane = reader.given(path / "lane") { $0.text($1) }
@@ -120,7 +121,8 @@ enum ZoneOffset {
         let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
         guard let sign = text.first, sign == "+" || sign == "-", parts.count == 2, parts[0].count == 2,
             parts[1].count == 2, let hours = SettingsValue.integer(String(parts[0])),
-            let minutes = SettingsValue.integer(String(parts[1])), minutes < 60, hours < 14 || hours == 14 && minutes == 0
+            let minutes = SettingsValue.integer(String(parts[1])), minutes < 60,
+            hours < 14 || hours == 14 && minutes == 0
         else { return nil }
         return (sign == "-" ? -1 : 1) * (hours * 60 + minutes)
     }

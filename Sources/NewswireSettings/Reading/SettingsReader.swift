@@ -185,7 +185,7 @@ struct SettingsReader {
             if let text = environment[name], add(name, text) { continue }
             // What all names of a group have in common says nothing about what one of them should have been.
             let group = Self.groupsOfFile.first { name.hasPrefix($0.environmentName + "_") }
-            let prefix = group.map { $0.environmentName + "_" } ?? ""
+            let prefix = group.map { $0.environmentName + "_" } ?? "NEWSWIRE_"
             let candidates = known.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
             let remedy: String
             if let near = Spelling.nearest(to: String(name.dropFirst(prefix.count)), among: candidates.sorted()) {

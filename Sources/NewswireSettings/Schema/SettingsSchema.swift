@@ -23,7 +23,8 @@ package enum SettingsSchema {
         var members = ["\(indent)\"type\": \"object\""]
         if SettingsKey.lists.contains(path) {
             members = [
-                "\(indent)\"type\": \"array\"", "\(indent)\"items\": {\n\(group(path / "*", indent: indent + "  "))\n\(indent)}",
+                "\(indent)\"type\": \"array\"",
+                "\(indent)\"items\": {\n\(group(path / "*", indent: indent + "  "))\n\(indent)}",
             ]
         } else if let only = parts.first, parts == ["*"] {
             members.append("\(indent)\"additionalProperties\": \(schema(path / only, indent: indent))")
