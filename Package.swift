@@ -193,7 +193,7 @@ let package = Package(
             name: "KafkaIOTests", dependencies: ["ByteText", "KafkaIO", "KafkaModel", "NewsModel"],
             swiftSettings: strict),
         .testTarget(
-            name: "FeedsTests", dependencies: ["ByteText", "Feeds", "NewsModel"], swiftSettings: strict),
+            name: "FeedsTests", dependencies: ["ByteText", "Feeds", "NewsModel", crypto], swiftSettings: strict),
         // Corpora of real feeds, and what other readers make of them.
         .testTarget(
             name: "FeedOracleTests", dependencies: ["ByteText", "Feeds", "NewsModel", "TestSupport"],

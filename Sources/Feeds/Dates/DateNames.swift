@@ -1,0 +1,42 @@
+/// The names of months in the languages of the feeds that spell them.
+enum MonthName {
+    /// Prefixes, in lower case; no two of them begin the same word.
+    private static let prefixes: [(month: Int, names: [String])] = [
+        (1, ["jan", "jän", "ene", "gen", "ιαν"]),
+        (2, ["feb", "fév", "fev", "φεβ"]),
+        (3, ["mar", "mär", "mrz", "mrt", "maa", "már", "μάρ", "μαρ", "μάώ", "μαώ"]),
+        (4, ["apr", "avr", "abr", "ápr", "απρ"]),
+        (5, ["may", "mai", "mei", "maj", "mag", "máj", "máu", "μάι", "μαϊ", "μαι", "μαΐ"]),
+        (6, ["jun", "juin", "giu", "jún", "ιουν", "ιούν", "ιον"]),
+        (7, ["jul", "juil", "lug", "júl", "ιουλ", "ιούλ", "ιολ"]),
+        (8, ["aug", "aoû", "aou", "ago", "αυγ", "αύγ"]),
+        (9, ["sep", "szep", "set", "σεπ"]),
+        (10, ["oct", "okt", "ott", "out", "οκτ"]),
+        (11, ["nov", "νοε", "νοέ"]),
+        (12, ["dec", "dez", "déc", "dic", "des", "δεκ"]),
+    ]
+
+    /// - Parameter word: in lower case; whole or abbreviated.
+    static func month(_ word: String) -> Int? {
+        prefixes.first { $0.names.contains { word.hasPrefix($0) } }?.month
+    }
+}
+
+/// The zones that feeds name. Only names with one meaning in feeds: a reader that takes BST for Bangladesh or IST for Israel
+/// is wrong for most who send them, so the first is British here and the second unknown.
+enum ZoneName {
+    /// Minutes east of UTC.
+    /// - Parameter word: in lower case.
+    static func minutes(_ word: String) -> Int? { hours[word].map { $0 * 60 } }
+
+    private static let hours = [
+        "ut": 0, "utc": 0, "gmt": 0, "z": 0, "wet": 0,
+        "bst": 1, "west": 1, "met": 1, "mest": 2, "cet": 1, "cest": 2, "mez": 1, "mesz": 2, "eet": 2, "eest": 3,
+        "msk": 3, "jst": 9, "kst": 9, "aest": 10, "aedt": 11,
+        "adt": -3, "ast": -4, "edt": -4, "est": -5, "cdt": -5, "cst": -6, "mdt": -6, "mst": -7, "pdt": -7, "pst": -8,
+        // Without saying which half of the year: summer time, in which most such feeds were seen.
+        "et": -4, "ct": -5, "mt": -6, "pt": -7,
+        // Military letters as RFC 822 signs them.
+        "a": -1, "m": -12, "n": 1, "y": 12,
+    ]
+}

@@ -1,0 +1,309 @@
+import ByteText
+import NewsModel
+
+/// Decides what the parts of a date mean: first the day, then the time, then the zone and a year behind it.
+struct DateReader {
+    private var tokens: DateTokens
+    private var year: Int?
+    private var month = 1
+    private var day = 1
+    /// True when the day is complete and in the order year, month, day.
+    private var isYearFirst = false
+    /// Korean feeds that write dates in Korean give no zone.
+    private var isKorean = false
+    private var hour = 0
+    private var minute = 0
+    private var second = 0
+    private var nanoseconds = 0
+    private var zone: Int?
+
+    /// - Parameter text: without white space around it.
+    init?(_ text: UnsafeBufferPointer<UInt8>) {
+        guard let tokens = DateTokens(text) else { return nil }
+        self.tokens = tokens
+    }
+
+    mutating func read(zoneMinutes: Int) -> Instant? {
+        if let instant = unixTime() { return instant }
+        guard readDay(), readTime(), readRest(), let year, let date = CivilDate(year: year, month: month, day: day),
+            // 24:00 is the midnight at the end of the day.
+            hour < 24 || hour == 24 && minute == 0 && second == 0 && nanoseconds == 0,
+            let time = CivilTime(date, hour: hour % 24, minute: minute, second: second)
+        else { return nil }
+        let zone = zone ?? (isKorean && zoneMinutes == 0 ? 9 * 60 : zoneMinutes)
+        guard FeedDate.offsets.contains(zone) else { return nil }
+        let seconds = time.secondsSince1970 + (hour == 24 ? 86_400 : 0) - Int64(zone) * 60
+        return Instant(milliseconds: seconds * 1_000) + .nanoseconds(nanoseconds)
+    }
+
+    /// Seconds or milliseconds since 1970 and nothing else. Twelve and fourteen digits are a date in basic form.
+    private func unixTime() -> Instant? {
+        guard case .number(let number, let digits)? = tokens.peek(), tokens.peek(1) == nil else { return nil }
+        switch digits {
+        case 9...11: return Instant(milliseconds: Int64(number) * 1_000)
+        case 13: return Instant(milliseconds: Int64(number))
+        default: return nil
+        }
+    }
+
+    // MARK: - The day
+
+    private mutating func readDay() -> Bool {
+        // The name of the day: whatever the word, unless only it can be the month.
+        if case .word(let word)? = tokens.peek(), MonthName.month(word) == nil || hasMonthAhead {
+            tokens.advance()
+            skipSeparators()
+        }
+        if case .word(let word)? = tokens.peek() {
+            guard let month = MonthName.month(word) else { return false }
+            self.month = month
+            tokens.advance()
+            skipSeparators()
+            return readDayNumber() && readYearBehind()
+        }
+        guard case .number(_, let digits)? = tokens.peek() else { return false }
+        switch digits {
+        case 1, 2: return readDayNumber() && readMonthAndYear()
+        case 4: return readYearFirst()
+        case 8, 12, 14: return readBasic(digits: digits)
+        default: return false
+        }
+    }
+
+    /// In French and Italian, `mar` is Tuesday too.
+    private var hasMonthAhead: Bool {
+        for ahead in 1...4 {
+            if case .word(let word)? = tokens.peek(ahead), MonthName.month(word) != nil { return true }
+        }
+        return false
+    }
+
+    /// `2nd`, `3.`, `1er` too.
+    private mutating func readDayNumber() -> Bool {
+        guard !isTime(), let number = tokens.number(1...2) else { return false }
+        day = number.value
+        if case .word(let word)? = tokens.peek(), !tokens.isAfterSpace(), Self.ordinals.contains(word) {
+            tokens.advance()
+        }
+        return true
+    }
+
+    private mutating func readMonthAndYear() -> Bool {
+        // Only with dots do three numbers have one order all over the world.
+        if tokens.isMark("."), case .number(let month, digits: 1...2)? = tokens.peek(1), tokens.isMark(".", 2),
+            case .number(let year, digits: 4)? = tokens.peek(3)
+        {
+            (self.month, self.year) = (month, year)
+            for _ in 0..<4 { tokens.advance() }
+            return true
+        }
+        skipSeparators()
+        if case .word(let word)? = tokens.peek(), Self.fillers.contains(word) { tokens.advance() }
+        guard let month = tokens.word().flatMap(MonthName.month) else { return false }
+        self.month = month
+        return readYearBehind()
+    }
+
+    /// The year may also stand at the very end (asctime).
+    private mutating func readYearBehind() -> Bool {
+        skipSeparators()
+        if case .word(let word)? = tokens.peek(), Self.fillers.contains(word) { tokens.advance() }
+        guard !isTime() else { return true }
+        if let number = tokens.number(2...4) {
+            guard number.digits != 3 else { return false }
+            year = number.digits == 4 ? number.value : number.value + (number.value < 90 ? 2_000 : 1_900)
+        }
+        return true
+    }
+
+    private mutating func readYearFirst() -> Bool {
+        guard let number = tokens.number(4...4) else { return false }
+        year = number.value
+        isYearFirst = true
+        guard skipDateMark() else { return true }
+        if let month = tokens.word() {
+            guard let month = MonthName.month(month) else { return false }
+            self.month = month
+        } else if !isTime(), let number = tokens.number(1...3) {
+            // `2006-012-31` has a zero too many; `2006-365` is a day of the year.
+            guard number.digits < 3 || tokens.isMark("-") else { return readDayOfYear(number.value) }
+            month = number.value
+        } else {
+            return false
+        }
+        guard skipDateMark(), !isTime() else { return true }
+        guard let number = tokens.number(1...2) else { return false }
+        day = number.value
+        _ = skipDateMark(.day)
+        return true
+    }
+
+    private mutating func readDayOfYear(_ dayOfYear: Int) -> Bool {
+        guard let year, let first = CivilDate(year: year, month: 1, day: 1), dayOfYear >= 1 else { return false }
+        let date = CivilDate(daysSince1970: first.daysSince1970 + dayOfYear - 1)
+        (month, day) = (date.month, date.day)
+        return date.year == year
+    }
+
+    /// `YYYYMMDD`, with `hhmm` or `hhmmss` behind it.
+    private mutating func readBasic(digits: Int) -> Bool {
+        guard var number = tokens.number(digits...digits)?.value else { return false }
+        let lowest = { (digits: Int) in
+            let (quotient, remainder) = number.quotientAndRemainder(dividingBy: digits)
+            number = quotient
+            return remainder
+        }
+        if digits == 14 { second = lowest(100) }
+        if digits >= 12 { (minute, hour) = (lowest(100), lowest(100)) }
+        (day, month, year) = (lowest(100), lowest(100), number)
+        isYearFirst = true
+        return true
+    }
+
+    // MARK: - Separators
+
+    private static let ordinals: Set<String> = ["st", "nd", "rd", "th", "er", "ème", "e"]
+    private static let fillers: Set<String> = ["de", "of", "del"]
+
+    private mutating func skipSeparators() {
+        while tokens.skip(",") || tokens.skip(".") || tokens.skip("-") || tokens.skip("/") {}
+    }
+
+    private enum DateMark { case yearOrMonth, day }
+
+    /// What may stand between year, month and day. Space alone will not do: a number behind it belongs to the time.
+    private mutating func skipDateMark(_ place: DateMark = .yearOrMonth) -> Bool {
+        switch tokens.peek() {
+        case .word("년"), .word("월"), .word("일"):
+            isKorean = true
+            tokens.advance()
+        case .word("年"), .word("月"), .word("日"): tokens.advance()
+        case .mark(UInt8(ascii: "-")), .mark(UInt8(ascii: "/")), .mark(UInt8(ascii: ".")):
+            // A zone may follow too: `2006-01-05:00`.
+            guard place == .yearOrMonth, !isTime(1) else { return false }
+            tokens.advance()
+        default: return false
+        }
+        return true
+    }
+
+    /// A number and a colon.
+    private func isTime(_ ahead: Int = 0) -> Bool {
+        guard case .number? = tokens.peek(ahead) else { return false }
+        return tokens.isMark(":", ahead + 1)
+    }
+
+    // MARK: - The time
+
+    private mutating func readTime() -> Bool {
+        // A sign that touches its digits is the zone of a date without a time: `20080219+0100`.
+        if !(isYearFirst && isZone) { skipSeparators() }
+        var isAfternoon: Bool?
+        if case .word(let word)? = tokens.peek() {
+            switch word {
+            case "t", "at", "um", "à", "alle", "kl":
+                tokens.advance()
+                if case .number(let number, let digits)? = tokens.peek(), digits == 4 || digits == 6, !isTime() {
+                    tokens.advance()
+                    if digits == 6 { second = number % 100 }
+                    let minutes = digits == 6 ? number / 100 : number
+                    (hour, minute) = (minutes / 100, minutes % 100)
+                    return readFraction()
+                }
+            case "오전", "오후":
+                (isKorean, isAfternoon) = (true, word == "오후")
+                tokens.advance()
+            default: break
+            }
+        }
+        guard isTime() else { return true }
+        guard let hours = tokens.number(1...2), tokens.skip(":"), let minutes = tokens.number(1...2) else {
+            return false
+        }
+        (hour, minute) = (hours.value, minutes.value)
+        if tokens.skip(":") {
+            guard let seconds = tokens.number(1...2) else { return false }
+            second = seconds.value
+        }
+        return readFraction() && readHalfOfDay(isAfternoon)
+    }
+
+    private mutating func readFraction() -> Bool {
+        guard tokens.isMark(".") || tokens.isMark(","), !tokens.isAfterSpace(1),
+            case .number(var fraction, let digits)? = tokens.peek(1)
+        else { return true }
+        tokens.advance()
+        tokens.advance()
+        for _ in 0..<max(9 - digits, 0) { fraction *= 10 }
+        for _ in 0..<max(digits - 9, 0) { fraction /= 10 }
+        nanoseconds = fraction
+        return true
+    }
+
+    private mutating func readHalfOfDay(_ known: Bool?) -> Bool {
+        var isAfternoon = known
+        if case .word(let word)? = tokens.peek(), word == "am" || word == "pm" {
+            isAfternoon = word == "pm"
+            tokens.advance()
+        }
+        guard let isAfternoon else { return true }
+        guard (0...12).contains(hour) else { return known != nil }
+        hour = hour % 12 + (isAfternoon ? 12 : 0)
+        return true
+    }
+
+    // MARK: - Zone and year
+
+    private var isZone: Bool {
+        guard tokens.isMark("+") || tokens.isMark("-"), case .number? = tokens.peek(1) else { return false }
+        return !tokens.isAfterSpace(1)
+    }
+
+    /// A number beats a name: `GMT-05:00`, `-0700 GMT`. What stands in parentheses repeats what was said before.
+    private mutating func readRest() -> Bool {
+        var named: Int?
+        // In the database of zones, Etc/GMT+5 lies west of Greenwich.
+        var isReversed = false
+        while let token = tokens.peek() {
+            switch token {
+            case .mark(UInt8(ascii: "(")):
+                zone = zone ?? named
+                return true
+            case .mark(UInt8(ascii: "+")), .mark(UInt8(ascii: "-")):
+                let isEast = (token == .mark(UInt8(ascii: "+"))) != isReversed
+                tokens.advance()
+                guard case .number? = tokens.peek() else { continue }
+                guard let minutes = offset() else { return false }
+                zone = zone ?? (isEast ? minutes : -minutes)
+            case .number(let number, let digits):
+                tokens.advance()
+                if year == nil, digits == 4 {
+                    year = number
+                } else if digits != 4 || number != 0 {
+                    return false
+                }
+            case .word("etc"):
+                isReversed = true
+                tokens.advance()
+            case .word(let word):
+                named = named ?? ZoneName.minutes(word)
+                tokens.advance()
+            case .mark: tokens.advance()
+            }
+        }
+        zone = zone ?? named
+        return true
+    }
+
+    /// `hhmm`, `hmm`, `hh`, `hh:mm`, in minutes.
+    private mutating func offset() -> Int? {
+        guard let number = tokens.number(1...4) else { return nil }
+        var (hours, minutes) =
+            number.digits <= 2 ? (number.value, 0) : number.value.quotientAndRemainder(dividingBy: 100)
+        if number.digits <= 2, tokens.skip(":") {
+            guard let number = tokens.number(2...2) else { return nil }
+            minutes = number.value
+        }
+        return minutes < 60 ? hours * 60 + minutes : nil
+    }
+}

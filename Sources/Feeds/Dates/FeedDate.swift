@@ -1,0 +1,62 @@
+import ByteText
+public import NewsModel
+
+/// Reads the dates of feeds: RFC 3339 and its W3C profile, RFC 822 in the many forms that are sent, asctime, the basic form
+/// that NITF uses, Unix time, and month names in the languages of `MonthName`.
+///
+/// What could mean two days (`1/2/2006`) or needs a clock to be understood (`--12-31`) is unreadable: no date is better than
+/// a wrong one. The name of the day is ignored, as is a zone name that is not in `ZoneName`.
+public enum FeedDate {
+    /// Bytes of a date; longer text is not one.
+    static let textMax = 128
+    /// Nobody published feeds before; a date from then is a clock that was never set.
+    static let earliest = Instant(milliseconds: 631_152_000_000)  // 1990-01-01T00:00:00Z
+    /// What clocks show somewhere on Earth, in minutes east of UTC.
+    static let offsets = -12 * 60...14 * 60
+
+    /// - Parameter zoneMinutes: east of UTC, for a date without a zone.
+    /// - Returns: `nil` for text that is not a date, a date before 1990 or after 2261, and an offset that no place has.
+    ///   A date far in the future is returned; see `isPlausible(_:at:)`.
+    public static func read(_ text: some StringProtocol, zoneMinutes: Int = 0) -> Instant? {
+        // Checked first, so that a long text is not copied.
+        guard text.utf8.count <= textMax * 2 else { return nil }
+        return read(utf8: text.utf8, zoneMinutes: zoneMinutes)
+    }
+
+    /// The same for bytes; white space around them does not matter.
+    public static func read(utf8 bytes: some Collection<UInt8>, zoneMinutes: Int = 0) -> Instant? {
+        if let instant = bytes.withContiguousStorageIfAvailable({ date(in: $0, zoneMinutes: zoneMinutes) }) {
+            return instant
+        }
+        return Array(bytes.prefix(textMax * 2 + 1)).withUnsafeBufferPointer { date(in: $0, zoneMinutes: zoneMinutes) }
+    }
+
+    /// False for a date more than 48 hours ahead of `now`, which is to be treated like an unreadable one. Reading a date
+    /// knows no clock, so whoever uses the date asks.
+    public static func isPlausible(_ date: Instant, at now: Instant) -> Bool {
+        date <= now + .seconds(48 * 3_600)
+    }
+
+    private static func date(in bytes: UnsafeBufferPointer<UInt8>, zoneMinutes: Int) -> Instant? {
+        let isBlank = { (byte: UInt8) in byte <= 0x20 }
+        guard let first = bytes.firstIndex(where: { !isBlank($0) }),
+            let last = bytes.lastIndex(where: { !isBlank($0) }), last - first < textMax
+        else { return nil }
+        let text = UnsafeBufferPointer(rebasing: bytes[first...last])
+        return (rfc3339(text) ?? words(text, zoneMinutes)).flatMap { earliest <= $0 && $0 < .distantFuture ? $0 : nil }
+    }
+
+    private static func words(_ text: UnsafeBufferPointer<UInt8>, _ zoneMinutes: Int) -> Instant? {
+        guard var reader = DateReader(text) else { return nil }
+        return reader.read(zoneMinutes: zoneMinutes)
+    }
+
+    /// The fast path: most feeds of today. An offset out of range is left to `DateReader`, which refuses it.
+    private static func rfc3339(_ text: UnsafeBufferPointer<UInt8>) -> Instant? {
+        guard text.count >= 20, let instant = Instant(rfc3339: String(decoding: text, as: UTF8.self)) else {
+            return nil
+        }
+        var zone = DigitReader(UnsafeBufferPointer(rebasing: text.suffix(6)))
+        return zone.offset().map(offsets.contains) ?? true ? instant : nil
+    }
+}

@@ -1,0 +1,126 @@
+import ByteText
+
+/// Replaces character references and named entities, and drops characters that XML forbids, referenced ones too.
+enum CharacterReferences {
+    /// Appends a range with its references replaced. An `&` that begins no reference is an `&`.
+    static func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, to text: inout [UInt8]) {
+        var start = range.lowerBound
+        while let ampersand = bytes.index(of: UInt8(ascii: "&"), from: start, to: range.upperBound) {
+            copyAllowed(bytes, start..<ampersand, to: &text)
+            if let reference = Reference(bytes, at: ampersand, end: range.upperBound) {
+                reference.append(to: &text)
+                start = reference.end
+            } else {
+                text.append(UInt8(ascii: "&"))
+                start = ampersand + 1
+            }
+        }
+        copyAllowed(bytes, start..<range.upperBound, to: &text)
+    }
+
+    /// Appends a range without characters that XML forbids.
+    static func copyAllowed(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, to text: inout [UInt8]) {
+        guard !range.isEmpty else { return }
+        let run = UnsafeBufferPointer(rebasing: bytes[range])
+        // Line ends and tabs are allowed and common, so they must not lead to the slow way.
+        guard run.contains(where: { $0 < 0x20 && !$0.isMarkupBlank || $0 == 0x0C || $0 == 0xEF }) else {
+            return text.append(contentsOf: run)
+        }
+        var at = 0
+        while at < run.count {
+            let byte = run[at]
+            if byte == 0xEF, at + 2 < run.count, run[at + 1] == 0xBF, run[at + 2] >= 0xBE {
+                at += 3
+                continue
+            }
+            if byte >= 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { text.append(byte) }
+            at += 1
+        }
+    }
+
+    /// One reference, complete with its `;`.
+    struct Reference {
+        /// After the `;`.
+        let end: Int
+        private let character: Character
+
+        private enum Character {
+            case scalar(Unicode.Scalar?)
+            case named(HTMLEntities.Characters)
+        }
+
+        /// `nil` when what stands at `start`, an `&`, is no reference.
+        init?(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int, end limit: Int) {
+            // The longest name has 31 letters. More digits than this are zeros or nonsense.
+            let limit = min(limit, start + 34)
+            var at = start + 1
+            guard at < limit else { return nil }
+            if bytes[at] == UInt8(ascii: "#") {
+                at += 1
+                guard let (value, after) = Self.number(bytes, at, limit) else { return nil }
+                character = .scalar(Self.scalar(value))
+                end = after
+                return
+            }
+            while at < limit, bytes[at].isASCIILetter || bytes[at].isASCIIDigit { at += 1 }
+            guard at < limit, bytes[at] == UInt8(ascii: ";"),
+                let characters = HTMLEntities.characters(named: UnsafeBufferPointer(rebasing: bytes[start + 1..<at]))
+            else { return nil }
+            character = .named(characters)
+            end = at + 1
+        }
+
+        func append(to text: inout [UInt8]) {
+            switch character {
+            case .scalar(let scalar?): text.append(contentsOf: UTF8.encode(scalar).map { Array($0) } ?? [])
+            case .scalar(nil): break
+            case .named(let characters): characters.append(to: &text)
+            }
+        }
+
+        private static func number(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ limit: Int
+        ) -> (UInt32, end: Int)? {
+            var at = start
+            var radix: UInt32 = 10
+            if at < limit, bytes[at].asciiLowercased == UInt8(ascii: "x") {
+                radix = 16
+                at += 1
+            }
+            let digits = at
+            var value: UInt32 = 0
+            while at < limit, let digit = bytes[at].hexDigitValue, radix == 16 || digit < 10 {
+                // Beyond Unicode is beyond Unicode, however far.
+                value = min(value * radix + UInt32(digit), 0x110000)
+                at += 1
+            }
+            guard at > digits, at < limit, bytes[at] == UInt8(ascii: ";") else { return nil }
+            return (value, at + 1)
+        }
+
+        /// `nil` for what XML forbids. 128 to 159 mean windows-1252, as in HTML: no one means the control characters.
+        private static func scalar(_ value: UInt32) -> Unicode.Scalar? {
+            switch value {
+            case 0x09, 0x0A, 0x0D: return Unicode.Scalar(value)
+            case 0..<0x20, 0xFFFE, 0xFFFF: return nil
+            case 0x80...0x9F: return Windows1252.scalar(UInt8(value))
+            default: return Unicode.Scalar(value)
+            }
+        }
+    }
+}
+
+/// The upper half of windows-1252 where it differs from Unicode.
+enum Windows1252 {
+    /// - Parameter byte: 0x80 to 0x9F; five of them have no character and stay what they are in Unicode.
+    static func scalar(_ byte: UInt8) -> Unicode.Scalar {
+        guard (0x80...0x9F).contains(byte) else { return Unicode.Scalar(byte) }
+        return Unicode.Scalar(table[Int(byte - 0x80)]) ?? Unicode.Scalar(byte)
+    }
+
+    private static let table: [UInt16] = [
+        0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
+        0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,
+        0x0153, 0x9D, 0x017E, 0x0178,
+    ]
+}

@@ -1,0 +1,227 @@
+import ByteText
+
+/// A document's elements in a flat list, each with the places of its name, attributes and content in the bytes. Texts are
+/// read when asked for, so what no one asks for costs nothing but the scan.
+///
+/// Memory: the bytes and 48 more for each element, of which there are at most `elementsMax`.
+package final class MarkupDocument: Sendable {
+    /// Elements recorded; of later ones only the text is read, as part of the element that they stand in.
+    static let elementsMax = 1 << 20
+    /// Namespace declarations in force at one place.
+    static let declarationsMax = 256
+
+    struct Node {
+        /// The tag's name with its prefix.
+        var name: Range<Int32>
+        /// How many bytes of the name are the prefix and its colon.
+        var prefix: Int32
+        var namespace: MarkupNamespace
+        /// Where the attributes end, and the tag.
+        var attributesEnd: Int32
+        var contentStart: Int32
+        var contentEnd: Int32
+        /// The index after the last element inside this one.
+        var next: Int32
+        var parent: Int32
+        /// The last namespace declaration in force; −1 when there is none.
+        var scope: Int32
+        /// The document ended inside.
+        var isCutOff = false
+    }
+
+    struct Declaration {
+        var prefix: Range<Int32>
+        var namespace: MarkupNamespace
+        var outer: Int32
+        var depth: Int32
+    }
+
+    let bytes: [UInt8]
+    let nodes: [Node]
+    let declarations: [Declaration]
+    /// The inside of the document type declaration.
+    package let documentType: String?
+    /// Steps taken to read it, for tests of linear time.
+    package let work: Int
+
+    /// - Parameter bytes: valid UTF-8.
+    package init(_ bytes: [UInt8]) {
+        let built = bytes.withUnsafeBufferPointer { buffer in
+            var builder = Builder(bytes: buffer)
+            builder.read()
+            return (builder.nodes, builder.declarations, builder.documentType, builder.work)
+        }
+        self.bytes = bytes
+        (nodes, declarations, documentType, work) = built
+    }
+
+    /// The first element, if there is one.
+    package var root: MarkupElement? { nodes.isEmpty ? nil : MarkupElement(document: self, index: 0) }
+
+    /// All elements that stand in no other one.
+    package var roots: MarkupElement.Children {
+        MarkupElement.Children(document: self, index: 0, end: nodes.count)
+    }
+}
+
+extension MarkupDocument {
+    /// Matches end tags with start tags. An end tag closes the nearest open element of its name and all inside; one that
+    /// closes nothing is ignored.
+    fileprivate struct Builder {
+        let bytes: UnsafeBufferPointer<UInt8>
+        var nodes: [Node] = []
+        var declarations: [Declaration] = []
+        var documentType: String?
+        var work = 0
+
+        private var open: [(node: Int, hash: UInt32)] = []
+        /// Start tags beyond `FeedLimits.depth` that wait for their end tag.
+        private var tooDeep = 0
+        private var scope: Int32 = -1
+
+        init(bytes: UnsafeBufferPointer<UInt8>) {
+            self.bytes = bytes
+            nodes.reserveCapacity(min(bytes.count / 64, MarkupDocument.elementsMax))
+        }
+
+        mutating func read() {
+            var tokens = MarkupTokens(bytes)
+            while let token = tokens.next() {
+                switch token.kind {
+                case .startTag: start(token)
+                case .endTag: end(token)
+                case .documentType where nodes.isEmpty && documentType == nil: documentType = bytes.text(token.inside)
+                case .documentType, .text, .data, .skipped: break
+                }
+            }
+            work &+= tokens.work
+            while !open.isEmpty { close(at: bytes.count, cutOff: true) }
+        }
+
+        private mutating func start(_ token: MarkupTokens.Token) {
+            guard open.count < FeedLimits.depth else {
+                if !token.closesItself { tooDeep += 1 }
+                return
+            }
+            guard nodes.count < MarkupDocument.elementsMax else { return }
+            let outer = scope
+            if token.declaresNamespace { declare(token.inside) }
+            let prefix = prefixLength(token.name)
+            let namespace = namespace(
+                ofPrefix: token.name.lowerBound..<token.name.lowerBound + max(prefix - 1, 0), scope)
+            let index = nodes.count
+            nodes.append(
+                Node(
+                    name: Int32(token.name.lowerBound)..<Int32(token.name.upperBound), prefix: Int32(prefix),
+                    namespace: namespace, attributesEnd: Int32(token.inside.upperBound),
+                    contentStart: Int32(token.end), contentEnd: Int32(token.end), next: Int32(index + 1),
+                    parent: Int32(open.last?.node ?? -1), scope: scope))
+            if token.closesItself {
+                scope = outer
+            } else {
+                open.append((index, hash(token.name)))
+            }
+        }
+
+        private mutating func end(_ token: MarkupTokens.Token) {
+            if tooDeep > 0 {
+                tooDeep -= 1
+                return
+            }
+            let wanted = hash(token.name)
+            guard
+                let match = open.lastIndex(where: {
+                    work &+= 1
+                    return $0.hash == wanted && spellsSame(nodes[$0.node].name, token.name)
+                })
+            else { return }
+            while open.count > match { close(at: token.start, cutOff: !token.isComplete) }
+        }
+
+        private mutating func close(at end: Int, cutOff: Bool) {
+            guard let (index, _) = open.popLast() else { return }
+            nodes[index].contentEnd = Int32(end)
+            nodes[index].next = Int32(nodes.count)
+            nodes[index].isCutOff = cutOff
+            let parent = Int(nodes[index].parent)
+            scope = parent < 0 ? -1 : nodes[parent].scope
+        }
+
+        // MARK: - Names
+
+        private func prefixLength(_ name: Range<Int>) -> Int {
+            for at in name where bytes[at] == UInt8(ascii: ":") { return at + 1 - name.lowerBound }
+            return 0
+        }
+
+        /// FNV-1a over the name in lower case.
+        private func hash(_ name: Range<Int>) -> UInt32 {
+            var hash: UInt32 = 2_166_136_261
+            for at in name { hash = (hash ^ UInt32(bytes[at].asciiLowercased)) &* 16_777_619 }
+            return hash
+        }
+
+        private func spellsSame(_ one: Range<Int32>, _ other: Range<Int>) -> Bool {
+            guard one.count == other.count else { return false }
+            return zip(one, other).allSatisfy { bytes[Int($0)].asciiLowercased == bytes[$1].asciiLowercased }
+        }
+
+        // MARK: - Namespaces
+
+        private mutating func declare(_ attributes: Range<Int>) {
+            var rest = MarkupAttributes(bytes, in: attributes)
+            var count = 0
+            while let attribute = rest.next(), count < FeedLimits.attributes {
+                count += 1
+                let name = attribute.name
+                guard bytes.holds("xmlns", at: name.lowerBound, name.upperBound) else { continue }
+                let prefix: Range<Int>
+                if name.count == 5 {
+                    prefix = name.upperBound..<name.upperBound
+                } else {
+                    guard bytes[name.lowerBound + 5] == UInt8(ascii: ":") else { continue }
+                    prefix = name.lowerBound + 6..<name.upperBound
+                }
+                let depth = scope < 0 ? 0 : declarations[Int(scope)].depth
+                guard depth < MarkupDocument.declarationsMax else { return }
+                // Longer than any that we know; as long as it pleases the sender.
+                let address = attribute.value.count > 256 ? "…" : bytes.text(attribute.value)
+                var namespace = MarkupNamespace(address: address)
+                // Whatever the root's own default is called, it holds the format's elements.
+                if namespace == .other, prefix.isEmpty, nodes.isEmpty { namespace = .none }
+                declarations.append(
+                    Declaration(
+                        prefix: Int32(prefix.lowerBound)..<Int32(prefix.upperBound), namespace: namespace, outer: scope,
+                        depth: depth + 1))
+                scope = Int32(declarations.count - 1)
+            }
+            work &+= attributes.count
+        }
+
+        private mutating func namespace(ofPrefix prefix: Range<Int>, _ scope: Int32) -> MarkupNamespace {
+            let (namespace, steps) = MarkupDocument.namespace(ofPrefix: prefix, scope, bytes, declarations)
+            work &+= steps
+            return namespace
+        }
+    }
+
+    static func namespace(
+        ofPrefix prefix: Range<Int>, _ scope: Int32, _ bytes: UnsafeBufferPointer<UInt8>,
+        _ declarations: [Declaration]
+    ) -> (MarkupNamespace, steps: Int) {
+        var at = scope
+        var steps = 0
+        while at >= 0 {
+            let declaration = declarations[Int(at)]
+            steps += 1
+            if declaration.prefix.count == prefix.count,
+                zip(declaration.prefix, prefix).allSatisfy({ bytes[Int($0)] == bytes[$1] })
+            {
+                return (declaration.namespace, steps)
+            }
+            at = declaration.outer
+        }
+        if prefix.isEmpty { return (.none, steps) }
+        return (prefix.count > 16 ? .other : MarkupNamespace(usualPrefix: bytes.text(prefix)), steps)
+    }
+}

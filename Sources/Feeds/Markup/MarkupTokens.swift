@@ -1,0 +1,276 @@
+import ByteText
+
+/// Cuts liberal XML or HTML into tokens. Pure, linear in time, and unable to fail: what is not markup is text.
+///
+/// A tag needs its `>`; `5 < 6`, `a <b or c` and the `<` of a comment that never ends are text, so nothing that a reader
+/// should see is lost. There are no entities to declare: a document type is skipped with its internal subset.
+struct MarkupTokens {
+    struct Token {
+        enum Kind {
+            /// Characters with references.
+            case text
+            /// The inside of a CDATA section, without references.
+            case data
+            case startTag
+            case endTag
+            /// The inside of a document type declaration.
+            case documentType
+            /// Comments, processing instructions and other declarations.
+            case skipped
+        }
+
+        var kind: Kind
+        /// All of the token, with its delimiters.
+        var start: Int
+        var end: Int
+        /// The inside: the characters, the CDATA section's content, a tag's attributes.
+        var inside: Range<Int>
+        /// The tag's name with its prefix.
+        var name = 0..<0
+        var closesItself = false
+        /// True when an attribute's name begins with `xmlns`.
+        var declaresNamespace = false
+        /// False when the document ended first.
+        var isComplete = true
+    }
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    let end: Int
+    private(set) var position: Int
+    /// Steps taken, for tests that compare the work for inputs of different sizes.
+    private(set) var work = 0
+
+    /// Searches that reached the end without success are not repeated, which keeps unclosed constructs linear.
+    private var absent = Set8()
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>? = nil) {
+        self.bytes = bytes
+        let range = (range ?? 0..<bytes.count).clamped(to: 0..<bytes.count)
+        position = range.lowerBound
+        end = range.upperBound
+    }
+
+    mutating func next() -> Token? {
+        guard position < end else { return nil }
+        let start = position
+        if bytes[start] == UInt8(ascii: "<"), let token = markup(at: start) {
+            position = token.end
+            work &+= token.end - start
+            return token
+        }
+        // The byte at `start` may be a `<` that begins nothing.
+        position = bytes.index(of: UInt8(ascii: "<"), from: start + 1, to: end) ?? end
+        work &+= position - start
+        return Token(kind: .text, start: start, end: position, inside: start..<position)
+    }
+
+    // MARK: - What begins with <
+
+    private mutating func markup(at start: Int) -> Token? {
+        let after = start + 1
+        guard after < end else { return nil }
+        switch bytes[after] {
+        case UInt8(ascii: "/"): return endTag(at: start)
+        case UInt8(ascii: "!"): return declaration(at: start)
+        case UInt8(ascii: "?"):
+            return section(.skipped, start, opening: 2, until: "?>", .instructionEnd)
+                ?? section(.skipped, start, opening: 2, until: ">", .tagEnd)
+        case let byte where byte.beginsName: return startTag(at: start)
+        default: return nil
+        }
+    }
+
+    private mutating func declaration(at start: Int) -> Token? {
+        if bytes.holds("<!--", at: start, end) {
+            return section(.skipped, start, opening: 4, until: "-->", .commentEnd)
+        }
+        if bytes.holds("<![CDATA[", at: start, end) {
+            let inside = start + 9
+            guard let close = find("]]>", from: inside, .dataEnd) else {
+                return Token(kind: .data, start: start, end: end, inside: inside..<end, isComplete: false)
+            }
+            return Token(kind: .data, start: start, end: close + 3, inside: inside..<close)
+        }
+        if bytes.holds("<!DOCTYPE", at: start, end, ignoringCase: true), !absent.contains(.documentTypeEnd) {
+            if let token = documentType(at: start) { return token }
+            absent.insert(.documentTypeEnd)
+        }
+        return section(.skipped, start, opening: 2, until: ">", .tagEnd)
+    }
+
+    private mutating func section(
+        _ kind: Token.Kind, _ start: Int, opening: Int, until close: StaticString, _ memory: Set8
+    ) -> Token? {
+        let inside = start + opening
+        guard let found = find(close, from: inside, memory) else { return nil }
+        return Token(kind: kind, start: start, end: found + close.utf8CodeUnitCount, inside: inside..<found)
+    }
+
+    private mutating func find(_ text: StaticString, from start: Int, _ memory: Set8) -> Int? {
+        if absent.contains(memory) { return nil }
+        if let found = bytes.index(of: text, from: start, to: end) { return found }
+        work &+= end - min(start, end)
+        absent.insert(memory)
+        return nil
+    }
+
+    /// The internal subset holds declarations with `>` of their own, quoted texts and comments.
+    private mutating func documentType(at start: Int) -> Token? {
+        let inside = start + 9
+        var depth = 0
+        var at = inside
+        while at < end {
+            work &+= 1
+            switch bytes[at] {
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                let memory: Set8 = bytes[at] == UInt8(ascii: "\"") ? .doubleQuote : .singleQuote
+                if !absent.contains(memory) {
+                    if let close = bytes.index(of: bytes[at], from: at + 1, to: end) {
+                        work &+= close - at
+                        at = close
+                    } else {
+                        absent.insert(memory)
+                    }
+                }
+            case UInt8(ascii: "<") where bytes.holds("<!--", at: at, end):
+                guard let close = find("-->", from: at + 4, .commentEnd) else { return nil }
+                work &+= close - at
+                at = close + 2
+            case UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "]"): depth = max(depth - 1, 0)
+            case UInt8(ascii: ">") where depth == 0:
+                return Token(kind: .documentType, start: start, end: at + 1, inside: inside..<at)
+            default: break
+            }
+            at += 1
+        }
+        return nil
+    }
+
+    // MARK: - Tags
+
+    private func endTag(at start: Int) -> Token? {
+        let name = start + 2
+        guard name < end, bytes[name].beginsName else { return nil }
+        let nameEnd = bytes.nameEnd(from: name, to: end)
+        var at = nameEnd
+        while at < end, bytes[at] != UInt8(ascii: ">"), bytes[at] != UInt8(ascii: "<") { at += 1 }
+        let isClosed = at < end && bytes[at] == UInt8(ascii: ">")
+        return Token(
+            kind: .endTag, start: start, end: isClosed ? at + 1 : at, inside: at..<at, name: name..<nameEnd,
+            isComplete: at < end)
+    }
+
+    private mutating func startTag(at start: Int) -> Token? {
+        let name = start + 1
+        let nameEnd = bytes.nameEnd(from: name, to: end)
+        // Most tags have no attribute.
+        if nameEnd < end, bytes[nameEnd] == UInt8(ascii: ">") {
+            return Token(
+                kind: .startTag, start: start, end: nameEnd + 1, inside: nameEnd..<nameEnd, name: name..<nameEnd)
+        }
+        var attributes = MarkupAttributes(bytes, in: nameEnd..<end, absent: absent)
+        var declaresNamespace = false
+        while let attribute = attributes.next() {
+            declaresNamespace = declaresNamespace || bytes.holds("xmlns", at: attribute.name.lowerBound, end)
+        }
+        absent = attributes.absent
+        let tagEnd = attributes.position
+        // A tag that another one interrupts, or the end of the document, was none: its characters are text.
+        guard tagEnd < end, bytes[tagEnd] == UInt8(ascii: ">") else {
+            return Token(
+                kind: .text, start: start, end: tagEnd, inside: start..<tagEnd, isComplete: tagEnd < end)
+        }
+        return Token(
+            kind: .startTag, start: start, end: tagEnd + 1, inside: nameEnd..<tagEnd, name: name..<nameEnd,
+            closesItself: bytes[tagEnd - 1] == UInt8(ascii: "/"), declaresNamespace: declaresNamespace)
+    }
+
+    /// Which searches have failed.
+    struct Set8: OptionSet {
+        var rawValue: UInt8 = 0
+        static let tagEnd = Self(rawValue: 1)
+        static let instructionEnd = Self(rawValue: 2)
+        static let commentEnd = Self(rawValue: 4)
+        static let dataEnd = Self(rawValue: 8)
+        static let documentTypeEnd = Self(rawValue: 16)
+        static let doubleQuote = Self(rawValue: 32)
+        static let singleQuote = Self(rawValue: 64)
+    }
+}
+
+/// The attributes of one tag, in order; stops before the tag's `>`, or before a `<` that interrupts it.
+struct MarkupAttributes {
+    struct Attribute {
+        var name: Range<Int>
+        var value: Range<Int>
+    }
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    let end: Int
+    private(set) var position: Int
+    private(set) var absent: MarkupTokens.Set8
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>, absent: MarkupTokens.Set8 = []) {
+        self.bytes = bytes
+        position = range.lowerBound
+        end = range.upperBound
+        self.absent = absent
+    }
+
+    mutating func next() -> Attribute? {
+        while position < end {
+            switch bytes[position] {
+            case UInt8(ascii: ">"), UInt8(ascii: "<"): return nil
+            case UInt8(ascii: "="), UInt8(ascii: "/"): position += 1
+            case let byte where byte.isMarkupBlank: position += 1
+            default: return attribute()
+            }
+        }
+        return nil
+    }
+
+    private mutating func attribute() -> Attribute {
+        let name = position
+        position = bytes.nameEnd(from: name + 1, to: end)
+        let nameEnd = position
+        skipBlanks()
+        guard position < end, bytes[position] == UInt8(ascii: "=") else {
+            return Attribute(name: name..<nameEnd, value: nameEnd..<nameEnd)
+        }
+        position += 1
+        skipBlanks()
+        return Attribute(name: name..<nameEnd, value: value())
+    }
+
+    private mutating func value() -> Range<Int> {
+        guard position < end else { return position..<position }
+        let quote = bytes[position]
+        if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+            let memory: MarkupTokens.Set8 = quote == UInt8(ascii: "\"") ? .doubleQuote : .singleQuote
+            if !absent.contains(memory) {
+                let start = position + 1
+                if let close = bytes.index(of: quote, from: start, to: end) {
+                    position = close + 1
+                    return start..<close
+                }
+                absent.insert(memory)
+            }
+        }
+        let start = position
+        while position < end {
+            let byte = bytes[position]
+            if byte.isMarkupBlank || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "<") { break }
+            position += 1
+        }
+        // In `<a href=x/>` the slash closes the element.
+        let closes =
+            position > start && position < end && bytes[position] == UInt8(ascii: ">")
+            && bytes[position - 1] == UInt8(ascii: "/")
+        return start..<(closes ? position - 1 : position)
+    }
+
+    private mutating func skipBlanks() {
+        while position < end, bytes[position].isMarkupBlank { position += 1 }
+    }
+}

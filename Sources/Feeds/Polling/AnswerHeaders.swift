@@ -1,0 +1,83 @@
+import ByteText
+import NewsModel
+
+/// The headers of an answer, understood.
+struct AnswerHeaders {
+    private let answer: FetchAnswer
+    private let now: Int64
+
+    init(_ answer: FetchAnswer, now: Instant) {
+        self.answer = answer
+        // Seconds in 64 bits of nanoseconds: sums of days cannot overflow.
+        self.now = now.nanoseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000_000).quotient
+    }
+
+    /// What the answer gives to ask by next time; `nil` when there is nothing of use.
+    var validators: Validators? {
+        // `Expires: 0` comes with validators that are made up for each answer.
+        guard answer.header("expires")?.trimmed != "0" else { return nil }
+        return Self.orNil(Validators(etag: etag, lastModified: lastModified))
+    }
+
+    /// What to ask by after a 304, which need not repeat what it confirms. RFC 9110 §15.4.5.
+    func refreshing(_ sent: Validators) -> Validators? {
+        Self.orNil(Validators(etag: etag ?? sent.etag, lastModified: lastModified ?? sent.lastModified))
+    }
+
+    private static func orNil(_ validators: Validators) -> Validators? {
+        validators.etag == nil && validators.lastModified == nil ? nil : validators
+    }
+
+    private var etag: String? { answer.header("etag").flatMap(Self.repeatable) }
+
+    /// Kept as text, since publishers compare it as text. One in the future (2038 is seen) would stay true whatever changes.
+    private var lastModified: String? {
+        guard let text = answer.header("last-modified").flatMap(Self.repeatable) else { return nil }
+        guard let date = HTTPDate.seconds(of: text, now: now) else { return text }
+        return date > now + 86_400 ? nil : text
+    }
+
+    /// What may be sent back in a header and kept in the state.
+    private static func repeatable(_ text: String) -> String? {
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        return isPlain && (1...1_024).contains(text.utf8.count) ? text : nil
+    }
+
+    /// `max-age`, else `Expires` from `Date` on. `s-maxage` is for shared caches; `no-cache` and `no-store` say how to keep
+    /// an answer, not when there will be another one.
+    var freshFor: Duration? {
+        let seconds = maxAge ?? untilExpiry
+        return seconds.map { min(.seconds(max($0, 0)), AnswerVerdict.freshMax) }
+    }
+
+    private var maxAge: Int64? {
+        for field in answer.headers where field.name == "cache-control" {
+            for directive in field.value.split(separator: ",").prefix(64) {
+                let parts = directive.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2, parts[0].trimmed.equalsIgnoringASCIICase("max-age") else { continue }
+                let digits = parts[1].trimmed.drop { $0 == "\"" }.prefix { $0 != "\"" }
+                guard !digits.isEmpty, digits.utf8.allSatisfy(\.isASCIIDigit) else { continue }
+                return Int64(digits) ?? .max
+            }
+        }
+        return nil
+    }
+
+    private var untilExpiry: Int64? {
+        guard let expires = answer.header("expires").flatMap({ HTTPDate.seconds(of: $0.trimmed, now: now) }) else {
+            return nil
+        }
+        // The publisher's own clock tells the difference; ours may be wrong.
+        let date = answer.header("date").flatMap { HTTPDate.seconds(of: $0.trimmed, now: now) } ?? now
+        return expires - date
+    }
+
+    var retryAfter: Duration? {
+        answer.header("retry-after").flatMap { RetryAfterHeader.seconds(of: $0, now: now) }.map { .seconds($0) }
+    }
+
+    /// Cloudflare's word for "prove that you are human".
+    var isBotWall: Bool {
+        answer.header("cf-mitigated")?.trimmed.equalsIgnoringASCIICase("challenge") == true
+    }
+}

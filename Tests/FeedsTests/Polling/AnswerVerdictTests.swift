@@ -1,0 +1,204 @@
+import Feeds
+import NewsModel
+import Testing
+
+/// Sun, 06 Nov 1994 08:49:37 GMT.
+private let now = Instant(milliseconds: 784_111_777_000)
+private let address = "https://news.example/feed"
+private let document = FeedDocument(format: .atom10, entries: [FeedEntry(id: "1", headline: "One")])
+
+/// The verdict on one answer to somebody who knows tag `"a"` and body `old`.
+private func verdict(
+    _ status: Int, _ headers: [String: String] = [:], hash: BodyHash? = nil,
+    document: FetchAnswer.DocumentResult? = nil,
+    redirects: [FetchAnswer.Redirect] = [], knows: Validators? = Validators(etag: "\"a\"", lastModified: "then"),
+    hash known: BodyHash? = "old"
+) -> AnswerVerdict {
+    let answer = FetchAnswer(
+        status: status, headers: headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value) },
+        redirects: redirects, finalURL: redirects.last?.to ?? address, bodyHash: hash, document: document)
+    return AnswerVerdict(
+        .answered(answer), to: FetchRequest(url: address, validators: knows, knownBodyHash: known), at: now)
+}
+
+private func feed(_ headers: [String: String], redirects: [FetchAnswer.Redirect] = []) -> AnswerVerdict.Receipt? {
+    guard
+        case .changed(_, let receipt) = verdict(
+            200, headers, hash: "new", document: .feed(document), redirects: redirects)
+    else { return nil }
+    return receipt
+}
+
+struct AnswerVerdictTests {
+    @Test(arguments: [200, 226])
+    func `a document is followed, and what it came with is remembered`(status: Int) {
+        let headers = [
+            "etag": "W/\"b\"", "last-modified": "Sun, 06 Nov 1994 08:00:00 GMT", "cache-control": "max-age=60",
+        ]
+        let judged = verdict(status, headers, hash: "new", document: .feed(document))
+        guard case .changed(document, let receipt) = judged else {
+            Issue.record("\(judged)")
+            return
+        }
+        #expect(receipt.validators == Validators(etag: "W/\"b\"", lastModified: "Sun, 06 Nov 1994 08:00:00 GMT"))
+        #expect(receipt.bodyHash == "new")
+        #expect(receipt.freshFor == .seconds(60))
+        #expect(receipt.move == nil)
+    }
+
+    @Test func `the known body is unchanged under any status of success, and its new validators count`() {
+        for status in [200, 226] {
+            guard case .unchanged(let receipt) = verdict(status, ["etag": "\"b\""], hash: "old") else {
+                Issue.record("\(status)")
+                continue
+            }
+            #expect(receipt.validators == Validators(etag: "\"b\""))
+            #expect(receipt.bodyHash == "old")
+        }
+    }
+
+    @Test func `a body is no old one while none is known`() {
+        #expect(verdict(200, hash: nil, hash: nil) == .failed(.status(200)))
+    }
+
+    @Test func `a tag that stays while the body changes is not asked by again`() {
+        let headers = ["etag": "\"a\"", "last-modified": "x"]
+        #expect(feed(headers)?.validators == nil)
+        // Nothing is known of the earlier body: no proof against the tag.
+        let judged = verdict(200, headers, hash: "new", document: .feed(document), hash: nil)
+        guard case .changed(_, let receipt) = judged else {
+            Issue.record("\(judged)")
+            return
+        }
+        #expect(receipt.validators?.etag == "\"a\"")
+    }
+
+    @Test(
+        arguments: [
+            ([:], Validators(etag: "\"a\"", lastModified: "then")),
+            (["etag": "\"b\""], Validators(etag: "\"b\"", lastModified: "then")),
+            (["last-modified": "now"], Validators(etag: "\"a\"", lastModified: "now")),
+        ] as [([String: String], Validators)])
+    func `304 keeps the validators and may bring new ones`(headers: [String: String], expected: Validators) {
+        var headers = headers
+        headers["expires"] = "Sun, 06 Nov 1994 08:59:37 GMT"
+        headers["date"] = "Sun, 06 Nov 1994 08:49:37 GMT"
+        guard case .unchanged(let receipt) = verdict(304, headers) else {
+            Issue.record("not unchanged")
+            return
+        }
+        #expect(receipt.validators == expected)
+        #expect(receipt.bodyHash == "old")
+        #expect(receipt.freshFor == .seconds(600))
+    }
+
+    @Test func `304 to a question without validators is a fault of the publisher`() {
+        #expect(verdict(304, knows: nil) == .failed(.unaskedNotModified))
+    }
+
+    @Test func `a body that is no feed changes nothing`() {
+        let problem = NotAFeed(.webPage, "a web page")
+        #expect(
+            verdict(200, ["etag": "\"b\""], hash: "new", document: .notAFeed(problem)) == .failed(.notAFeed(problem)))
+    }
+
+    @Test(arguments: [201, 204, 206, 300, 305, 400, 401, 402, 403, 404, 405, 406, 451, 500, 502, 503, 504, 520, 999])
+    func `other answers are errors with advice`(status: Int) {
+        let judged = verdict(status, ["etag": "\"b\""])
+        #expect(judged == .failed(.status(status)))
+        #expect(Trouble.status(status).code == "http-\(status)")
+        #expect(Trouble.status(status).detail.contains("\(status)"))
+    }
+
+    @Test func `410 ends a feed`() { #expect(verdict(410) == .gone) }
+
+    @Test(arguments: [403, 429, 503])
+    func `a bot wall is called by its name`(status: Int) {
+        let judged = verdict(status, ["cf-mitigated": "challenge", "content-type": "text/html"])
+        if status == 429 {
+            #expect(judged == .wait(AnswerVerdict.waitUntold, host: "news.example", .botWall(429)))
+        } else {
+            #expect(judged == .failed(.botWall(status)))
+        }
+        #expect(Trouble.botWall(status).detail.contains("bot wall"))
+    }
+
+    @Test(
+        arguments: [
+            ("120", 120), ("0", 60), ("59", 60), ("86401", 86_400), ("99999999999999999999", 86_400),
+            ("Sun, 06 Nov 1994 08:59:37 GMT", 600), ("Sunday, 06-Nov-94 08:59:37 GMT", 600),
+            ("Sun Nov  6 08:59:37 1994", 600), ("Thu, 01 Jan 1970 00:00:00 GMT", 60),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400), ("soon", nil), ("-5", nil), ("", nil),
+        ] as [(String, Int?)])
+    func `Retry-After is obeyed between a minute and a day`(value: String, seconds: Int?) {
+        let headers = ["retry-after": value]
+        let told = seconds.map { Duration.seconds($0) }
+        #expect(
+            verdict(429, headers) == .wait(told ?? .seconds(600), host: "news.example", .status(429)))
+        #expect(
+            verdict(503, headers) == told.map { .wait($0, host: "news.example", .status(503)) } ?? .failed(.status(503))
+        )
+        #expect(verdict(500, headers) == .failed(.status(500)))
+    }
+
+    @Test func `it is the host that answered which wants to be left alone`() {
+        let redirects = [FetchAnswer.Redirect(status: 302, from: address, to: "https://cdn.example:8443/x")]
+        #expect(verdict(429, redirects: redirects) == .wait(.seconds(600), host: "cdn.example", .status(429)))
+    }
+
+    @Test(arguments: FetchFailure.Reason.allCases)
+    func `no answer is an error, unless nobody wants it any more`(reason: FetchFailure.Reason) {
+        let failure = FetchFailure(reason, "why")
+        let judged = AnswerVerdict(.failed(failure), to: FetchRequest(url: address), at: now)
+        #expect(judged == (reason == .canceled ? .canceled : .failed(.noAnswer(failure))))
+    }
+}
+
+struct AnswerHeadersTests {
+    @Test(
+        arguments: [
+            (["cache-control": "max-age=300"], 300), (["cache-control": "public, Max-Age=\"300\" , x"], 300),
+            (["cache-control": "s-maxage=9, no-cache, no-store"], nil), (["cache-control": "max-age"], nil),
+            (["cache-control": "max-age=-1"], nil), (["cache-control": "max-age=1.5"], nil),
+            (["cache-control": "max-age=99999999999999999999999"], 86_400), (["cache-control": "max-age=0"], 0),
+            (["cache-control": "max-age=10", "expires": "Sun, 06 Nov 1994 09:49:37 GMT"], 10),
+            (["expires": "Sun, 06 Nov 1994 09:49:37 GMT"], 3_600),
+            (["expires": "Sun, 06 Nov 1994 09:49:37 GMT", "date": "Sun, 06 Nov 1994 09:48:37 GMT"], 60),
+            (["expires": "Sunday, 06-Nov-94 09:49:37 GMT", "date": "garbage"], 3_600),
+            (["expires": "Thu, 01 Jan 1970 00:00:00 GMT"], 0), (["expires": "-1"], nil),
+            (["expires": "Fri, 31 Dec 9999 23:59:59 GMT"], 86_400),
+        ] as [([String: String], Int?)])
+    func `freshness is max-age, else Expires from Date on`(headers: [String: String], seconds: Int?) {
+        #expect(feed(headers)?.freshFor == seconds.map { .seconds($0) })
+    }
+
+    @Test(
+        arguments: [
+            ([:], nil), (["etag": ""], nil), (["etag": "\"\""], Validators(etag: "\"\"")),
+            (["etag": "unquoted"], Validators(etag: "unquoted")),
+            (["last-modified": "yesterday"], Validators(lastModified: "yesterday")),
+            (["last-modified": "Tue, 19 Jan 2038 03:14:07 GMT"], nil),
+            (["etag": "\"b\"", "last-modified": "Tue, 19 Jan 2038 03:14:07 GMT"], Validators(etag: "\"b\"")),
+            (["etag": "\"b\"", "expires": "0"], nil), (["etag": "\"b\"", "expires": "-1"], Validators(etag: "\"b\"")),
+            (["etag": "a\r\nb"], nil), (["etag": String(repeating: "x", count: 1_025)], nil),
+        ] as [([String: String], Validators?)])
+    func `validators are kept byte for byte, if they can be believed`(headers: [String: String], kept: Validators?) {
+        #expect(feed(headers)?.validators == kept)
+    }
+
+    @Test func `no time and no header makes judging trap`() {
+        for clock in [Instant.distantPast, now, .distantFuture] {
+            for date in [
+                "Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", "Friday, 01-Jan-60 00:00:00 GMT",
+            ] {
+                let names = ["expires", "date", "last-modified", "retry-after"]
+                for status in [200, 304, 429, 503] {
+                    let answer = FetchAnswer(
+                        status: status, headers: names.map { HeaderField($0, date) }, finalURL: "", bodyHash: "h",
+                        document: .feed(document))
+                    _ = AnswerVerdict(.answered(answer), to: FetchRequest(url: ""), at: clock)
+                }
+            }
+        }
+    }
+}
