@@ -80,6 +80,8 @@ let package = Package(
             dependencies: [
                 "ByteText", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", logging, nioCore, nioHTTP1,
                 nioPosix, nioSSL, .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ], swiftSettings: strict),
         .target(
             name: "HubIO",

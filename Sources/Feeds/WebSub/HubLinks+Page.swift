@@ -2,15 +2,17 @@ import ByteText
 
 extension HubLinks {
     /// The links in the head of a web page. A feed has its own in `FeedDocument`.
-    /// - Parameter page: UTF-8; the first 256 KiB are looked at.
-    public init(page: [UInt8]) {
+    /// - Parameters:
+    ///   - page: UTF-8; the first 256 KiB are looked at.
+    ///   - base: the page's address.
+    public init(page: [UInt8], base: String) {
         self.init()
         var reader = TagReader(page.prefix(262_144))
         while let tag = reader.next() {
             switch tag.name {
             case "link":
                 guard let target = tag.attributes["href"], let relations = tag.attributes["rel"] else { continue }
-                add(XMLText.replacingReferences(target), relations: relations)
+                add(XMLText.replacingReferences(target), relations: relations, base: base)
             case "script", "style", "title", "noscript", "template": reader.skip(toEndOf: tag.name)
             case "/head", "body": return
             default: break

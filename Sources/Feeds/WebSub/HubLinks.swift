@@ -29,7 +29,7 @@ public struct PushSource: Sendable, Hashable {
     ///   - document: what the document names.
     ///   - address: of the answer, after redirects.
     public init?(headers: [String], document: HubLinks, address: String) {
-        let header = HubLinks(headers: headers)
+        let header = HubLinks(headers: headers, base: address)
         guard let hub = header.preferredHub ?? document.preferredHub else { return nil }
         let selfLink = header.preferredHub == nil ? document.selfLink : header.selfLink ?? document.selfLink
         let topic = selfLink.flatMap { HubLinks.isWebAddress($0) ? $0 : nil } ?? address
@@ -48,12 +48,14 @@ public struct HubLinks: Sendable, Hashable {
         self.selfLink = selfLink
     }
 
-    /// - Parameter headers: the values of `Link` headers, RFC 8288 §3. What is not well-formed ends its header.
-    public init(headers: [String]) {
+    /// - Parameters:
+    ///   - headers: the values of `Link` headers, RFC 8288 §3. What is not well-formed ends its header.
+    ///   - base: the address of the answer.
+    public init(headers: [String], base: String) {
         self.init()
         for header in headers.prefix(Self.headersMax) {
             var reader = LinkHeaderReader(header)
-            while let link = reader.next() { add(link.target, relations: link.relations) }
+            while let link = reader.next() { add(link.target, relations: link.relations, base: base) }
         }
     }
 
@@ -62,8 +64,8 @@ public struct HubLinks: Sendable, Hashable {
     /// Bytes of an address.
     private static let addressMax = 2_048
 
-    mutating func add(_ target: String, relations: String) {
-        guard Self.isWebAddress(target) else { return }
+    mutating func add(_ reference: String, relations: String, base: String) {
+        guard let target = WebAddress.resolve(reference, base: base), Self.isWebAddress(target) else { return }
         for relation in relations.split(whereSeparator: \.isWhitespace) {
             if relation.equalsIgnoringASCIICase("hub"), hubs.count < Self.hubsMax { hubs.append(target) }
             if relation.equalsIgnoringASCIICase("self") { selfLink = selfLink ?? target }
@@ -76,7 +78,6 @@ public struct HubLinks: Sendable, Hashable {
         return usable.first { $0.hasPrefixIgnoringASCIICase("https://") } ?? usable.first
     }
 
-    /// Relative addresses are left out: nothing that announces a hub uses them.
     static func isWebAddress(_ text: String) -> Bool {
         (text.hasPrefixIgnoringASCIICase("https://") || text.hasPrefixIgnoringASCIICase("http://"))
             && text.utf8.count <= addressMax && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }

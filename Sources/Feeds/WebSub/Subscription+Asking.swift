@@ -49,28 +49,31 @@ extension Subscription {
     /// The form to post now; `nil` if nothing is due. Its answer goes to `answered`.
     /// - Parameters:
     ///   - base: the public address of this process's callback, ending in a slash.
-    ///   - trusts: whether a hub may be told the secret without TLS, as one inside the house may.
+    ///   - allowPrivate: hosts at private addresses, from the feed's rules. A hub there may be asked, and be told the secret
+    ///     without TLS.
     ///   - random: must be unguessable in production.
     public mutating func request(
-        base: String, at now: Instant, trusts: (_ hub: String) -> Bool = { _ in false },
+        base: String, at now: Instant, allowPrivate: [String] = [],
         using random: inout some RandomNumberGenerator
     ) -> WebSubRequest? {
         guard let source = offered, let due = dueAt(base: base), due <= now else { return nil }
         // The last one was not verified in time.
         if attempt != nil { failures = min(failures + 1, Self.failuresMax) }
-        let isSecret = source.hub.hasPrefixIgnoringASCIICase("https://") || trusts(source.hub)
+        let address = WebAddress(source.hub)
+        let isInside = allowPrivate.contains { address?.host.equalsIgnoringASCIICase($0) == true }
         let attempt = Attempt(
-            source: source, callback: WebSubCallback(base: base, isSecret: isSecret, using: &random), askedAt: now)
+            source: source, callback: WebSubCallback(base: base, isSecret: address?.scheme == .https || isInside, using: &random),
+            askedAt: now)
         if case .active(var lease) = state {
             lease.renewal = attempt
             state = .active(lease)
         } else {
             state = .asked(attempt)
         }
-        return form(attempt)
+        return form(attempt, allowPrivate)
     }
 
-    private func form(_ attempt: Attempt) -> WebSubRequest {
+    private func form(_ attempt: Attempt, _ allowPrivate: [String]) -> WebSubRequest {
         var form = [
             HeaderField("hub.mode", "subscribe"), HeaderField("hub.topic", attempt.source.topic),
             HeaderField("hub.callback", attempt.callback.url),
@@ -79,7 +82,7 @@ extension Subscription {
         ]
         if !omitsLease { form.append(HeaderField("hub.lease_seconds", "\(Self.leaseWanted.components.seconds)")) }
         if let secret = attempt.callback.secret { form.append(HeaderField("hub.secret", secret)) }
-        return WebSubRequest(url: attempt.source.hub, form: form)
+        return WebSubRequest(url: attempt.source.hub, form: form, allowPrivate: allowPrivate)
     }
 
     /// The hub's answer to the form.

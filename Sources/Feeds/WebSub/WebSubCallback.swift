@@ -6,7 +6,7 @@ import Crypto
 public struct WebSubCallback: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// Where this process can be called from outside; ends in a slash.
     public var base: String
-    /// 128 random bits as 32 hexadecimal digits.
+    /// 128 random bits as hexadecimal digits.
     public var path: String
     /// The key of the hub's signatures, 64 characters; `nil` if it would have to travel in the clear.
     public var secret: String?
@@ -21,6 +21,9 @@ public struct WebSubCallback: Sendable, Hashable, CustomStringConvertible, Custo
         let path = Self.digits(words: 2, using: &random)
         self.init(base: base, path: path, secret: isSecret ? Self.digits(words: 4, using: &random) : nil)
     }
+
+    /// Digits of a path.
+    public static let pathLength = 32
 
     var url: String { base + path }
 
