@@ -89,6 +89,16 @@ struct SharedStateDriverTests {
         #expect(found == ["21": (-973_932_308 & 0x7fff_ffff) % 3, "foobar": (-790_332_482 & 0x7fff_ffff) % 3])
     }
 
+    @Test func `a record that is too large is refused, those beside it are stored`() throws {
+        let member = try Member(
+            room, topic: room.topic("feeds"), partitions: 4, properties: ["message.max.bytes": "5000"])
+        defer { member.close() }
+        #expect(member.wait { $0.restored.count == 4 })
+        member.driver.write(
+            [state(0, "a", "1"), state(0, "b", String(repeating: "x", count: 9_000)), state(0, "c", "3")], as: 5)
+        #expect(member.wait { $0.refused == [5: [1]] && $0.values == ["a": "1", "c": "3"] })
+    }
+
     @Test func `a record for a topic that is not there fails its write, and says which`() throws {
         let member = try Member(
             room, topic: room.topic("feeds"), partitions: 4,
@@ -110,6 +120,7 @@ private final class Member: Sendable {
         var values: [String: String] = [:]
         var written: [UInt64] = []
         var failed: [UInt64: KafkaFailure] = [:]
+        var refused: [UInt64: [Int]] = [:]
         var isRevoked = false
     }
 
@@ -183,6 +194,7 @@ extension Member.Books {
         case .revoked: isRevoked = true
         case .lost, .beganAnew: restored = []
         case .written(let number): written.append(number)
+        case .refused(let number, let places, _): refused[number] = places
         case .notWritten(let number, let failure): failed[number] = failure
         }
     }

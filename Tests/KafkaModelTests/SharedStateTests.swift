@@ -91,21 +91,31 @@ struct SharedStateReadingTests {
 }
 
 struct PendingWritesTests {
+    private let tooLarge = KafkaFailure(code: "MSG_SIZE_TOO_LARGE", detail: "too large")
+    private let gone = KafkaFailure(code: "_PURGE_QUEUE", detail: "given up")
+
     @Test func `a write ends when its last record is answered for`() {
         var writes = PendingWrites()
         #expect(writes.begin(7, records: 2) == nil)
-        #expect(writes.answered(7, nil) == nil)
-        #expect(writes.answered(7, nil) == .written(7))
+        #expect(writes.answered(7, record: 1, .stored) == nil)
+        #expect(writes.answered(7, record: 0, .stored) == .written(7))
         #expect(writes.isEmpty)
     }
 
-    @Test func `one refused record fails the write, after the others are answered for`() {
-        let refused = KafkaFailure(code: "MSG_SIZE_TOO_LARGE", detail: "too large")
+    @Test func `refused records are named by their places, the others are stored`() {
         var writes = PendingWrites()
         _ = writes.begin(1, records: 3)
-        #expect(writes.answered(1, nil) == nil)
-        #expect(writes.answered(1, refused) == nil)
-        #expect(writes.answered(1, nil) == .notWritten(1, refused))
+        #expect(writes.answered(1, record: 2, .refused(tooLarge)) == nil)
+        #expect(writes.answered(1, record: 0, .refused(tooLarge)) == nil)
+        #expect(writes.answered(1, record: 1, .stored) == .refused(1, records: [0, 2], tooLarge))
+    }
+
+    @Test func `one failed record fails the write, whatever was refused`() {
+        var writes = PendingWrites()
+        _ = writes.begin(1, records: 3)
+        _ = writes.answered(1, record: 0, .refused(tooLarge))
+        _ = writes.answered(1, record: 1, .failed(gone))
+        #expect(writes.answered(1, record: 2, .stored) == .notWritten(1, gone))
     }
 
     @Test func `a write of nothing is written`() {
@@ -114,11 +124,10 @@ struct PendingWritesTests {
     }
 
     @Test func `what nobody answers for any more has failed`() {
-        let gone = KafkaFailure(code: "_PURGE_QUEUE", detail: "given up")
         var writes = PendingWrites()
         _ = writes.begin(2, records: 1)
         _ = writes.begin(1, records: 2)
         #expect(writes.abandon(gone) == [.notWritten(1, gone), .notWritten(2, gone)])
-        #expect(writes.answered(2, nil) == nil)
+        #expect(writes.answered(2, record: 0, .stored) == nil)
     }
 }

@@ -11,7 +11,7 @@ final class KeyedProducer {
     private let statistics = StatisticsReader()
     private var pending = PendingWrites()
     /// Records that found the producer's queue full, oldest first.
-    private var waiting: [(record: ProducedRecord, write: UInt64)] = []
+    private var waiting: [(record: ProducedRecord, place: Place)] = []
     private var hasFailed = false
 
     init(settings: KafkaSettings, wakeUp: WakeUp) throws(KafkaFailure) {
@@ -40,14 +40,14 @@ final class KeyedProducer {
 
     func write(_ records: [ProducedRecord], _ write: UInt64, _ deliver: (SharedStateEvent) -> Void) {
         if let end = pending.begin(write, records: records.count) { deliver(end) }
-        waiting += records.map { ($0, write) }
+        waiting += records.enumerated().map { ($1, Place(write: write, record: $0)) }
         hand(deliver)
     }
 
     func serve(_ deliver: (SharedStateEvent) -> Void, _ notify: (KafkaNotice) -> Void) {
         while let event = rd_kafka_queue_poll(queue.handle, 0) {
             if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
-                while let message = rd_kafka_event_message_next(event) { answer(message, deliver, notify) }
+                while let message = rd_kafka_event_message_next(event) { report(message, deliver, notify) }
             } else {
                 client.report(event, lane: nil, statistics, notify)
             }
@@ -58,33 +58,41 @@ final class KeyedProducer {
 
     private func hand(_ deliver: (SharedStateEvent) -> Void) {
         var taken = 0
-        for (record, write) in waiting {
-            let error = record.produce(client, topicHandle: nil, opaque: UInt(write))
+        for (record, place) in waiting {
+            let error = record.produce(client, topicHandle: nil, opaque: place.opaque)
             if error == RD_KAFKA_RESP_ERR__QUEUE_FULL { break }
             taken += 1
             guard error != RD_KAFKA_RESP_ERR_NO_ERROR else { continue }
-            if let end = pending.answered(write, client.failure(error, detail: nil)) { deliver(end) }
+            settle(place, answer(error, topic: record.topic), deliver)
         }
         waiting.removeFirst(taken)
     }
 
-    private func answer(
+    private func settle(
+        _ place: Place, _ answer: PendingWrites.Answer, _ deliver: (SharedStateEvent) -> Void
+    ) {
+        if let end = pending.answered(place.write, record: place.record, answer) { deliver(end) }
+    }
+
+    private func report(
         _ message: UnsafePointer<rd_kafka_message_t>, _ deliver: (SharedStateEvent) -> Void,
         _ notify: (KafkaNotice) -> Void
     ) {
-        var failure: KafkaFailure?
-        if message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR {
-            let topic = message.pointee.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? ""
-            var found = client.failure(message.pointee.err, detail: nil)
-            found.detail = "A record was not stored on \(topic): \(found.detail)"
-            failure = found
-            // A fatal producer refuses everything from now on, and only a restart helps.
-            if found.isFatal && !hasFailed {
-                hasFailed = true
-                notify(.error(found))
-            }
+        let topic = message.pointee.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? ""
+        let answer = answer(message.pointee.err, topic: topic)
+        // A fatal producer refuses everything from now on, and only a restart helps.
+        if case .failed(let failure) = answer, failure.isFatal, !hasFailed {
+            hasFailed = true
+            notify(.error(failure))
         }
-        if let end = pending.answered(UInt64(UInt(bitPattern: message.pointee._private)), failure) { deliver(end) }
+        settle(Place(opaque: UInt(bitPattern: message.pointee._private)), answer, deliver)
+    }
+
+    private func answer(_ error: rd_kafka_resp_err_t, topic: String) -> PendingWrites.Answer {
+        if error == RD_KAFKA_RESP_ERR_NO_ERROR { return .stored }
+        var failure = client.failure(error, detail: nil)
+        failure.detail = "A record was not stored on \(topic): \(failure.detail)"
+        return RecordPublisher.isRefusal(error) ? .refused(failure) : .failed(failure)
     }
 
     /// Sends incomplete batches at once.
@@ -96,4 +104,22 @@ final class KeyedProducer {
         waiting = []
         for end in pending.abandon(KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE, detail: nil)) { deliver(end) }
     }
+}
+
+/// What travels with a record: 52 bits of its write's number, 12 of its place in it.
+private struct Place {
+    var write: UInt64
+    var record: Int
+
+    init(write: UInt64, record: Int) {
+        self.write = write
+        self.record = record
+    }
+
+    init(opaque: UInt) {
+        write = UInt64(opaque >> 12)
+        record = Int(opaque & 0xFFF)
+    }
+
+    var opaque: UInt { UInt(write << 12 | UInt64(clamping: min(record, 0xFFF))) }
 }

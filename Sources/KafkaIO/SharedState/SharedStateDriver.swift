@@ -70,8 +70,8 @@ public final class SharedStateDriver: Sendable {
         thread.start()
     }
 
-    /// Stores records, in order within a partition; `written` or `notWritten` answers with the number, which only this write
-    /// may have while it is under way. Never blocks; any thread.
+    /// Stores records, in order within a partition; `written`, `refused` or `notWritten` answers with the number, of at
+    /// most 52 bits, which only this write may have while it is under way. Never blocks; any thread.
     public func write(_ records: [ProducedRecord], as number: UInt64) { commands.post(.write(records, number)) }
 
     /// So much of what was delivered is dealt with, and as much more may be read. Any thread.

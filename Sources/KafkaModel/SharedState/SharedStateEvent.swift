@@ -17,6 +17,8 @@ public enum SharedStateEvent: Sendable, Hashable {
     case beganAnew(partition: Int32)
     /// All records of a write are on every in-sync replica.
     case written(UInt64)
-    /// Some record of a write was not stored.
+    /// The records at these places of a write will never be stored, for their own fault; all others are.
+    case refused(UInt64, records: [Int], KafkaFailure)
+    /// Some record of a write was not stored. It may be tried again.
     case notWritten(UInt64, KafkaFailure)
 }
