@@ -203,8 +203,10 @@ let package = Package(
         .testTarget(
             name: "FeedIOTests",
             dependencies: [
-                "ByteText", "FeedIO", "Feeds", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport", logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL,
+                "ByteText", "FeedIO", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport",
+                logging, nioCore,
+                nioHTTP1, nioPosix, nioSSL, crypto, .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ], swiftSettings: strict),
         .testTarget(
             name: "HubIOTests",

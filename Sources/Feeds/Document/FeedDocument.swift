@@ -9,6 +9,9 @@ public struct FeedDocument: Sendable, Hashable {
     public var entries: [FeedEntry]
     /// Entries beyond `FeedLimits.entriesRead`.
     public var entriesLeftOut = 0
+    /// Items of the document that are not news (a list of concepts, a plan), or that cannot be read. At most
+    /// `FeedLimits.entriesRead`.
+    public var skipped: [SkippedItem] = []
     /// Dates that stand in the document but could not be read.
     public var unreadableDates = 0
     /// What the feed says about how often to poll it.
@@ -23,6 +26,19 @@ public struct FeedDocument: Sendable, Hashable {
         self.title = title
         self.language = language
         self.entries = entries
+    }
+}
+
+/// An item of a document that is not among its entries.
+public struct SkippedItem: Sendable, Hashable {
+    /// The publisher's id, if it has one.
+    public var id: String?
+    /// One sentence. Never carries the item's text.
+    public var reason: String
+
+    public init(id: String? = nil, _ reason: String) {
+        self.id = id
+        self.reason = reason
     }
 }
 

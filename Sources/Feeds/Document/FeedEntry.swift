@@ -35,6 +35,17 @@ public struct FeedEntry: Sendable, Hashable {
     public var signals: [String] = []
     /// A note to editors. Never shown to readers.
     public var editorialNote: String?
+    /// What kind of item it is in the words of IPTC: `text`, `picture`, `video`, `composite`; `nil` in formats that do not
+    /// say.
+    public var itemClass: String?
+
+    /// False for a picture, video or the like: part of some story, but not a story that readers are alerted to.
+    public var isStory: Bool {
+        switch itemClass {
+        case "picture", "graphic", "video", "audio", "animation", "data", "icon": false
+        default: true
+        }
+    }
 
     public init(id: String? = nil, headline: String? = nil) {
         self.id = id

@@ -7,7 +7,30 @@ public enum FeedReader {
     ///   - source: where the bytes came from.
     /// - Throws: the reason why this is not a feed, with what to do about it. No input makes it trap.
     public static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
-        throw NotAFeed(.unknown, "not written yet")
+        let text = DocumentText.utf8(
+            bytes.count > FeedLimits.document ? Array(bytes.prefix(FeedLimits.document)) : bytes, charset: source.charset)
+        guard let first = text.first(where: { !$0.isMarkupBlank && $0 != 0 }) else {
+            throw NotAFeed(.empty, "The document is empty")
+        }
+        var document =
+            first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+            ? try JSONDocument.read(text, from: source) : try read(MarkupDocument(text), from: source)
+        document.keepWithinLimits()
+        return document
+    }
+
+    private static func read(_ document: MarkupDocument, from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
+        switch MarkupKind(document) {
+        case .rss(let root): return try RSS.read(root, from: source)
+        case .atom(let root): return try Atom.read(root, from: source)
+        case .newsMLG2(let root): return try NewsMLG2.read(root, from: source)
+        case .nitf(let root): return try NITF.read(root, from: source)
+        case .webPage: throw WebPage.notAFeed(document, from: source)
+        case .unsupported(let name): throw NotAFeed(.unsupported, "The document is \(name), which is not supported")
+        case .unknown:
+            throw NotAFeed(
+                .unknown, "The document is not a feed: none of its first elements begins RSS, Atom, NewsML-G2 or NITF")
+        }
     }
 }
 

@@ -1,6 +1,65 @@
+import ByteText
+import NewsModel
+
 /// NewsML-G2: a `newsMessage` or a bare item.
 enum NewsMLG2 {
+    /// Some senders leave their namespace out.
+    static let namespaces: MarkupNamespace = [.newsML, .none]
+
     static func read(_ root: MarkupElement, from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
-        throw NotAFeed(.unsupported, "NewsML-G2 is not read yet")
+        var document = FeedDocument(format: .newsMLG2)
+        var items = [root]
+        var message = Message()
+        if root.isNamed("newsMessage", in: namespaces) {
+            let header = root.first("header", in: namespaces)
+            message.priority = header?.first("priority", in: namespaces).flatMap { urgency($0.text) }
+            message.sent = header?.first("sent", in: namespaces)?.text
+            items = root.all("itemSet", in: namespaces).flatMap { Array($0.children) }
+        }
+        document.language = root["lang", in: .xml].flatMap(\.nonBlank)
+        for item in items {
+            guard document.entries.count + document.skipped.count < FeedLimits.entriesRead else {
+                document.entriesLeftOut += 1
+                continue
+            }
+            if item.isNamed("newsItem", in: namespaces) || item.isNamed("packageItem", in: namespaces) {
+                var reader = NewsMLG2Item(item, message, zoneMinutes: source.zoneMinutes)
+                document.entries.append(reader.read())
+                document.unreadableDates += reader.unreadableDates
+            } else {
+                document.skipped.append(SkippedItem(id: item["guid"].flatMap(\.nonBlank), reason(for: item)))
+            }
+        }
+        return document
+    }
+
+    /// What the envelope says about all its items.
+    struct Message {
+        var priority: Int?
+        var sent: String?
+    }
+
+    /// 1…9, else `nil`.
+    static func urgency(_ text: String) -> Int? {
+        Int(text.trimmed).flatMap { (1...9).contains($0) ? $0 : nil }
+    }
+
+    private static func reason(for item: MarkupElement) -> String {
+        let kinds: [(name: StaticString, reason: String)] = [
+            ("conceptItem", "a conceptItem describes a person, place, topic or event; it is not news"),
+            ("knowledgeItem", "a knowledgeItem is a list of concepts; it is not news"),
+            ("planningItem", "a planningItem announces coverage that does not exist yet; it is not news"),
+            ("catalogItem", "a catalogItem lists vocabularies; it is not news"),
+        ]
+        return kinds.first { item.isNamed($0.name, in: namespaces) }?.reason
+            ?? "the item is of a kind that NewsML-G2 does not have; newsItem and packageItem are read"
+    }
+}
+
+extension StringProtocol {
+    /// Trimmed; `nil` when nothing is left.
+    var nonBlank: String? {
+        let text = trimmed
+        return text.isEmpty ? nil : String(text)
     }
 }

@@ -1,7 +1,104 @@
-/// ninjs: one item, or an array of items.
+import ByteText
+import NewsModel
+
+/// ninjs: one item, or an array of items. Its fields are read by `NewsDecoder`, as on a topic.
 enum Ninjs {
     /// - Parameter bytes: UTF-8.
     static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
-        throw NotAFeed(.unsupported, "ninjs is not read yet")
+        var document = FeedDocument(format: .ninjs)
+        let decoder = NewsDecoder()
+        let extras = JSONParser(sizeMax: EventLimits.document)
+        for item in JSONItems(bytes) {
+            guard document.entries.count + document.skipped.count < FeedLimits.entriesRead else {
+                document.entriesLeftOut += 1
+                continue
+            }
+            do throws(Undecodable) {
+                let event = try decoder.decode(SourceRecord(offset: 0, value: Array(item)))
+                var entry = FeedEntry(event)
+                try item.withUnsafeBufferPointer { item throws(Undecodable) in
+                    entry.read(try extras.object(in: item))
+                }
+                document.entries.append(entry)
+            } catch {
+                // The detail quotes the document; what an editor needs to find the item is its id.
+                document.skipped.append(
+                    SkippedItem(id: error.eventID, "the item cannot be read: \(error.reason.rawValue)"))
+            }
+        }
+        guard document.entries.count + document.skipped.count > 0 else {
+            throw NotAFeed(.unknown, "The JSON text is not a feed: it has no object in it")
+        }
+        return document
+    }
+}
+
+extension FeedEntry {
+    fileprivate init(_ event: NewsEvent) {
+        self.init(id: event.id, headline: event.headline)
+        summary = event.summary
+        link = event.link.flatMap { WebAddress($0)?.text }
+        publishedAt = event.publishedAt
+        expiresAt = event.expiresAt
+        embargo = event.embargoUntil.map { .until($0) } ?? .none
+        language = event.language
+        categories = event.categories.map { Term($0) }
+        subjects = event.subjects
+        image = event.image.flatMap { WebAddress($0)?.text }
+        urgency = event.urgency
+        status = event.status
+        version = event.version
+    }
+
+    /// What an event does not have.
+    fileprivate mutating func read(_ item: JSONObject) {
+        for member in item {
+            guard case .string(let text) = member.value, !text.isEmpty, text.count <= EventLimits.summary else {
+                continue
+            }
+            let value = String(decoding: text, as: UTF8.self)
+            switch String(decoding: member.name.prefix(16), as: UTF8.self).asciiLowercased {
+            case "ednote": editorialNote = value
+            case "byline": author = value
+            case "type": itemClass = value
+            default: break
+            }
+        }
+    }
+}
+
+/// The objects of a JSON text, which is one or an array of them: where each begins and ends, and no more.
+private struct JSONItems: Sequence, IteratorProtocol {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    mutating func next() -> ArraySlice<UInt8>? {
+        var start: Int?
+        var depth = 0
+        var isInString = false
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            if isInString {
+                if byte == UInt8(ascii: "\\") { position += 1 }
+                if byte == UInt8(ascii: "\"") { isInString = false }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isInString = start != nil
+            case UInt8(ascii: "{"):
+                if start == nil { (start, depth) = (position - 1, 0) }
+                depth += 1
+            case UInt8(ascii: "}"):
+                depth -= 1
+                guard depth <= 0, let start else { continue }
+                return bytes[start..<position]
+            default: break
+            }
+        }
+        // Cut off in the middle: what reads it will say so.
+        return start.map { bytes[$0...] }
     }
 }

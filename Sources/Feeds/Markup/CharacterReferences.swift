@@ -3,11 +3,15 @@ import ByteText
 /// Replaces character references and named entities, and drops characters that XML forbids, referenced ones too.
 enum CharacterReferences {
     /// Appends a range with its references replaced. An `&` that begins no reference is an `&`.
-    static func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, to text: inout [UInt8]) {
+    ///
+    /// - Parameter isHTML: some references may lack their `;`.
+    static func decode(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, isHTML: Bool = false, to text: inout [UInt8]
+    ) {
         var start = range.lowerBound
         while let ampersand = bytes.index(of: UInt8(ascii: "&"), from: start, to: range.upperBound) {
             copyAllowed(bytes, start..<ampersand, to: &text)
-            if let reference = Reference(bytes, at: ampersand, end: range.upperBound) {
+            if let reference = Reference(bytes, at: ampersand, end: range.upperBound, isHTML: isHTML) {
                 reference.append(to: &text)
                 start = reference.end
             } else {
@@ -38,7 +42,7 @@ enum CharacterReferences {
         }
     }
 
-    /// One reference, complete with its `;`.
+    /// One reference.
     struct Reference {
         /// After the `;`.
         let end: Int
@@ -49,25 +53,35 @@ enum CharacterReferences {
             case named(HTMLEntities.Characters)
         }
 
-        /// `nil` when what stands at `start`, an `&`, is no reference.
-        init?(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int, end limit: Int) {
+        /// `nil` when what stands at `start`, an `&`, is no reference. In HTML a number and a name of old may lack their
+        /// `;` where no word goes on: `&copy 2026`, but not the `&copy=` of an address.
+        init?(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int, end: Int, isHTML: Bool) {
             // The longest name has 31 letters. More digits than this are zeros or nonsense.
-            let limit = min(limit, start + 34)
+            let limit = min(end, start + 34)
             var at = start + 1
             guard at < limit else { return nil }
+            let isLegacy: Bool
             if bytes[at] == UInt8(ascii: "#") {
-                at += 1
-                guard let (value, after) = Self.number(bytes, at, limit) else { return nil }
+                guard let (value, after) = Self.number(bytes, at + 1, limit) else { return nil }
                 character = .scalar(Self.scalar(value))
-                end = after
-                return
+                (isLegacy, at) = (true, after)
+            } else {
+                while at < limit, bytes[at].isASCIILetter || bytes[at].isASCIIDigit { at += 1 }
+                let name = UnsafeBufferPointer(rebasing: bytes[start + 1..<at])
+                guard let characters = HTMLEntities.characters(named: name) else { return nil }
+                character = .named(characters)
+                isLegacy = characters.isLegacy
             }
-            while at < limit, bytes[at].isASCIILetter || bytes[at].isASCIIDigit { at += 1 }
-            guard at < limit, bytes[at] == UInt8(ascii: ";"),
-                let characters = HTMLEntities.characters(named: UnsafeBufferPointer(rebasing: bytes[start + 1..<at]))
-            else { return nil }
-            character = .named(characters)
-            end = at + 1
+            if at < limit, bytes[at] == UInt8(ascii: ";") {
+                self.end = at + 1
+            } else {
+                guard isHTML, isLegacy, at == end || !Self.goesOn(bytes[at]) else { return nil }
+                self.end = at
+            }
+        }
+
+        private static func goesOn(_ byte: UInt8) -> Bool {
+            byte.isASCIILetter || byte.isASCIIDigit || byte == UInt8(ascii: "=")
         }
 
         func append(to text: inout [UInt8]) {
@@ -94,8 +108,7 @@ enum CharacterReferences {
                 value = min(value * radix + UInt32(digit), 0x110000)
                 at += 1
             }
-            guard at > digits, at < limit, bytes[at] == UInt8(ascii: ";") else { return nil }
-            return (value, at + 1)
+            return at > digits ? (value, at) : nil
         }
 
         /// `nil` for what XML forbids. 128 to 159 mean windows-1252, as in HTML: no one means the control characters.

@@ -42,6 +42,8 @@ struct MarkupTokens {
 
     /// Searches that reached the end without success are not repeated, which keeps unclosed constructs linear.
     private var absent = Set8()
+    /// Elements whose end tag does not come.
+    private var unended = Set8()
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>? = nil) {
         self.bytes = bytes
@@ -62,6 +64,27 @@ struct MarkupTokens {
         position = bytes.index(of: UInt8(ascii: "<"), from: start + 1, to: end) ?? end
         work &+= position - start
         return Token(kind: .text, start: start, end: position, inside: start..<position)
+    }
+
+    /// Skips the rest of an element whose content is not markup. Without an end tag nothing is skipped.
+    ///
+    /// - Parameter place: the element's own number below 8, under which a vain search is remembered.
+    mutating func skip(toEndOf name: String, _ place: Int) {
+        let memory = Set8(rawValue: 1 << UInt8(clamping: place))
+        guard place < 8, !unended.contains(memory) else { return }
+        var at = position
+        while let hit = bytes.index(of: UInt8(ascii: "<"), from: at, to: end) {
+            if hit + 1 < end, bytes[hit + 1] == UInt8(ascii: "/"),
+                bytes.text(hit + 2..<min(hit + 2 + name.utf8.count, end)).equalsIgnoringASCIICase(name)
+            {
+                work &+= hit - position
+                position = hit
+                return
+            }
+            at = hit + 1
+        }
+        work &+= end - position
+        unended.insert(memory)
     }
 
     // MARK: - What begins with <

@@ -64,12 +64,10 @@ public struct HubLinks: Sendable, Hashable {
     /// Bytes of an address.
     private static let addressMax = 2_048
 
-    mutating func add(_ reference: String, relations: String, base: String) {
+    mutating func add(_ reference: String, relations: String?, base: String) {
         guard let target = WebAddress.resolve(reference, base: base), Self.isWebAddress(target) else { return }
-        for relation in relations.split(whereSeparator: \.isWhitespace) {
-            if relation.equalsIgnoringASCIICase("hub"), hubs.count < Self.hubsMax { hubs.append(target) }
-            if relation.equalsIgnoringASCIICase("self") { selfLink = selfLink ?? target }
-        }
+        if LinkRelation.hub.isNamed(by: relations), hubs.count < Self.hubsMax { hubs.append(target) }
+        if LinkRelation.itself.isNamed(by: relations) { selfLink = selfLink ?? target }
     }
 
     /// The first with https, else the first.
@@ -93,7 +91,7 @@ private struct LinkHeaderReader {
     }
 
     /// - Returns: `nil` at the end, and where a link should begin but does not.
-    mutating func next() -> (target: String, relations: String)? {
+    mutating func next() -> (target: String, relations: String?)? {
         skip { $0 == UInt8(ascii: ",") || Self.isBlank($0) }
         guard take("<"), let target = text(upTo: ">") else { return nil }
         var relations: String?
@@ -109,7 +107,7 @@ private struct LinkHeaderReader {
             // The first one counts, RFC 8288 §3.3.
             if relations == nil, name.equalsIgnoringASCIICase("rel") { relations = value }
         }
-        return (target, relations ?? "")
+        return (target, relations)
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

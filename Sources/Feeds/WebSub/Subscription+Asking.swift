@@ -62,7 +62,8 @@ extension Subscription {
         let address = WebAddress(source.hub)
         let isInside = allowPrivate.contains { address?.host.equalsIgnoringASCIICase($0) == true }
         let attempt = Attempt(
-            source: source, callback: WebSubCallback(base: base, isSecret: address?.scheme == .https || isInside, using: &random),
+            source: source,
+            callback: WebSubCallback(base: base, isSecret: address?.scheme == .https || isInside, using: &random),
             askedAt: now)
         if case .active(var lease) = state {
             lease.renewal = attempt

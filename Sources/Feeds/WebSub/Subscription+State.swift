@@ -32,15 +32,15 @@ extension Subscription {
 
     /// What cannot be read is left out: the feed is polled and asks its hub again.
     package init(_ object: JSONObject) {
-        let fields = StateFields(object)
-        offered = fields.object("offered").flatMap(PushSource.init)
-        if let attempt = fields.object("asked").flatMap(Attempt.init) {
+        let fields = StateMembers(object)
+        offered = fields.members("offered").flatMap(PushSource.init)
+        if let attempt = fields.members("asked").flatMap(Attempt.init) {
             state = .asked(attempt)
-        } else if let lease = fields.object("active").flatMap(Lease.init) {
+        } else if let lease = fields.members("active").flatMap(Lease.init) {
             state = .active(lease)
-        } else if let denied = fields.object("denied"), let source = PushSource(denied) {
+        } else if let denied = fields.members("denied"), let source = PushSource(denied) {
             state = .denied(source, until: denied.instant("until") ?? .distantPast)
-        } else if let distrusted = fields.object("distrusted"), let source = PushSource(distrusted) {
+        } else if let distrusted = fields.members("distrusted"), let source = PushSource(distrusted) {
             state = .distrusted(source, until: distrusted.instant("until") ?? .distantPast)
         }
         trust.pushedFirst = fields.count("pushedFirst", max: PushTrust.tallyMax)
@@ -60,7 +60,7 @@ extension PushSource {
         json.field("until", until)
     }
 
-    fileprivate init?(_ fields: StateFields) {
+    fileprivate init?(_ fields: StateMembers) {
         guard let hub = fields.text("hub"), let topic = fields.text("topic") else { return nil }
         self.init(hub: hub, topic: topic)
     }
@@ -73,7 +73,7 @@ extension WebSubCallback {
         json.field("secret", secret)
     }
 
-    fileprivate init?(_ fields: StateFields) {
+    fileprivate init?(_ fields: StateMembers) {
         guard let base = fields.text("base"), let path = fields.text("path") else { return nil }
         self.init(base: base, path: path, secret: fields.text("secret"))
     }
@@ -86,7 +86,7 @@ extension Subscription.Attempt {
         json.field("askedAt", askedAt)
     }
 
-    fileprivate init?(_ fields: StateFields) {
+    fileprivate init?(_ fields: StateMembers) {
         guard let source = PushSource(fields), let callback = WebSubCallback(fields),
             let askedAt = fields.instant("askedAt")
         else { return nil }
@@ -95,41 +95,18 @@ extension Subscription.Attempt {
 }
 
 extension Subscription.Lease {
-    fileprivate init?(_ fields: StateFields) {
+    fileprivate init?(_ fields: StateMembers) {
         guard let source = PushSource(fields), let callback = WebSubCallback(fields),
             let until = fields.instant("until"), let renewAt = fields.instant("renewAt")
         else { return nil }
         self.init(
             source: source, callback: callback, until: until, renewAt: renewAt,
-            renewal: fields.object("renewal").flatMap(Subscription.Attempt.init))
+            renewal: fields.members("renewal").flatMap(Subscription.Attempt.init))
     }
 }
 
-/// The members of a small object, by name.
-private struct StateFields {
-    private let members: [String: JSONValue]
-
-    init(_ object: JSONObject) {
-        members = Dictionary(
-            object.prefix(32).map { (String(decoding: $0.name, as: UTF8.self), $0.value) },
-            uniquingKeysWith: { first, _ in first })
-    }
-
-    func text(_ name: String) -> String? {
-        if case .string(let text) = members[name] { String(decoding: text, as: UTF8.self) } else { nil }
-    }
-
-    func instant(_ name: String) -> Instant? { text(name).flatMap { Instant(rfc3339: $0) } }
-
-    func count(_ name: String, max: Int) -> Int {
-        if case .integer(let number) = members[name] { Int(clamping: min(Swift.max(number, 0), Int64(max))) } else { 0 }
-    }
-
-    func flag(_ name: String) -> Bool {
-        if case .boolean(true) = members[name] { true } else { false }
-    }
-
-    func object(_ name: String) -> StateFields? {
-        if case .object(let object) = members[name] { StateFields(object) } else { nil }
+extension StateMembers {
+    fileprivate func count(_ name: String, max: Int) -> Int {
+        min(Int(clamping: Swift.max(number(name) ?? 0, 0)), max)
     }
 }

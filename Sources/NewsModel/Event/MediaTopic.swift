@@ -1,11 +1,11 @@
 /// IPTC media topic codes, recognised in all spellings in use.
-enum MediaTopic {
+package enum MediaTopic {
     /// `medtop:15000000` for any spelling of it: `medtop:` or `subj:` codes, addresses below `cv.iptc.org/newscodes/`,
     /// eight bare digits. `nil` for anything else.
     ///
     /// Codes that begin with 20 are media topics below the top. The 17 top-level codes (01000000 to 17000000) are the
     /// same in media topics and in the older subject codes, whose finer codes (15054000) are reduced to their top.
-    static func canonical(_ text: some BidirectionalCollection<UInt8>) -> String? {
+    package static func canonical(_ text: some BidirectionalCollection<UInt8>) -> String? {
         let digits = text.suffix(8)
         guard digits.count == 8, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         let prefix = text.dropLast(8)
@@ -21,7 +21,7 @@ enum MediaTopic {
     }
 
     /// `http(s)://cv.iptc.org/newscodes/mediatopic/` or `…/subjectcode/`, also as the `scheme` of a bare code.
-    static func isNewsCodesAddress(_ text: some BidirectionalCollection<UInt8>) -> Bool {
+    package static func isNewsCodesAddress(_ text: some BidirectionalCollection<UInt8>) -> Bool {
         let address = text.dropLast(text.last == UInt8(ascii: "/") ? 1 : 0)
         return ["http://cv.iptc.org/newscodes/", "https://cv.iptc.org/newscodes/"].contains { start in
             ["mediatopic", "subjectcode"].contains { address.elementsEqual((start + $0).utf8) }

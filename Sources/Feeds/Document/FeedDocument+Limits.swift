@@ -1,0 +1,48 @@
+import ByteText
+import NewsModel
+
+extension FeedDocument {
+    /// Cuts what is longer than an event can hold. A text that means something only as a whole is dropped instead.
+    mutating func keepWithinLimits() {
+        if entries.count > FeedLimits.entriesRead {
+            entriesLeftOut += entries.count - FeedLimits.entriesRead
+            entries.removeLast(entries.count - FeedLimits.entriesRead)
+        }
+        title = title?.cut(toBytes: EventLimits.headline)
+        language = language?.within(EventLimits.language)
+        for index in entries.indices {
+            entries[index].language = entries[index].language ?? language
+            entries[index].keepWithinLimits()
+        }
+        hubs = Array(hubs.filter { $0.utf8.count <= EventLimits.address }.prefix(Self.hubsMax))
+        selfLink = selfLink?.within(EventLimits.address)
+    }
+
+    private static var hubsMax: Int { 8 }
+}
+
+extension FeedEntry {
+    fileprivate mutating func keepWithinLimits() {
+        // An id is hashed when it is too long for an event, so that two do not become one.
+        id = id?.cut(toBytes: EventLimits.address)
+        headline = headline?.cut(toBytes: EventLimits.headline)
+        summary = summary?.cut(toBytes: EventLimits.summary)
+        link = link?.within(EventLimits.address)
+        language = language?.within(EventLimits.language)
+        categories = categories.prefix(EventLimits.categories).map {
+            Term(
+                $0.name.cut(toBytes: EventLimits.category), label: $0.label?.cut(toBytes: EventLimits.category),
+                scheme: $0.scheme?.within(EventLimits.address))
+        }
+        subjects = Array(subjects.filter { $0.utf8.count <= EventLimits.category }.prefix(EventLimits.categories))
+        image = image?.within(EventLimits.address)
+        author = author?.cut(toBytes: EventLimits.dataValue)
+        story = story?.cut(toBytes: EventLimits.address)
+        signals = Array(signals.prefix(EventLimits.categories)).map { $0.cut(toBytes: EventLimits.category) }
+        editorialNote = editorialNote?.cut(toBytes: EventLimits.dataValue)
+    }
+}
+
+extension String {
+    fileprivate func within(_ limit: Int) -> String? { utf8.count <= limit ? self : nil }
+}

@@ -1,0 +1,38 @@
+import ByteText
+
+/// A web page where a feed was expected.
+enum WebPage {
+    private static let namedMax = 5
+    private static let types: Set<String> = ["application/rss+xml", "application/atom+xml", "application/feed+json"]
+
+    /// Names the feeds that the page offers, for a person to choose from.
+    static func notAFeed(_ page: MarkupDocument, from source: DocumentSource) -> NotAFeed {
+        var feeds: [String] = []
+        for index in 0..<page.nodes.count where feeds.count < namedMax {
+            let element = MarkupElement(document: page, index: index)
+            guard element.isNamed("link", in: [.none, .xhtml]), let type = element["type"], let href = element["href"],
+                types.contains(String(type.prefix { $0 != ";" }).asciiLowercased),
+                LinkRelation.alternate.isNamed(by: element["rel"]),
+                let address = WebAddress.resolve(href, base: source.address), !feeds.contains(address)
+            else { continue }
+            feeds.append(address)
+        }
+        return NotAFeed(
+            .webPage,
+            feeds.isEmpty
+                ? "The document is a web page and names no feed; use the address of the feed itself"
+                : "The document is a web page; use the address of a feed that it names: \(feeds.joined(separator: ", "))")
+    }
+}
+
+/// What a link leads to.
+enum LinkRelation: String {
+    case alternate, enclosure, hub
+    case itself = "self"
+
+    /// - Parameter list: a `rel` attribute: names with blanks between them, in any case.
+    func isNamed(by list: String?) -> Bool {
+        guard let list else { return false }
+        return list.split(whereSeparator: \.isWhitespace).contains { $0.equalsIgnoringASCIICase(rawValue) }
+    }
+}

@@ -1,0 +1,122 @@
+import ByteText
+import NewsModel
+
+/// Atom 0.3 and 1.0: a feed, or an entry alone.
+enum Atom {
+    private static let atom: MarkupNamespace = [.atom, .none]
+
+    static func read(_ root: MarkupElement, from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
+        let isOld = root.namespace == .atom03 || root["version"] == "0.3"
+        var document = FeedDocument(format: isOld ? .atom03 : .atom10)
+        var parts = EntryParts(source: source)
+        if root.isNamed("entry", in: atom) {
+            guard !root.isCutOff else { throw NotAFeed(.broken, "The document ends before its Atom entry does") }
+            add(root, to: &document, &parts)
+        } else {
+            document.title = text(root.first("title", in: atom), limit: EventLimits.headline)
+            document.language =
+                EntryParts.language(root["lang", in: .xml]) ?? EntryParts.language(root.first("language", in: .dc)?.text)
+            parts.addLinks(of: root, to: &document)
+            document.hints = PollHints(channel: root)
+            addEntries(of: root, to: &document, &parts)
+        }
+        document.unreadableDates = parts.unreadableDates
+        return document
+    }
+
+    /// An entry that was never closed holds the next one.
+    private static func addEntries(of element: MarkupElement, to document: inout FeedDocument, _ parts: inout EntryParts) {
+        for child in element.children {
+            if child.isNamed("entry", in: atom) {
+                // Half of an entry may be half of a headline.
+                if !child.isCutOff || child.first("entry", in: atom) != nil { add(child, to: &document, &parts) }
+                addEntries(of: child, to: &document, &parts)
+            } else if child.isNamed("deleted-entry", in: .tombstones), let id = child["ref"]?.nonEmpty {
+                guard document.entries.count < FeedLimits.entriesRead else {
+                    document.entriesLeftOut += 1
+                    continue
+                }
+                var entry = FeedEntry(id: id)
+                entry.status = .canceled
+                entry.updatedAt = child["when"].flatMap { parts.date($0) }
+                document.entries.append(entry)
+            }
+        }
+    }
+
+    private static func add(_ element: MarkupElement, to document: inout FeedDocument, _ parts: inout EntryParts) {
+        let draft = element.first("control", in: .app)?.first("draft", in: .app)
+        if let draft, draft.text.trimmed.equalsIgnoringASCIICase("yes") { return }
+        if document.entries.count < FeedLimits.entriesRead {
+            document.entries.append(entry(element, &parts))
+        } else {
+            document.entriesLeftOut += 1
+        }
+    }
+
+    private static func entry(_ element: MarkupElement, _ parts: inout EntryParts) -> FeedEntry {
+        var entry = FeedEntry()
+        entry.id = parts.identifier(element.first("id", in: atom))
+        let content = element.first("content", in: atom)
+        entry.summary =
+            text(element.first("summary", in: atom), limit: EventLimits.summary)
+            ?? (content?["src"] == nil ? text(content, limit: EventLimits.summary) : nil)
+            ?? parts.mediaDescription(of: element)
+        entry.headline =
+            text(element.first("title", in: atom), limit: EventLimits.headline)
+            ?? parts.text(element.first("title", in: .dc), limit: EventLimits.headline)
+            ?? parts.mediaTitle(of: element) ?? EntryParts.headline(from: entry.summary)
+        entry.link =
+            element.first("origLink", in: .feedburner).flatMap { parts.address(of: $0) }
+            ?? parts.alternate(of: element, in: atom)
+            ?? entry.id.flatMap { id in
+                id.hasPrefixIgnoringASCIICase("http") ? parts.address(id, at: element) : nil
+            }
+        entry.updatedAt = parts.date(
+            element.first("updated", in: atom), element.first("modified", in: atom), element.first("edited", in: .app))
+        entry.publishedAt =
+            parts.date(
+                element.first("published", in: atom), element.first("issued", in: atom),
+                element.first("created", in: atom), element.first("date", in: .dc),
+                element.first("issued", in: .dcterms))
+            ?? entry.updatedAt
+        entry.expiresAt = parts.expiry(of: element)
+        entry.language =
+            EntryParts.language(element.inherited("lang", in: .xml))
+            ?? EntryParts.language(element.first("language", in: .dc)?.text)
+        for category in element.all("category", in: atom) {
+            entry.add(category: category["term"] ?? category.text, label: category["label"], scheme: category["scheme"])
+        }
+        entry.addExtensionTerms(of: element)
+        entry.image = parts.image(of: element)
+        entry.author = parts.text(
+            element.first("author", in: atom)?.first("name", in: atom), element.first("creator", in: .dc),
+            limit: EventLimits.dataValue)
+        return entry
+    }
+
+    /// A text construct by its type: plain text, escaped HTML, or XHTML. Without a type it is plain, but for text in CDATA,
+    /// which is put there because it has markup.
+    private static func text(_ element: MarkupElement?, limit: Int) -> String? {
+        guard let element else { return nil }
+        let type = (element["type"] ?? "").asciiLowercased
+        if element["mode"]?.equalsIgnoringASCIICase("base64") ?? false {
+            guard let bytes = Base64.decode(element.text) else { return nil }
+            let text = DocumentText.utf8(bytes, charset: nil)
+            return type.contains("html")
+                ? PlainText.ofHTML(text, limit: limit)
+                : PlainText.ofText(String(decoding: text, as: UTF8.self), limit: limit)
+        }
+        if type.contains("xhtml") { return PlainText.ofHTML(element.source, limit: limit) }
+        if type.contains("html") || (type.isEmpty && element.source.contains(sequence: "<![CDATA[")) {
+            return PlainText.ofHTML(element.markup, limit: limit)
+        }
+        return PlainText.ofText(element.text, limit: limit)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate func contains(sequence text: StaticString) -> Bool {
+        withUnsafeBufferPointer { $0.index(of: text, from: 0, to: $0.count) != nil }
+    }
+}

@@ -1,0 +1,51 @@
+import ByteText
+import NewsModel
+
+extension EntryParts {
+    func mediaTitle(of item: MarkupElement) -> String? { media("title", of: item, limit: EventLimits.headline) }
+
+    func mediaDescription(of item: MarkupElement) -> String? {
+        media("description", of: item, limit: EventLimits.summary)
+    }
+
+    /// A text of Media RSS: of the item or of a group in it, never of one of several media.
+    private func media(_ name: StaticString, of item: MarkupElement, limit: Int) -> String? {
+        for group in [item] + item.all("group", in: .media) {
+            if let text = text(group.first(name, in: .media), limit: limit) { return text }
+        }
+        return nil
+    }
+
+    /// The Atom link to what the entry is about: a web page rather than anything else.
+    func alternate(of entry: MarkupElement, in namespaces: MarkupNamespace = .atom) -> String? {
+        var other: String?
+        for link in entry.all("link", in: namespaces) {
+            let relation = link["rel"]
+            guard relation?.nonEmpty == nil || LinkRelation.alternate.isNamed(by: relation), let href = link["href"],
+                let address = address(href, at: link)
+            else { continue }
+            guard let type = link["type"]?.nonEmpty, !type.hasPrefixIgnoringASCIICase("text/html"),
+                !type.hasPrefixIgnoringASCIICase("application/xhtml")
+            else { return address }
+            other = other ?? address
+        }
+        return other
+    }
+}
+
+/// The beginning of a long text.
+enum FirstParagraph {
+    /// The first part of HTML, up to the end of a paragraph, that has visible text.
+    static func text(of html: [UInt8]) -> String? {
+        html.withUnsafeBufferPointer { bytes in
+            var tokens = MarkupTokens(bytes)
+            var start = 0
+            while let token = tokens.next() {
+                guard token.kind == .endTag, bytes.spells("p", in: token.name) else { continue }
+                if let text = PlainText.ofHTML(bytes[start..<token.end], limit: EventLimits.summary) { return text }
+                start = token.end
+            }
+            return PlainText.ofHTML(bytes[start...], limit: EventLimits.summary)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import ByteText
+import NewsModel
+
+/// What all formats in XML read alike. Counts the dates that cannot be read.
+struct EntryParts {
+    let source: DocumentSource
+    private(set) var unreadableDates = 0
+    /// The address of the site, which some feeds write their links relative to.
+    var site: String?
+
+    init(source: DocumentSource) {
+        self.source = source
+    }
+
+    // MARK: - Texts
+
+    /// The first of some elements that has visible text, as HTML to plain text. The formats differ in what may stand in
+    /// them, and publishers do not care.
+    func text(_ elements: MarkupElement?..., limit: Int) -> String? {
+        for case let element? in elements {
+            if let text = PlainText.ofHTML(element.markup, limit: limit) { return text }
+        }
+        return nil
+    }
+
+    /// An element's text that means something to programs; `nil` when blank.
+    func identifier(_ element: MarkupElement?) -> String? {
+        element.flatMap { PlainText.ofText($0.text, limit: EventLimits.address) }
+    }
+
+    /// A headline for an entry without one: the beginning of its text.
+    static func headline(from text: String?) -> String? {
+        guard let text, let cut = text.index(text.startIndex, offsetBy: lengthOfBeginning, limitedBy: text.endIndex),
+            cut < text.endIndex
+        else { return text }
+        let beginning = text[..<cut]
+        // Between words, where there are any.
+        let end = text[cut] == " " ? cut : beginning.lastIndex(of: " ") ?? cut
+        return beginning[..<end] + "…"
+    }
+
+    private static let lengthOfBeginning = 100
+
+    // MARK: - Dates
+
+    /// The first of some dates that can be read.
+    mutating func date(_ elements: MarkupElement?...) -> Instant? {
+        for case let element? in elements {
+            if let date = date(element.text) { return date }
+        }
+        return nil
+    }
+
+    mutating func date(_ text: String) -> Instant? {
+        guard !text.trimmed.isEmpty else { return nil }
+        if let date = FeedDate.read(text, zoneMinutes: source.zoneMinutes) { return date }
+        unreadableDates += 1
+        return nil
+    }
+
+    /// `dcterms:valid` may be a period: `start=…; end=…`.
+    mutating func expiry(of entry: MarkupElement) -> Instant? {
+        if let valid = entry.first("valid", in: .dcterms)?.text {
+            guard valid.contains("=") else { return date(valid) }
+            let end = valid.split(separator: ";").first { $0.trimmed.hasPrefixIgnoringASCIICase("end=") }
+            if let end { return date(String(end.trimmed.dropFirst(4))) }
+        }
+        return date(entry.first("expirationDate", in: .prism))
+    }
+
+    // MARK: - Links
+
+    /// The absolute address that a reference means where it stands.
+    func address(_ reference: String, at element: MarkupElement) -> String? {
+        let reference = reference.trimmed
+        guard !reference.isEmpty else { return nil }
+        if let site, !reference.hasPrefix("/"), !reference.contains(":"), element.inherited("base", in: .xml) == nil {
+            return WebAddress.resolve(String(reference), base: site)
+        }
+        return WebAddress.resolve(String(reference), base: base(of: element))
+    }
+
+    /// The nearest `xml:base`, itself relative to those around it; without one the address of the document.
+    private func base(of element: MarkupElement) -> String {
+        var bases: [String] = []
+        var next: MarkupElement? = element
+        while let here = next {
+            if let base = here["base", in: .xml], !base.isEmpty { bases.append(base) }
+            next = here.parent
+        }
+        let outermost = source.contentLocation.flatMap { WebAddress.resolve($0, base: source.address) }
+        return bases.reversed().reduce(outermost ?? source.address) { WebAddress.resolve($1, base: $0) ?? $0 }
+    }
+
+    /// An element's text as an address, or its `href`, as some RSS has it.
+    func address(of element: MarkupElement) -> String? {
+        address(element.text, at: element) ?? element["href"].flatMap { address($0, at: element) }
+    }
+
+    /// The links of a feed to its hubs and to itself.
+    func addLinks(of channel: MarkupElement, to document: inout FeedDocument) {
+        for link in channel.children where link.isNamed("link", in: [.atom, .rss]) {
+            guard let relation = link["rel"], let href = link["href"] else { continue }
+            if LinkRelation.hub.isNamed(by: relation), let hub = address(href, at: link), !document.hubs.contains(hub) {
+                document.hubs.append(hub)
+            }
+            if document.selfLink == nil, LinkRelation.itself.isNamed(by: relation) {
+                document.selfLink = address(href, at: link)
+            }
+        }
+    }
+
+    // MARK: - Languages
+
+    /// The language that an element itself or the nearest one around it gives.
+    static func language(_ text: String?) -> String? {
+        guard let text = text?.trimmed, !text.isEmpty,
+            text.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+        else { return nil }
+        return text.replacing("_", with: "-")
+    }
+}

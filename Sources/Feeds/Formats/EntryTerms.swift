@@ -1,0 +1,35 @@
+import ByteText
+import NewsModel
+
+extension FeedEntry {
+    /// Files one category: IPTC's codes as subjects, all else under the publisher's own name. Repeated ones count once.
+    mutating func add(category name: String, label: String? = nil, scheme: String? = nil) {
+        guard let name = PlainText.ofText(name, limit: EventLimits.category) ?? label.map(String.init) else { return }
+        let scheme = scheme.flatMap { $0.trimmed.isEmpty ? nil : String($0.trimmed) }
+        if let subject = Self.mediaTopic(name, scheme: scheme) {
+            if !subjects.contains(subject), subjects.count < EventLimits.categories { subjects.append(subject) }
+            return
+        }
+        let term = Term(name, label: label.flatMap { PlainText.ofText($0, limit: EventLimits.category) }, scheme: scheme)
+        if !categories.contains(term), categories.count < EventLimits.categories { categories.append(term) }
+    }
+
+    /// Eight digits alone are a code only where their vocabulary is named.
+    private static func mediaTopic(_ name: String, scheme: String?) -> String? {
+        let isNamed = scheme.map { MediaTopic.isNewsCodesAddress($0.utf8) || $0 == "medtop" || $0 == "subj" } ?? false
+        return isNamed || name.utf8.count > 8 ? MediaTopic.canonical(name.utf8) : nil
+    }
+
+    /// The terms of Media RSS and Dublin Core, which stand in entries of all formats.
+    mutating func addExtensionTerms(of item: MarkupElement) {
+        for group in [item] + item.all("group", in: .media) {
+            for category in group.all("category", in: .media) {
+                add(category: category.text, label: category["label"], scheme: category["scheme"])
+            }
+            for keywords in group.all("keywords", in: .media) {
+                for word in keywords.text.split(separator: ",") { add(category: String(word)) }
+            }
+        }
+        for subject in item.all("subject", in: .dc) { add(category: subject.text) }
+    }
+}

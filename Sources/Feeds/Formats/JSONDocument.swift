@@ -1,0 +1,71 @@
+import ByteText
+import NewsModel
+
+/// Feeds in JSON, told apart by their members.
+enum JSONDocument {
+    /// - Parameter bytes: UTF-8.
+    static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
+        // One ninjs item, or an array of them, which its own reader takes apart.
+        if bytes.first(where: { !$0.isMarkupBlank }) == UInt8(ascii: "[") { return try Ninjs.read(bytes, from: source) }
+        let parser = JSONParser(sizeMax: bytes.count)
+        defer { withExtendedLifetime(parser) {} }
+        let object: JSONObject
+        do { object = try bytes.withUnsafeBufferPointer { (buffer) throws(Undecodable) in try parser.object(in: buffer) } } catch {
+            throw NotAFeed(.broken, "The document begins like JSON but is not: \(error.code)")
+        }
+        let version = object["version"]?.text ?? ""
+        let isJSONFeed = ["https://jsonfeed.org/version/", "http://jsonfeed.org/version/"].contains { version.hasPrefix($0) }
+        if isJSONFeed || object["items"]?.array != nil {
+            return JSONFeed.read(object, isOld: version.hasSuffix("/1"), from: source)
+        }
+        if object["uri"] != nil { return try Ninjs.read(bytes, from: source) }
+        if let channel = (object["rss"]?.object ?? object)["channel"]?.object {
+            return RSSInJSON.read(channel, from: source)
+        }
+        throw NotAFeed(.unknown, "The document is JSON but neither JSON Feed nor ninjs nor RSS in JSON")
+    }
+}
+
+extension JSONObject {
+    /// The first member of a name.
+    subscript(name: StaticString) -> JSONValue? { first { $0.name == name }?.value }
+
+    /// The members that have visible text, in the order asked for.
+    func text(_ names: StaticString..., limit: Int) -> String? {
+        for name in names {
+            if let text = self[name]?.text, let visible = PlainText.ofText(text, limit: limit) { return visible }
+        }
+        return nil
+    }
+
+    func html(_ name: StaticString, limit: Int) -> String? {
+        guard case .string(let text)? = self[name] else { return nil }
+        return PlainText.ofHTML(text, limit: limit)
+    }
+}
+
+extension JSONValue {
+    /// A string's text, or a number's.
+    var text: String? {
+        switch self {
+        case .string(let text): String(decoding: text, as: UTF8.self)
+        case .integer(let number): String(number)
+        case .unsigned(let number): String(number)
+        case .number(let number): Int64(exactly: number).map { String($0) } ?? String(number)
+        case .null, .boolean, .array, .object: nil
+        }
+    }
+
+    var array: JSONArray? {
+        if case .array(let array) = self { return array }
+        return nil
+    }
+
+    var object: JSONObject? {
+        if case .object(let object) = self { return object }
+        return nil
+    }
+
+    /// The members of an array; a value that is not one stands for itself.
+    var list: [JSONValue] { array.map { Array($0) } ?? [self] }
+}

@@ -1,0 +1,43 @@
+import Feeds
+import NewsModel
+import Testing
+
+struct NinjsTests {
+    private let item = #"""
+        {"uri": "urn:1", "version": "2", "versioncreated": "2026-11-21T12:00:00Z", "type": "text", "language": "en",
+         "pubstatus": "usable", "urgency": 2, "headline": "A \"quoted\" {head", "description_text": "S",
+         "embargoed": "2026-11-21T12:00:00Z", "ednote": "Check.", "byline": "Ann", "subject": [{"code": "medtop:04000000"}]}
+        """#
+
+    @Test func `an item's facts reach the entry`() throws {
+        let document = try NewsSample.read(item)
+        let entry = try #require(document.entries.first)
+        #expect(document.format == .ninjs)
+        #expect(document.entries.count == 1)
+        #expect(entry.id == "urn:1")
+        #expect(entry.headline == "A \"quoted\" {head")
+        #expect(entry.summary == "S")
+        #expect(entry.version?.text == "2")
+        #expect(entry.urgency == 2)
+        #expect(entry.publishedAt == Instant(milliseconds: 1_795_262_400_000))
+        #expect(entry.embargo == .until(Instant(milliseconds: 1_795_262_400_000)))
+        #expect(entry.subjects == ["medtop:04000000"])
+        #expect(entry.editorialNote == "Check.")
+        #expect(entry.author == "Ann")
+        #expect(entry.itemClass == "text")
+    }
+
+    @Test func `an array's items are entries, and a bad one spoils none of the others`() throws {
+        let document = try NewsSample.read(
+            "[\(item), {\"uri\": \"urn:2\"}, {\"uri\": \"urn:3\", \"headline\": \"C\", \"type\": \"picture\"}, 4, {\"uri\":"
+        )
+        #expect(document.entries.map(\.id) == ["urn:1", "urn:3"])
+        #expect(document.entries.map(\.isStory) == [true, false])
+        #expect(document.skipped.map(\.id) == ["urn:2", nil])
+    }
+
+    @Test func `an array without items is not a feed`() {
+        #expect(throws: NotAFeed.self) { try NewsSample.read("[1, 2]") }
+        #expect(throws: NotAFeed.self) { try NewsSample.read("[") }
+    }
+}
