@@ -78,9 +78,8 @@ let package = Package(
         .target(
             name: "FeedIO",
             dependencies: [
-                "ByteText", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", logging, nioCore, nioHTTP1,
-                nioPosix, nioSSL, .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
-                .product(name: "Hummingbird", package: "hummingbird"),
+                "ByteText", "CZlib", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", crypto, logging,
+                nioCore, nioHTTP1, nioPosix, nioSSL, .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ], swiftSettings: strict),
         .target(
@@ -173,7 +172,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
-                "PublishEngine", "PublisherService", logging, nioCore, nioPosix, tracing,
+                "PublishEngine", "PublisherService", logging, nioCore, nioPosix, nioSSL, tracing,
             ], path: "Tests/TestSupport", exclude: ["browser.py", "looks.py"], swiftSettings: strict),
         // The code in the articles of the library products.
         .testTarget(
@@ -203,14 +202,17 @@ let package = Package(
         .testTarget(
             name: "FeedIOTests",
             dependencies: [
-                "ByteText", "FeedIO", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport",
-                logging, nioCore,
-                nioHTTP1, nioPosix, nioSSL, crypto, .product(name: "Hummingbird", package: "hummingbird"),
+                "ByteText", "CZlib", "FeedIO", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel",
+                "TestSupport", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ], swiftSettings: strict),
         .testTarget(
             name: "HubIOTests",
-            dependencies: ["ByteText", "HubIO", "NewsModel", "NotificationHub", nioCore, nioPosix, nioSSL],
+            dependencies: [
+                "ByteText", "HubIO", "NewsModel", "NotificationHub", "TestSupport", nioCore, nioPosix, nioSSL,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PublisherServiceTests",

@@ -1,6 +1,7 @@
 import HubIO
 import NIOSSL
 import NotificationHub
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

@@ -41,12 +41,12 @@ final class IngestCore: @unchecked Sendable {
         loop.execute { self.answer = answer }
     }
 
-    /// Something about the ingester as it is now.
-    func ask<Answer: Sendable>(_ question: @escaping @Sendable (Ingester) -> Answer) -> EventLoopFuture<Answer> {
-        loop.submit { question(self.ingester) }
-    }
-
     // MARK: The loop
+
+    /// How each feed of this process is doing.
+    var statuses: [FeedStatus] { ingester.status(at: FeedClock.now) }
+
+    var isBusy: Bool { ingester.isBusy }
 
     func handle(_ input: IngestInput) {
         switch input {

@@ -102,6 +102,17 @@ public final class IngestService: Sendable {
         core.use(answering: answer)
     }
 
+    /// Polls each feed of this process once, and waits until all that follows from it is stored. To be called once, before or
+    /// while `run` runs.
+    ///
+    /// - Returns: how the feeds are doing then.
+    public func pollOnce() async -> [FeedStatus] {
+        (try? await core.pollOnce { $0.books?.isRestored ?? false }.get()) ?? []
+    }
+
+    /// How each feed of this process is doing.
+    public func statuses() async -> [FeedStatus] { (try? await core.loop.submit { [core] in core.statuses }.get()) ?? [] }
+
     // MARK: Starting
 
     private let partitions = Mutex<Int32>(1)

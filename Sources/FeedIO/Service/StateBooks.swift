@@ -9,16 +9,21 @@ final class StateBooks {
     /// Partition 0 was read to its end, with this many layouts on it.
     private var layoutsSeen = 0
     private var lacksLayout = false
+    private var unrestored: Set<Int32>?
 
     init(layout: StateLayout, topic: String) {
         self.layout = layout
         self.topic = topic
     }
 
+    /// The group has given this process its part, possibly none, and all of it was read.
+    var isRestored: Bool { unrestored?.isEmpty ?? false }
+
     func take(_ event: SharedStateEvent) -> [IngestInput] {
         switch event {
         case .assigned(let partitions):
             layoutsSeen = 0
+            unrestored = Set(partitions)
             return [.assigned(partitions)]
         case .records(let partition, let records):
             return records.compactMap { record in
@@ -32,11 +37,13 @@ final class StateBooks {
             }
         case .restored(let partition):
             if partition == 0, layoutsSeen == 0 { lacksLayout = true }
+            unrestored?.remove(partition)
             return [.restored(partition: partition)]
         case .revoked(let partitions): return [.revoked(partitions)]
         case .lost(let partitions): return [.lost(partitions)]
         case .beganAnew(let partition):
             if partition == 0 { layoutsSeen = 0 }
+            unrestored?.insert(partition)
             return [.lost([partition]), .assigned([partition])]
         case .written(let number):
             if case .events(let write) = WriteNumber(raw: number) { return [.published(write)] }

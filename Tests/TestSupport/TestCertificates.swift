@@ -1,7 +1,7 @@
-/// Certificates for `ScriptedHub`, valid from 2020 to 2125, all of one authority that nobody else trusts. The keys open
+/// Certificates for servers of tests, valid from 2020 to 2125, all of one authority that nobody else trusts. The keys open
 /// nothing.
-enum TestCertificates {
-    static let authority = """
+package enum TestCertificates {
+    package static let authority = """
         -----BEGIN CERTIFICATE-----
         MIIBgDCCASagAwIBAgICOAQwCgYIKoZIzj0EAwIwJjEkMCIGA1UEAwwbU2NyaXB0
         ZWQgaHViIHRlc3QgYXV0aG9yaXR5MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjUxMjMx
@@ -16,7 +16,7 @@ enum TestCertificates {
         """
 
     /// For `localhost` and 127.0.0.1.
-    static let localhost = """
+    package static let localhost = """
         -----BEGIN CERTIFICATE-----
         MIIBujCCAV+gAwIBAgICDDUwCgYIKoZIzj0EAwIwJjEkMCIGA1UEAwwbU2NyaXB0
         ZWQgaHViIHRlc3QgYXV0aG9yaXR5MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjUxMjMx
@@ -32,7 +32,7 @@ enum TestCertificates {
         """
 
     /// For `hub.elsewhere.example`.
-    static let elsewhere = """
+    package static let elsewhere = """
         -----BEGIN CERTIFICATE-----
         MIIBwDCCAWWgAwIBAgICV60wCgYIKoZIzj0EAwIwJjEkMCIGA1UEAwwbU2NyaXB0
         ZWQgaHViIHRlc3QgYXV0aG9yaXR5MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjUxMjMx
@@ -48,7 +48,7 @@ enum TestCertificates {
         """
 
     /// For `localhost` and 127.0.0.1, until the end of 2020.
-    static let expired = """
+    package static let expired = """
         -----BEGIN CERTIFICATE-----
         MIIBtjCCAVugAwIBAgICZCQwCgYIKoZIzj0EAwIwJjEkMCIGA1UEAwwbU2NyaXB0
         ZWQgaHViIHRlc3QgYXV0aG9yaXR5MB4XDTIwMDEwMTAwMDAwMFoXDTIxMDEwMTAw
@@ -64,7 +64,7 @@ enum TestCertificates {
         """
 
     /// The key of the three servers.
-    static let key = """
+    package static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgV8seap33iOshsfHj
         CiyfFIbu7QSqR4UOMyxU+tdj+FWhRANCAATqF6Bsf/pJiEHz6tEnOaT7ulBQ3Lrm

@@ -1,0 +1,179 @@
+import Feeds
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// One connection with one request and one answer. Reports at most one head, then at most one body, or a failure; nothing
+/// after `abort`.
+final class Hop: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    enum Event {
+        /// Ask for the body by `receiveBody` before returning, or end the hop.
+        case head(HTTPResponseHead)
+        case body(HTTPResponseHead, ByteBuffer)
+        case failed(FetchFailure)
+    }
+
+    private enum State {
+        case connecting
+        case awaitingHead(informational: Int)
+        case receiving(HTTPResponseHead, ByteBuffer)
+        case over
+    }
+
+    private let address: FetchAddress
+    private let message: (head: HTTPRequestHead, body: ByteBuffer?)
+    private let limits: FetchLimits
+    private let report: (Event) -> Void
+    private let meter: ByteMeter
+    private var state = State.connecting
+    private var channel: (any Channel)?
+
+    /// Informational answers before the real one.
+    private static let informationalMax = 16
+
+    init(
+        to address: FetchAddress, sending message: (head: HTTPRequestHead, body: ByteBuffer?), limits: FetchLimits,
+        report: @escaping (Event) -> Void
+    ) {
+        self.address = address
+        self.message = message
+        self.limits = limits
+        self.report = report
+        meter = ByteMeter(left: limits.head)
+    }
+
+    func connect(on loop: any EventLoop, rules: AddressRules, fetcher: Fetcher) {
+        let resolver = CheckedResolver(rules: rules, lookUp: fetcher.lookUp, threads: fetcher.lookups, loop: loop)
+        // Handlers come later: several connections may be tried at once, and only one of them may carry the request.
+        ClientBootstrap(group: loop).resolver(resolver).connectTimeout(TimeAmount(limits.connect))
+            .connect(host: address.host, port: address.port)
+            .assumeIsolated().whenComplete { [self] result in
+                switch result {
+                case .success(let channel): connected(channel, tls: fetcher.tls)
+                case .failure(let error): fail(FetchFailure(connecting: error, to: address, limits))
+                }
+            }
+    }
+
+    private func connected(_ channel: any Channel, tls: NIOSSLContext) {
+        guard case .connecting = state else { return channel.close(promise: nil) }
+        self.channel = channel
+        do {
+            if address.isSecure {
+                // An address is checked against the certificate's addresses; it is no name to announce. RFC 6066 §3.
+                let isName = (try? SocketAddress(ipAddress: address.host, port: 0)) == nil
+                let handler = try NIOSSLClientHandler(context: tls, serverHostname: isName ? address.host : nil)
+                try channel.pipeline.syncOperations.addHandler(handler)
+            }
+            try start(on: channel)
+        } catch { fail(FetchFailure(connecting: error, to: address, limits)) }
+    }
+
+    /// Sends the request; under TLS it waits for the end of the handshake.
+    func start(on channel: any Channel) throws {
+        var decoding = NIOHTTPDecoderLimitConfiguration()
+        decoding.maxHeaderListSize = limits.head
+        decoding.maxHeaderFieldSize = limits.head
+        decoding.maxHeaderFieldCount = limits.headerFields
+        let decoder = HTTPResponseDecoder(
+            leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward, limitConfiguration: decoding)
+        self.channel = channel
+        state = .awaitingHead(informational: 0)
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandlers(meter, HTTPRequestEncoder(), ByteToMessageHandler(decoder), self)
+        channel.write(HTTPClientRequestPart.head(message.head), promise: nil)
+        if let body = message.body { channel.write(HTTPClientRequestPart.body(.byteBuffer(body)), promise: nil) }
+        channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+    }
+
+    /// The answer to `Event.head`: the body is wanted.
+    func receiveBody() {
+        guard case .receiving(let head, _) = state else { return }
+        if let length = head.headers.first(name: "content-length"), Int(length) ?? .max > limits.body {
+            return fail(.bodyTooLarge(limits.body))
+        }
+        // Twice, for the frames of a chunked body; `channelRead` counts the body itself.
+        meter.left = limits.body.multipliedReportingOverflow(by: 2).partialValue
+    }
+
+    /// Closes at once: skips TLS close_notify, which would wait for a dead peer.
+    func abort() {
+        state = .over
+        guard let channel else { return }
+        self.channel = nil
+        if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLClientHandler.self) {
+            tls.close(promise: nil)
+        } else {
+            channel.close(promise: nil)
+        }
+    }
+
+    private func fail(_ failure: FetchFailure) {
+        if case .over = state { return }
+        abort()
+        report(.failed(failure))
+    }
+
+    // MARK: The channel's events
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch (unwrapInboundIn(data), state) {
+        case (.head(let head), .awaitingHead(let informational)):
+            guard (100...199).contains(head.status.code), head.status != .switchingProtocols else {
+                return take(head)
+            }
+            state = .awaitingHead(informational: informational + 1)
+            if informational >= Self.informationalMax {
+                fail(FetchFailure(.protocolError, "the publisher sends informational answers (1xx) without end"))
+            }
+        case (.body(var part), .receiving(let head, var body)):
+            guard part.readableBytes <= limits.body - body.readableBytes else {
+                return fail(.bodyTooLarge(limits.body))
+            }
+            // Or the body would be copied: the state holds it too.
+            state = .over
+            body.writeBuffer(&part)
+            state = .receiving(head, body)
+        case (.end, .receiving(let head, let body)):
+            abort()
+            report(.body(head, body))
+        default: break
+        }
+    }
+
+    private func take(_ head: HTTPResponseHead) {
+        state = .receiving(head, ByteBuffer())
+        report(.head(head))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fail(FetchFailure(receiving: error, from: address, limits))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        fail(FetchFailure(.disconnected, "\(address.host) closed the connection before its answer was complete"))
+        context.fireChannelInactive()
+    }
+}
+
+/// Counts bytes as they arrive, before anything collects or understands them.
+final class ByteMeter: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    var left: Int
+
+    init(left: Int) { self.left = left }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data).readableBytes
+        // A body may follow the head in the same read, before anybody could say that it is wanted.
+        context.fireChannelRead(data)
+        left -= bytes
+        if left < 0 { context.fireErrorCaught(FetchFailure(.tooLarge, "the head of the answer is too long")) }
+    }
+}

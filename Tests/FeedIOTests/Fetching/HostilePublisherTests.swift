@@ -1,0 +1,128 @@
+import FeedIO
+import Feeds
+import NIOCore
+import TestSupport
+import Testing
+
+/// Each of them ends within the limits, with a sentence, and the fetch beside it is not touched.
+struct HostilePublisherTests {
+    private func failure(
+        _ answer: ScriptedPublisher.Answer, _ limits: FetchLimits = FetchLimits()
+    ) async throws -> FetchFailure? {
+        try await withPublisher(limits) { request in
+            request.path == "/good" ? .status(200, body: Array(smallFeed.utf8)) : answer
+        } _: { publisher, fetcher in
+            async let bad = fetcher.get(publisher.url("/bad"))
+            #expect(try await fetcher.get(publisher.url("/good")).answer?.bodyBytes == smallFeed.utf8.count)
+            let result = try await bad
+            #expect(result.failure.map { !$0.detail.isEmpty && !$0.detail.contains("poison") } != false)
+            return result.failure
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2540BE400\r\n",
+    ])
+    func `a body of ten gigabytes is left at its limit`(head: String) async throws {
+        let limits = FetchLimits().with { $0.body = 1 << 20 }
+        try await withPublisher(limits) { _ in
+            .endless(head: head, piece: [UInt8](repeating: 0x20, count: 65_536))
+        } _: {
+            publisher, fetcher in
+            let result = try await fetcher.get(publisher.url("/"))
+            #expect(result.failure?.reason == .tooLarge)
+            #expect(publisher.sent < 16 << 20)
+        }
+    }
+
+    @Test func `a body that is announced too long is not even begun`() async throws {
+        for length in ["15728641", "99999999999999999999"] {
+            let reason = try await failure(.text("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n"))?.reason
+            #expect(reason == .tooLarge || reason == .protocolError, "\(length)")
+        }
+    }
+
+    @Test func `chunks without end and without content are counted too`() async throws {
+        let limits = FetchLimits().with { $0.body = 1 << 20 }
+        let chunk = Array("1;\(String(repeating: "x", count: 1_000))=poison\r\n \r\n".utf8)
+        let answer = ScriptedPublisher.Answer.endless(
+            head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", piece: chunk)
+        let reason = try await failure(answer, limits)?.reason
+        #expect(reason == .tooLarge || reason == .protocolError)
+    }
+
+    @Test(arguments: [
+        "X-Poison: poison\r\n", "a: b\r\n", "x", "HTTP/1.1 100 Continue\r\n\r\n", "\r\n", "HTTP/1.1 200 ", "0",
+    ])
+    func `a head without end is left early`(piece: String) async throws {
+        for head in ["HTTP/1.1 200 OK\r\n", ""] {
+            let bytes = Array(String(repeating: piece, count: 1_000).utf8)
+            let reason = try await failure(.endless(head: head, piece: bytes))?.reason
+            #expect(reason == .tooLarge || reason == .protocolError, "\(head)")
+        }
+    }
+
+    @Test func `one byte at a time does not outlast the whole`() async throws {
+        let bytes =
+            Array("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".utf8) + [UInt8](repeating: 0x20, count: 1_000)
+        let answer = ScriptedPublisher.Answer.pieces(bytes.map { [$0] }, every: .milliseconds(20))
+        let clock = ContinuousClock()
+        let start = clock.now
+        #expect(try await failure(answer, .short)?.reason == .timeout)
+        #expect(clock.now - start < .seconds(15))
+    }
+
+    @Test func `silence, an end and a reset are told apart`() async throws {
+        #expect(try await failure(.silence, .short)?.reason == .timeout)
+        #expect(try await failure(.close)?.reason == .disconnected)
+        #expect(try await failure(.reset)?.reason == .disconnected)
+    }
+
+    @Test(
+        arguments: [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npoison", .disconnected),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\npoison", .disconnected),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\npoison", .protocolError),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\npoisonpoison\r\n0\r\n\r\n", .protocolError),
+            ("HTTP/1.1 200 OK\r\nContent-Length: poison\r\n\r\n", .protocolError),
+            ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", .protocolError),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", .protocolError),
+            ("HTTP/1.1 200 OK\r\npoison\r\n\r\n", .protocolError), ("HTTP/1.1 2 poison\r\n\r\n", .protocolError),
+            ("HTTP/9.9 200 OK\r\n\r\n", .protocolError), ("SSH-2.0-poison\r\n", .protocolError),
+            ("220 poison SMTP\r\n", .protocolError), ("<html>poison</html>", .protocolError),
+            ("\0\0\0\0", .protocolError),
+            ("\u{15}\u{3}\u{3}\0\u{2}\u{2}\u{28}", .protocolError), ("HTTP/1.1 200", .disconnected),
+        ] as [(String, FetchFailure.Reason)])
+    func `what is not HTTP or is cut off is no answer`(bytes: String, reason: FetchFailure.Reason) async throws {
+        let failure = try await failure(.text(bytes))
+        #expect(failure?.reason == reason, "\(String(describing: failure))")
+    }
+
+    @Test func `a second answer behind the first is nobody's`() async throws {
+        let first = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        try await withPublisher { _ in
+            .text(first + "HTTP/1.1 302 X\r\nLocation: http://evil.example/\r\n\r\n")
+        } _: {
+            publisher, fetcher in
+            let answer = try await fetcher.get(publisher.url("/")).answer
+            #expect(answer?.status == 200 && answer?.bodyBytes == 2)
+        }
+    }
+
+    @Test func `informational answers pass, without end they do not`() async throws {
+        let info = "HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n"
+        let good = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        #expect(try await failure(.text(String(repeating: info, count: 3) + good)) == nil)
+        #expect(try await failure(.text(String(repeating: info, count: 40) + good))?.reason == .protocolError)
+    }
+
+    @Test func `bodies of refusals are not waited for`() async throws {
+        for status in [301, 302, 304, 403, 404, 410, 429, 500] {
+            let answer = ScriptedPublisher.Answer.endless(
+                head: "HTTP/1.1 \(status) Poison\r\nContent-Length: 10000000000\r\n\r\n",
+                piece: [UInt8](repeating: 0x20, count: 65_536))
+            #expect(try await failure(answer) == nil, "\(status)")
+        }
+    }
+}
