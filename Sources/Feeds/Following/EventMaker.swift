@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 
 /// Makes events of entries.
@@ -10,18 +11,19 @@ struct EventMaker {
     func event(
         _ keyed: EntryIdentity.Keyed, version: NewsEvent.Version, change: Change?, meaning: EntryMeaning
     ) -> Result<NewsEvent, Refusal> {
-        let entry = keyed.entry
-        guard let headline = entry.headline, !headline.isEmpty else {
-            return .failure(Refusal("it has no text that could stand for a headline"))
+        var entry = keyed.entry
+        entry.headline = entry.headline.map(stripped)
+        entry.summary = entry.summary.map(stripped)
+        entry.language = entry.language ?? language
+        entry.status = meaning.status
+        var event: NewsEvent
+        do throws(NotAnEvent) {
+            event = try entry.newsEvent(
+                id: EntryIdentity.eventID(feed: rules.name, key: keyed.key), story: entry.story, version: version,
+                categories: categories(of: entry))
+        } catch {
+            return .failure(Refusal(error.description))
         }
-        let id = EntryIdentity.eventID(feed: rules.name, key: keyed.key)
-        let categories = categories(of: entry)
-        var event = NewsEvent(
-            id: id, headline: headline, categories: categories, subjects: entry.subjects, summary: entry.summary,
-            language: entry.language ?? language, urgency: entry.urgency, story: entry.story ?? id, version: version,
-            status: meaning.status, publishedAt: entry.publishedAt, expiresAt: entry.expiresAt,
-            link: entry.link, image: entry.image)
-        if case .until(let end) = entry.embargo { event.embargoUntil = end }
         if let change {
             event.data = [NewsEvent.DataField(name: "update", value: change.rawValue)]
             // Below this a phone makes no sound: the text on it is replaced.
@@ -40,6 +42,15 @@ struct EventMaker {
     struct Refusal: Error {
         var because: String
         init(_ because: String) { self.because = because }
+    }
+
+    /// Without the texts that the feed's `strip` names, at the end.
+    private func stripped(_ text: String) -> String {
+        for suffix in rules.strip where !suffix.isEmpty && text.hasSuffix(suffix) {
+            let rest = text.dropLast(suffix.count).trimmed
+            if !rest.isEmpty { return String(rest) }
+        }
+        return text
     }
 
     private func categories(of entry: FeedEntry) -> [String] {

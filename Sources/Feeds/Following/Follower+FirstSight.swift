@@ -29,7 +29,7 @@ extension Follower {
             }
         let usable = entries.filter {
             let meaning = EntryMeaning($0.entry, rules: rules)
-            return meaning.status == .usable && !meaning.isHeld
+            return meaning.status == .usable && !meaning.isHeld && $0.entry.isStory
         }
         return Set(usable.prefix(min(count, FeedLimits.entriesUsed)).map(\.index))
     }

@@ -47,10 +47,7 @@ extension Follower {
     ) {
         var own = keyed.entry.version ?? NewsEvent.Version(EntryVersion.next(after: version))
         if !(NewsEvent.Version(version) < own) { own = NewsEvent.Version(EntryVersion.next(after: version)) }
-        var named = keyed
-        // A tombstone has no text; the event needs one, and no reader sees it.
-        if (named.entry.headline ?? "").isEmpty { named.entry.headline = "Withdrawn" }
-        switch maker.event(named, version: own, change: nil, meaning: meaning) {
+        switch maker.event(keyed, version: own, change: nil, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
             state.version = own.text

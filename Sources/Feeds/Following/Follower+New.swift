@@ -24,6 +24,8 @@ extension Follower {
                 cancel(keyed, meaning, after: "0", keeping: &state)
             } else if meaning.isHeld {
                 decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
+            } else if !keyed.entry.isStory {
+                decide(keyed, .noise, "it is no story but a picture, a video or the like", keeping: state)
             } else if rank >= FeedLimits.entriesUsed {
                 decide(keyed, .backlog, "it stands below the first \(FeedLimits.entriesUsed) entries", keeping: state)
             } else if let because = reasonForStale(keyed.entry, isAboveKnown: rank < firstKnown) {

@@ -114,7 +114,7 @@ struct EntryParts {
 
     /// The language that an element itself or the nearest one around it gives.
     static func language(_ text: String?) -> String? {
-        guard let text = text?.trimmed, !text.isEmpty,
+        guard let text = text.map({ String($0.trimmed) }), !text.isEmpty,
             text.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
         else { return nil }
         return text.replacing("_", with: "-")

@@ -4,7 +4,7 @@ import NewsModel
 extension FeedEntry {
     /// Files one category: IPTC's codes as subjects, all else under the publisher's own name. Repeated ones count once.
     mutating func add(category name: String, label: String? = nil, scheme: String? = nil) {
-        guard let name = PlainText.ofText(name, limit: EventLimits.category) ?? label.map(String.init) else { return }
+        guard let name = PlainText.ofText(name, limit: EventLimits.category) ?? label?.nonEmpty else { return }
         let scheme = scheme.flatMap { $0.trimmed.isEmpty ? nil : String($0.trimmed) }
         if let subject = Self.mediaTopic(name, scheme: scheme) {
             if !subjects.contains(subject), subjects.count < EventLimits.categories { subjects.append(subject) }

@@ -11,7 +11,7 @@ enum JSONDocument {
         defer { withExtendedLifetime(parser) {} }
         let object: JSONObject
         do { object = try bytes.withUnsafeBufferPointer { (buffer) throws(Undecodable) in try parser.object(in: buffer) } } catch {
-            throw NotAFeed(.broken, "The document begins like JSON but is not: \(error.code)")
+            throw NotAFeed(.broken, "The document begins like JSON but is not: \(error.reason.rawValue)")
         }
         let version = object["version"]?.text ?? ""
         let isJSONFeed = ["https://jsonfeed.org/version/", "http://jsonfeed.org/version/"].contains { version.hasPrefix($0) }

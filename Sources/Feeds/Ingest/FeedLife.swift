@@ -27,6 +27,8 @@ struct FeedLife: Sendable, Hashable {
     /// Tells the planned poll from plans before it.
     var plan: UInt64 = 0
     var counts = FeedCounts()
+    /// The end of the last poll, by the wall clock.
+    var lastPollAt: Instant?
     var hints: PollHints?
     var freshFor: Duration?
     /// By the steady clock: when its hub is to be asked.
@@ -61,46 +63,6 @@ struct FeedLife: Sendable, Hashable {
         guard let rules else { return nil }
         if let move = state.move, move.isProven(at: wall), move.move.from == rules.url { return move.move.to }
         return rules.url
-    }
-}
-
-/// What became of a feed's polls and entries since this process owns it.
-public struct FeedCounts: Sendable, Hashable {
-    public var polls = 0
-    /// Polls that brought the same document, or none because it has not changed.
-    public var unchangedPolls = 0
-    public var failedPolls = 0
-    /// Bytes of documents, after decompression.
-    public var bytes = 0
-    public var pushes = 0
-    public var alerts = 0
-    public var updates = 0
-    public var noise = 0
-    public var stale = 0
-    public var backlog = 0
-    public var withheld = 0
-    public var canceled = 0
-    public var unreadable = 0
-    public var duplicates = 0
-    public var unreadableDates = 0
-    /// Events that are on their lane.
-    public var published = 0
-
-    public init() {}
-
-    mutating func count(_ action: Decision.Action) {
-        switch action {
-        case .alert: alerts += 1
-        case .update: updates += 1
-        case .noise: noise += 1
-        case .stale: stale += 1
-        case .backlog: backlog += 1
-        case .withheld: withheld += 1
-        case .canceled: canceled += 1
-        case .unreadable: unreadable += 1
-        case .duplicate: duplicates += 1
-        case .unchanged: break
-        }
     }
 }
 

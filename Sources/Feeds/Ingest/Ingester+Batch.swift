@@ -191,8 +191,7 @@ extension Ingester {
         lives[name]?.batch?.toPublish.removeFirst(done.count)
         lives[name]?.batch?.write = nil
         lives[name]?.batch?.failures = 0
-        lives[name]?.counts.published += done.count - refused.count
-        lives[name]?.counts.unreadable += refused.count
+        lives[name]?.counts[.unreadable] += refused.count
         advance(name, at: now)
     }
 

@@ -113,6 +113,7 @@ extension Ingester {
         queue.ended(host, at: now.steady)
         guard let request = lives[fetch.feed]?.fetch?.request, lives[fetch.feed]?.fetch?.id == id else { return }
         lives[fetch.feed]?.fetch = nil
+        lives[fetch.feed]?.lastPollAt = now.wall
         guard isOwned(fetch.feed), lives[fetch.feed]?.rules != nil else { return }
         lives[fetch.feed]?.waiting.append(.answer(result, request))
         proceed(fetch.feed, at: now)
@@ -133,7 +134,7 @@ extension Ingester {
         case .failed(let trouble): failed(name, trouble, at: now)
         case .wait(let pause, let host, let trouble): mustWait(name, pause, host: host, trouble, at: now)
         case .unchanged(let receipt):
-            lives[name]?.counts.unchangedPolls += 1
+            lives[name]?.counts.unchanged += 1
             let state = succeeded(name, receipt, request, at: now)
             lives[name]?.state = state
             learnPolled(name, new: 0, at: now)
@@ -158,7 +159,7 @@ extension Ingester {
     private mutating func failed(_ name: String, _ trouble: Trouble, at now: Moment) {
         guard let life = lives[name], let rules = life.rules else { return }
         let failures = min(life.state.failures, 1_000_000) + 1
-        lives[name]?.counts.failedPolls += 1
+        lives[name]?.counts.failures += 1
         lives[name]?.state.failures = failures
         lives[name]?.state.failingSince = life.state.failingSince ?? now.wall
         lives[name]?.state.failure = trouble.detail
@@ -177,7 +178,7 @@ extension Ingester {
         if let own = life.url(at: now.wall).flatMap({ try? FetchAddress($0) })?.host, own != host {
             queue.block(own, until: until)
         }
-        lives[name]?.counts.failedPolls += 1
+        lives[name]?.counts.failures += 1
         lives[name]?.state.retryUntil = now.wall + pause
         lives[name]?.state.failure = trouble.detail
         note(.warning, name, "\(host) is left alone for \(pause.words): \(trouble.detail).")
@@ -240,7 +241,7 @@ extension Ingester {
         state.medianGap = following.feed.medianGap
         state.lastNewAt = following.feed.lastNewAt
         if case .answered(let answer) = result {
-            lives[name]?.counts.bytes += max(answer.bodyBytes, 0)
+            lives[name]?.counts.bytes += Int64(max(answer.bodyBytes, 0))
             if settings.webSubURL != nil, rules.usesWebSub {
                 lives[name]?.state.webSub.learn(PushSource(answer), at: now.wall)
             }
@@ -280,7 +281,7 @@ extension Ingester {
     ) {
         guard let life = lives[name] else { return }
         for text in following.notes { note(.warning, name, "Of this feed, \(text).") }
-        for decision in following.decisions { lives[name]?.counts.count(decision.action) }
+        lives[name]?.counts.add(following)
         if !wasPrimed {
             note(.info, name, "First reading: \(following.decisions.count) entries are known, \(following.count(.alert)) are sent.")
         }

@@ -37,15 +37,12 @@ extension Ingester {
             return
         }
         var random = CallbackSecrets(key: settings.secret, count: lastSecret)
-        let allowed = Set(rules.allowPrivate)
         let request = lives[name]?.state.webSub.request(
-            base: base, at: now.wall, trusts: { WebAddress($0).map { allowed.contains($0.host) } ?? false },
-            using: &random)
+            base: base, at: now.wall, allowPrivate: rules.allowPrivate, using: &random)
         lastSecret = random.count
         learnCallbacks(name)
         planHub(name, at: now)
-        guard var request = request ?? nil else { return }
-        request.allowPrivate = rules.allowPrivate
+        guard let request = request ?? nil else { return }
         // The state first: a hub may verify at once, and another process may have to answer.
         storeIfChanged(name, at: now, post: request)
     }
