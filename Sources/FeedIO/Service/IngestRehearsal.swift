@@ -1,9 +1,10 @@
 import ByteText
 public import Feeds
 import Foundation
-public import KafkaIO
-public import KafkaModel
+import KafkaIO
+import KafkaModel
 public import Logging
+import NIOCore
 import NIOPosix
 import NewsModel
 

@@ -111,7 +111,9 @@ public final class IngestService: Sendable {
     }
 
     /// How each feed of this process is doing.
-    public func statuses() async -> [FeedStatus] { (try? await core.loop.submit { [core] in core.statuses }.get()) ?? [] }
+    public func statuses() async -> [FeedStatus] {
+        (try? await core.loop.submit { [core] in core.statuses }.get()) ?? []
+    }
 
     // MARK: Starting
 

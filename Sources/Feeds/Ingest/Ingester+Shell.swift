@@ -3,7 +3,8 @@ import NewsModel
 extension Ingester {
     /// True while anything is under way for any feed: a request, a write, or an answer that waits for one.
     public var isBusy: Bool {
-        !fetches.isEmpty || !writes.isEmpty || lives.values.contains { $0.isBusy || $0.wantsStore || !$0.waiting.isEmpty }
+        !fetches.isEmpty || !writes.isEmpty
+            || lives.values.contains { $0.isBusy || $0.wantsStore || !$0.waiting.isEmpty }
     }
 }
 

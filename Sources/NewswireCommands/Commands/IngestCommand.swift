@@ -79,7 +79,7 @@ struct IngestCommand: AsyncParsableCommand {
     var listen: String?
 
     /// The publisher's, with keys that following feeds has no use for.
-    private static let sectionsLeftOut: Set<String> = ["hub", "http", "tracing"]
+    static let sectionsLeftOut: Set<String> = ["hub", "http", "tracing"]
 
     func validate() throws {
         if [once, dryRun, status, explain != nil].count(where: { $0 }) > 1 {
@@ -97,30 +97,100 @@ struct IngestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try settings()
-        if let explain { return try await explain(explain, settings) }
-        guard let settings else { throw ExitCode.badConfiguration }
+        let loaded = try load()
+        let settings = try settings(loaded)
+        if let explain { return try await show(explanationOf: explain, settings) }
+        guard let loaded, let settings, let config else { throw ExitCode.badConfiguration }
         if settings.ingest.feeds.feeds.isEmpty {
-            Terminal.standardError.line("\(config ?? ""): error: ingest.feeds: there is no feed; write at least one")
+            Terminal.standardError.line("\(config): error: ingest.feeds: there is no feed; write at least one")
             throw ExitCode.badConfiguration
         }
-        try await follow(settings)
+        let threshold = logOption.start(settings.logging)
+        OpenFiles.raiseLimit()
+        let following = FeedFollowing(settings: settings, log: Logger(label: "newswire"))
+        do {
+            if status {
+                try show(try following.stored(at: ServiceClock().now.wall))
+            } else if dryRun {
+                try await rehearse(following)
+            } else if once {
+                try finish(try await following.pollOnce(), of: settings)
+            } else {
+                try await following.follow(
+                    config, effective: loaded.effective, only: feed,
+                    threshold: logOption.level == nil ? threshold : nil)
+            }
+        } catch let failure as KafkaFailure {
+            Terminal.standardError.line("error: \(failure)")
+            throw failure.isConfiguration ? ExitCode.badConfiguration : .failure
+        } catch let failure as FetchFailure {
+            Terminal.standardError.line("error: \(failure.detail)")
+            throw ExitCode.failure
+        }
     }
 
-    private func settings() throws -> Settings? {
-        guard let config else { return nil }
-        var settings = try ConfigurationOption.load(config, leavingOut: Self.sectionsLeftOut).settings
-        guard settings != nil else { throw ExitCode.badConfiguration }
-        if let feed, let all = settings?.ingest.feeds.feeds {
-            guard let rules = all.first(where: { $0.name == feed }) else {
-                throw ExitCode.wrongUsage(feed, isNot: "a feed", known: all.map(\.name))
-            }
-            settings?.ingest.feeds.feeds = [rules]
+    private func load() throws -> LoadedSettings? {
+        try config.map { try ConfigurationOption.load($0, leavingOut: Self.sectionsLeftOut) }
+    }
+
+    /// With the one feed that `--feed` names, if it does.
+    private func settings(_ loaded: LoadedSettings?) throws -> Settings? {
+        guard let loaded else { return nil }
+        guard var settings = loaded.settings else { throw ExitCode.badConfiguration }
+        if let listen { settings.ingest.listen = NetworkAddress(listen) }
+        guard let feed else { return settings }
+        let all = settings.ingest.feeds.feeds
+        guard let rules = all.first(where: { $0.name == feed }) else {
+            throw ExitCode.wrongUsage(feed, isNot: "a feed", known: all.map(\.name))
         }
+        settings.ingest.feeds.feeds = [rules]
         return settings
     }
 
-    private func explain(_ text: String, _ settings: Settings?) async throws {
+    // MARK: Showing
+
+    private func show(_ statuses: [FeedStatus]) throws {
+        let (output, now) = (Terminal.standardOutput, ServiceClock().now.wall)
+        if json {
+            for status in FeedStatus.sorted(statuses) { try output.line(String(decoding: status.json, as: UTF8.self)) }
+        } else {
+            try output.write(FeedTable.text(statuses, at: now, hasColours: output.hasColours))
+        }
+    }
+
+    private func rehearse(_ following: FeedFollowing) async throws {
+        let (isJSON, output) = (json, Terminal.standardOutput)
+        let statuses = try await following.rehearse { lane, event in
+            let event = isJSON ? RehearsedEvent.json(lane, event) : RehearsedEvent.text(lane, event)
+            try? output.line(event)
+        }
+        try end(statuses, prints: !json)
+    }
+
+    /// The summary of `--once`.
+    private func finish(_ statuses: [FeedStatus], of settings: Settings) throws {
+        let elsewhere = settings.ingest.feeds.feeds.count - statuses.count
+        if elsewhere > 0 {
+            Terminal.standardError.line(
+                "\(counted(elsewhere, "feed")) not polled here: another process of the group follows them")
+        }
+        if json { try show(statuses) }
+        try end(statuses, prints: !json)
+    }
+
+    /// - Throws: failure when a feed failed, which is named.
+    private func end(_ statuses: [FeedStatus], prints: Bool) throws {
+        let failed = statuses.filter(\.isProblem)
+        for status in failed {
+            Terminal.standardError.plainLine("error: feed \(status.name): \(status.state.detail ?? status.state.code)")
+        }
+        if prints { try Terminal.standardOutput.line(RehearsedEvent.summary(statuses)) }
+        let unpolled = statuses.filter { !$0.isProblem && $0.lastPollAt == nil && $0.state == .new }
+        if !unpolled.isEmpty { Terminal.standardError.line("error: \(counted(unpolled.count, "feed")) not polled") }
+        if !failed.isEmpty || !unpolled.isEmpty { throw ExitCode.failure }
+    }
+
+    private func show(explanationOf text: String, _ settings: Settings?) async throws {
         let feeds = settings?.ingest.feeds.feeds ?? []
         let source = ExplainedSource(text, named: feed == nil ? nil : feeds.first, feeds: feeds)
         let output = Terminal.standardOutput

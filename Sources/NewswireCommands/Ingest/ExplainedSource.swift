@@ -1,6 +1,7 @@
 import FeedIO
 import Feeds
 import Foundation
+import NIOCore
 import NewsModel
 import NewswireSettings
 

@@ -91,8 +91,8 @@ package struct FeedExplanation: Sendable {
         add("id", decision.id.isEmpty ? "none" : "\(decision.id) (\(identity(entry)))")
         if let event = decision.event, event.story != event.id { add("story", event.story) }
         add("version", decision.event?.version?.text)
-        add("published", entry.map { $0.publishedAt?.rfc3339 ?? "no date that can be read" })
-        add("updated", entry?.updatedAt?.rfc3339)
+        add("published", entry.map { $0.publishedAt?.description ?? "no date that can be read" })
+        add("updated", entry?.updatedAt?.description)
         add("embargo", entry.flatMap(Self.embargo))
         add("categories", categories(decision, entry))
         add("subjects", decision.event?.subjects.joined(separator: ", "))
@@ -133,9 +133,9 @@ package struct FeedExplanation: Sendable {
 
     private static func embargo(_ entry: FeedEntry) -> String? {
         switch entry.embargo {
-        case .none: nil
-        case .until(let end): "until \(end.rfc3339)"
-        case .untilFurtherNotice: "until a later version lifts it"
+        case .none: return nil
+        case .until(let end): return "until \(end)"
+        case .untilFurtherNotice: return "until a later version lifts it"
         }
     }
 
