@@ -40,6 +40,11 @@ public struct SkippedItem: Sendable, Hashable {
         self.id = id
         self.reason = reason
     }
+
+    /// Half of an item may have half of a headline.
+    static func cutOff(id: String?) -> SkippedItem {
+        SkippedItem(id: id, "The document ends before the item does")
+    }
 }
 
 /// The raw value is what people read in `ingest --explain` and `--status`.

@@ -28,8 +28,11 @@ enum Atom {
     private static func addEntries(of element: MarkupElement, to document: inout FeedDocument, _ parts: inout EntryParts) {
         for child in element.children {
             if child.isNamed("entry", in: atom) {
-                // Half of an entry may be half of a headline.
-                if !child.isCutOff || child.first("entry", in: atom) != nil { add(child, to: &document, &parts) }
+                if child.isCutOff, child.first("entry", in: atom) == nil {
+                    document.skipped.append(.cutOff(id: parts.identifier(child.first("id", in: atom))))
+                } else {
+                    add(child, to: &document, &parts)
+                }
                 addEntries(of: child, to: &document, &parts)
             } else if child.isNamed("deleted-entry", in: .tombstones), let id = child["ref"]?.nonEmpty {
                 guard document.entries.count < FeedLimits.entriesRead else {
@@ -46,7 +49,13 @@ enum Atom {
 
     private static func add(_ element: MarkupElement, to document: inout FeedDocument, _ parts: inout EntryParts) {
         let draft = element.first("control", in: .app)?.first("draft", in: .app)
-        if let draft, draft.text.trimmed.equalsIgnoringASCIICase("yes") { return }
+        if let draft, draft.text.trimmed.equalsIgnoringASCIICase("yes") {
+            if document.skipped.count < FeedLimits.entriesRead {
+                let id = parts.identifier(element.first("id", in: atom))
+                document.skipped.append(SkippedItem(id: id, "The entry is a draft"))
+            }
+            return
+        }
         if document.entries.count < FeedLimits.entriesRead {
             document.entries.append(entry(element, &parts))
         } else {
@@ -67,11 +76,9 @@ enum Atom {
             ?? parts.text(element.first("title", in: .dc), limit: EventLimits.headline)
             ?? parts.mediaTitle(of: element) ?? EntryParts.headline(from: entry.summary)
         entry.link =
-            element.first("origLink", in: .feedburner).flatMap { parts.address(of: $0) }
+            parts.originalLink(of: element)
             ?? parts.alternate(of: element, in: atom)
-            ?? entry.id.flatMap { id in
-                id.hasPrefixIgnoringASCIICase("http") ? parts.address(id, at: element) : nil
-            }
+            ?? entry.id.flatMap { parts.absolute($0) }
         entry.updatedAt = parts.date(
             element.first("updated", in: atom), element.first("modified", in: atom), element.first("edited", in: .app))
         entry.publishedAt =
@@ -101,11 +108,15 @@ enum Atom {
         guard let element else { return nil }
         let type = (element["type"] ?? "").asciiLowercased
         if element["mode"]?.equalsIgnoringASCIICase("base64") ?? false {
-            guard let bytes = Base64.decode(element.text) else { return nil }
+            guard let bytes = Base64.decode(element.text.filter { !$0.isWhitespace }) else { return nil }
             let text = DocumentText.utf8(bytes, charset: nil)
             return type.contains("html")
                 ? PlainText.ofHTML(text, limit: limit)
                 : PlainText.ofText(String(decoding: text, as: UTF8.self), limit: limit)
+        }
+        // Such as a picture in base64.
+        guard !type.contains("/") || type.hasPrefix("text/") || type.hasSuffix("xml") || type.contains("html") else {
+            return nil
         }
         if type.contains("xhtml") { return PlainText.ofHTML(element.source, limit: limit) }
         if type.contains("html") || (type.isEmpty && element.source.contains(sequence: "<![CDATA[")) {

@@ -16,13 +16,23 @@ extension EntryParts {
         return nil
     }
 
+    /// The address that FeedBurner replaced by one of its own.
+    func originalLink(of entry: MarkupElement) -> String? {
+        identifier(entry.first("origLink", in: .feedburner)).flatMap { absolute($0) }
+    }
+
+    /// An id that is an address; others are not relative references, whatever they look like.
+    func absolute(_ id: String) -> String? {
+        id.hasPrefixIgnoringASCIICase("http") ? WebAddress.resolve(id, base: source.address) : nil
+    }
+
     /// The Atom link to what the entry is about: a web page rather than anything else.
     func alternate(of entry: MarkupElement, in namespaces: MarkupNamespace = .atom) -> String? {
         var other: String?
         for link in entry.all("link", in: namespaces) {
             let relation = link["rel"]
-            guard relation?.nonEmpty == nil || LinkRelation.alternate.isNamed(by: relation), let href = link["href"],
-                let address = address(href, at: link)
+            guard relation?.nonEmpty == nil || LinkRelation.alternate.isNamed(by: relation),
+                let address = address(link["href"]?.nonEmpty ?? link.text, at: link)
             else { continue }
             guard let type = link["type"]?.nonEmpty, !type.hasPrefixIgnoringASCIICase("text/html"),
                 !type.hasPrefixIgnoringASCIICase("application/xhtml")

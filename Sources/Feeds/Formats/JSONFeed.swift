@@ -76,7 +76,7 @@ enum RSSInJSON {
         entry.summary = item.html("description", limit: EventLimits.summary)
         entry.headline = item.html("title", limit: EventLimits.headline) ?? EntryParts.headline(from: entry.summary)
         let isPermanent = guid?["isPermaLink"]?.text.map { !$0.equalsIgnoringASCIICase("false") } ?? true
-        entry.link = parts.address(item["link"]) ?? (isPermanent ? id.flatMap { parts.webAddress($0) } : nil)
+        entry.link = parts.address(item["link"]) ?? (isPermanent ? id.flatMap { parts.absolute($0) } : nil)
         entry.publishedAt = item["pubDate"]?.text.flatMap { parts.date($0) }
         for category in item["category"]?.list ?? [] {
             if let name = category.text ?? category.object?["#value"]?.text {
@@ -91,10 +91,5 @@ enum RSSInJSON {
 extension EntryParts {
     fileprivate func address(_ value: JSONValue?) -> String? {
         value?.text.flatMap { $0.trimmed.isEmpty ? nil : WebAddress.resolve($0, base: source.address) }
-    }
-
-    /// An id as an address, if it is one.
-    fileprivate func webAddress(_ id: String) -> String? {
-        id.hasPrefixIgnoringASCIICase("http") ? WebAddress.resolve(id, base: source.address) : nil
     }
 }

