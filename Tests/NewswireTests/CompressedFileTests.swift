@@ -53,6 +53,20 @@ private func lines(_ path: String) throws -> [Int] {
 }
 
 @Test(arguments: Kind.allCases)
+private func `a compressed NewsML-G2 document is read`(kind: Kind) throws {
+    let folder = try Folder()
+    let document = """
+        <newsItem xmlns="http://iptc.org/std/nar/2006-10-01/" guid="urn:1"><contentMeta><headline>h</headline></contentMeta>
+        </newsItem>
+        """
+    let file = try EventFile(path: folder.write(try compress(document, kind, folder), to: "a.xml.gz"))
+    var items: [EventFileItem] = []
+    while let more = try file.next() { items += more }
+    #expect(
+        items == [EventFileItem(line: 1, content: .event(Array(#"{"id":"urn:1","headline":"h","version":"1"}"#.utf8)))])
+}
+
+@Test(arguments: Kind.allCases)
 private func `compressed files are read, whatever their name`(kind: Kind) throws {
     let folder = try Folder()
     let first = try compress("{}\n{}\n", kind, folder)

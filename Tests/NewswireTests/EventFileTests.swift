@@ -70,13 +70,14 @@ func `a file is split into its events, however its pieces are cut`(
     arguments: [
         ("{\"id\":1}\n{\"id\":2}", .ndjson), ("  [\n", .array), ("{\n \"id\": 1\n}", .document),
         ("id,headline\n", .csv),
+        ("<?xml version=\"1.0\"?>", .newsML), ("\u{FEFF} <nitf>", .newsML),
         ("", .ndjson), (" \n", .ndjson), ("id", .csv), ("\u{FEFF}{}", .ndjson), ("{\"a\":\"{\"}\n", .ndjson),
     ] as [(String, EventFileFormat)])
 func `the format is detected by the beginning of the text`(text: String, format: EventFileFormat) {
     #expect(EventFileFormat(ofTextBeginning: Array(text.utf8)) == format)
 }
 
-@Test(arguments: EventFileFormat.allCases)
+@Test(arguments: [EventFileFormat.ndjson, .array, .document, .csv])
 func `an event longer than the bound is skipped, not kept`(format: EventFileFormat) {
     let filler = String(repeating: "x", count: EventFileSplitter.eventLengthMax + 10)
     let event = "{\"id\":\"1\",\"headline\":\"\(filler)\"}"
@@ -85,7 +86,7 @@ func `an event longer than the bound is skipped, not kept`(format: EventFileForm
         case .ndjson: "\(event)\n{}"
         case .array: "[\(event),\n{}]"
         case .document: "\(event)\n{}"
-        case .csv: "id,headline\n1,\(filler)\n2,x"
+        case .csv, .newsML: "id,headline\n1,\(filler)\n2,x"
         }
     let items = split(text, format, pieces: 65_536)
     #expect(items.first?.hasSuffix("! longer than 2 MiB") == true)

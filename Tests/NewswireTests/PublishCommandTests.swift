@@ -74,6 +74,46 @@ struct PublishCommandTests {
         await room.close()
     }
 
+    private func news(_ items: String...) -> String {
+        let items = items.enumerated().map { "<newsItem guid=\"urn:\($0 + 1)\">\($1)</newsItem>\n" }.joined()
+        return
+            "<newsMessage xmlns=\"http://iptc.org/std/nar/2006-10-01/\"><itemSet>\n\(items)</itemSet></newsMessage>\n"
+    }
+
+    @Test func `a NewsML-G2 document is published item by item, and a mended item alone by the same command`()
+        async throws
+    {
+        let room = try await ProgramRoom()
+        let headline = "<contentMeta><headline>h</headline></contentMeta>"
+        try room.write(news(headline, "", headline), to: "a.xml")
+        let failed = try await room.run("publish", room.path("a.xml"))
+        #expect(failed.status == 1)
+        #expect(failed.errors.contains("a.xml:1: urn:2: it has no headline"))
+        #expect(failed.output.hasPrefix("published 2 events to news.events"))
+        try room.write(news(headline, headline, headline), to: "a.xml")
+        let again = try await room.run("publish", room.path("a.xml"))
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.output.hasPrefix("published 1 event to news.events"))
+        #expect(try count(room) == 3)
+        #expect(try progress(room) == [])
+        await room.close()
+    }
+
+    @Test func `a NITF document comes in by standard input, and a feed is refused`() async throws {
+        let room = try await ProgramRoom()
+        let document = #"<nitf><head><title>T</title><docdata><doc-id id-string="d"/></docdata></head></nitf>"#
+        let published = try await room.run("publish", "-", input: document)
+        #expect(published.status == 0, "\(published.errors)")
+        #expect(try count(room) == 1)
+        let refused = try await room.run(
+            "publish", "-", input: #"<rss version="2.0"><channel><title>x</title></channel></rss>"#)
+        #expect(refused.status == 1)
+        #expect(
+            refused.errors.contains(
+                "standard input:1: the document is RSS 2.0, a feed; `newswire ingest` follows feeds"))
+        await room.close()
+    }
+
     @Test func `nothing is sent if the position cannot be kept, or if a file is missing`() async throws {
         let room = try await ProgramRoom()
         try room.write(events(1...5), to: "a.ndjson")

@@ -6,6 +6,10 @@ enum NITF {
     private static let namespaces: MarkupNamespace = [.nitf, .none]
 
     static func read(_ root: MarkupElement, from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
+        // Its status or its embargo may have stood in the rest.
+        guard root.first("head", in: namespaces)?.isCutOff != true else {
+            throw NotAFeed(.broken, "The NITF document ends inside its head; fetch or write it again")
+        }
         var document = FeedDocument(format: .nitf)
         document.language = root["lang", in: .xml].flatMap(\.nonBlank)
         let head = root.first("head", in: namespaces)

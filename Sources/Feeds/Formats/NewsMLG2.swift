@@ -22,13 +22,20 @@ enum NewsMLG2 {
                 document.entriesLeftOut += 1
                 continue
             }
-            if item.isNamed("newsItem", in: namespaces) || item.isNamed("packageItem", in: namespaces) {
+            // What stood in the rest may have been its status or its embargo.
+            if item.isCutOff {
+                document.skipped.append(
+                    SkippedItem(id: item["guid"].flatMap(\.nonBlank), "the document ends in the middle of the item"))
+            } else if item.isNamed("newsItem", in: namespaces) || item.isNamed("packageItem", in: namespaces) {
                 var reader = NewsMLG2Item(item, message, zoneMinutes: source.zoneMinutes)
                 document.entries.append(reader.read())
                 document.unreadableDates += reader.unreadableDates
             } else {
                 document.skipped.append(SkippedItem(id: item["guid"].flatMap(\.nonBlank), reason(for: item)))
             }
+        }
+        if root.isCutOff, !items.contains(where: \.isCutOff) {
+            document.skipped.append(SkippedItem("the document ends too early; items may be missing"))
         }
         return document
     }

@@ -12,7 +12,8 @@ struct PublishCommand: ParsableCommand {
         commandName: "publish",
         abstract: "Puts files of events on a lane's topic.",
         discussion: """
-            A file holds one event per line (NDJSON), a JSON array, or single documents (such as ninjs):
+            A file holds one event per line (NDJSON), a JSON array, single documents (such as ninjs), or one \
+            NewsML-G2 or NITF document, whose items become an event each:
 
               {"id": "7001", "headline": "Harbour reopens", "category": "World"}
 
@@ -28,6 +29,9 @@ struct PublishCommand: ParsableCommand {
             Examples:
               newswire publish --config newswire.yaml archive.ndjson --rate 2000
               newswire publish --config newswire.yaml 2018.ndjson.zst 2019.csv.gz
+
+            An item of NewsML-G2 that is withheld or canceled is published as such; one that is not news, such as \
+            a picture or a planning item, counts as a bad line.
 
             A bad line, which is no event or is refused by the broker, is reported and skipped; --strict \
             stops at the first. A file that ends in the middle of an event is an error.
@@ -48,7 +52,7 @@ struct PublishCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The most events per second.", valueName: "n"))
     var rate: Int?
     @Option(
-        help: "ndjson, array, document or csv; by default detected.",
+        help: "ndjson, array, document, csv or newsml (NITF too); by default detected.",
         completion: .list(EventFileFormat.allCases.map(\.rawValue)))
     var format: String?
     @Option(

@@ -92,6 +92,8 @@ package enum EventFileFormat: String, CaseIterable, Sendable {
     case document
     /// Comma-separated values (RFC 4180), the first line naming the event's fields.
     case csv
+    /// One NewsML-G2 or NITF document, which may hold several items.
+    case newsML = "newsml"
 
     /// Text of this length, in bytes, is enough in any case.
     private static let beginningLength = 64 * 1024
@@ -105,6 +107,7 @@ package enum EventFileFormat: String, CaseIterable, Sendable {
         switch parts.last {
         case "ndjson", "jsonl": self = .ndjson
         case "csv": self = .csv
+        case "xml": self = .newsML
         default: return nil
         }
     }
@@ -127,6 +130,7 @@ package enum EventFileFormat: String, CaseIterable, Sendable {
             var scan = JSONScan()
             for byte in line { scan.read(byte) }
             self = scan.depth == 0 && !scan.isInString ? .ndjson : .document
+        case UInt8(ascii: "<"): self = .newsML
         // A blank text is empty in any format, but for this one it would be a first line.
         case nil: self = .ndjson
         default: self = .csv

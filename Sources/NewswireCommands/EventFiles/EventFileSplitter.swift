@@ -19,7 +19,8 @@ package struct EventFileItem: Hashable, Sendable {
     }
 }
 
-/// Cuts a file into events as its bytes arrive, in pieces of any size. Holds one event at a time, never the file.
+/// Cuts a file into events as its bytes arrive, in pieces of any size. Holds one event at a time, never the file; an XML
+/// document is the exception, up to `FeedLimits.document`.
 package struct EventFileSplitter {
     /// The longest event, in bytes; a longer one is bad and skipped.
     package static let eventLengthMax = 2 << 20
@@ -32,6 +33,7 @@ package struct EventFileSplitter {
         case lines(LineSplitter)
         case json(JSONSplitter)
         case csv(CSVSplitter)
+        case newsML(NewsDocumentSplitter)
         /// While one of the others is used, so that it is not copied.
         case none
     }
@@ -43,6 +45,7 @@ package struct EventFileSplitter {
             case .array: .json(JSONSplitter(isArray: true))
             case .document: .json(JSONSplitter(isArray: false))
             case .csv: .csv(CSVSplitter())
+            case .newsML: .newsML(NewsDocumentSplitter())
             }
     }
 
@@ -61,6 +64,10 @@ package struct EventFileSplitter {
             splitter = .none
             csv.feed(bytes, into: &items)
             splitter = .csv(csv)
+        case .newsML(var document):
+            splitter = .none
+            document.feed(bytes)
+            splitter = .newsML(document)
         case .none: break
         }
     }
@@ -71,6 +78,7 @@ package struct EventFileSplitter {
         case .lines(var lines): lines.finish(into: &items)
         case .json(var json): json.finish(into: &items)
         case .csv(var csv): csv.finish(into: &items)
+        case .newsML(let document): document.finish(into: &items)
         case .none: break
         }
     }

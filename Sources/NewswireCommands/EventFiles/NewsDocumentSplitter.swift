@@ -1,0 +1,69 @@
+import Feeds
+import NewsModel
+
+/// Makes events of the items of a NewsML-G2 or NITF document. Their meaning depends on the whole of it, so it is read once it
+/// is complete.
+struct NewsDocumentSplitter {
+    private var document: [UInt8] = []
+    private var isTooLong = false
+
+    mutating func feed(_ bytes: some Sequence<UInt8>) {
+        guard !isTooLong else { return }
+        document.append(contentsOf: bytes)
+        guard document.count > FeedLimits.document else { return }
+        isTooLong = true
+        document = []
+    }
+
+    func finish(into items: inout [EventFileItem]) {
+        guard !isTooLong else {
+            return items.append(
+                Self.item(
+                    .broken("the document is longer than \(FeedLimits.document >> 20) MiB; split it into several")))
+        }
+        do throws(NotAFeed) {
+            let read = try FeedReader.read(document, from: DocumentSource(address: ""))
+            guard read.format == .newsMLG2 || read.format == .nitf else {
+                return items.append(
+                    Self.item(
+                        .broken("the document is \(read.format.rawValue), a feed; `newswire ingest` follows feeds")))
+            }
+            for (index, entry) in read.entries.enumerated() {
+                items.append(Self.item(Self.content(of: entry, place: index + 1)))
+            }
+            for skipped in read.skipped {
+                items.append(Self.item(.bad((skipped.id.map { "\($0): " } ?? "") + skipped.reason)))
+            }
+            if read.entriesLeftOut > 0 {
+                items.append(
+                    Self.item(
+                        .broken("the document has more than \(FeedLimits.entriesRead) items; split it into several")))
+            }
+        } catch {
+            items.append(Self.item(.broken(error.detail)))
+        }
+    }
+
+    /// The line is that of the document: its items are named by their ids.
+    private static func item(_ content: EventFileItem.Content) -> EventFileItem {
+        EventFileItem(line: 1, content: content)
+    }
+
+    private static func content(of entry: FeedEntry, place: Int) -> EventFileItem.Content {
+        guard let id = entry.id else {
+            return .bad("item \(place) has no id; without it an update could not replace the event")
+        }
+        guard entry.isStory else {
+            return .bad("\(id): it is a \(entry.itemClass ?? "part") of some story, not a story")
+        }
+        do throws(NotAnEvent) {
+            let categories = entry.categories.map { $0.label ?? $0.name }
+            let event = try entry.newsEvent(id: id, story: entry.story, version: entry.version, categories: categories)
+            var bytes: [UInt8] = []
+            event.encode(into: &bytes)
+            return .event(bytes)
+        } catch {
+            return .bad("\(id): \(error)")
+        }
+    }
+}
