@@ -51,7 +51,8 @@ public final class Fetcher: Sendable {
 
     private func run(_ order: FetchOrder) -> RunningFetch { RunningFetch(order, by: self, on: group.next()) }
 
-    /// Ends the threads. Fetches that are still under way fail.
+    /// Ends the threads, and waits for them: a lookup may take as long as the name servers do, so a process that is about
+    /// to end need not call this. Fetches that are still under way fail.
     public func close() async {
         try? await lookups.shutdownGracefully()
         try? await readers.shutdownGracefully()

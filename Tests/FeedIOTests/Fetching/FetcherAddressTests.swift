@@ -1,3 +1,4 @@
+import Dispatch
 import FeedIO
 import Feeds
 import NIOCore
@@ -128,16 +129,16 @@ struct FetcherAddressTests {
         try await withPublisher { _ in
             .status(200)
         } _: { publisher, _ in
-            let gate = Mutex(true)
+            let gate = DispatchSemaphore(value: 0)
             let fetcher = try TestFetcher(FetchLimits().with { $0.connect = .milliseconds(100) }) { host, port in
-                while host == "slow.example", gate.withLock({ $0 }) {}
+                if host == "slow.example" { gate.wait() }
                 return [try SocketAddress(ipAddress: "127.0.0.1", port: port)]
             }
             async let slow = fetcher.get("http://slow.example/")
             let quick = try await fetcher.get(publisher.url("/", host: "quick.example"), allow: ["quick.example"])
             #expect(quick.answer?.status == 200)
             #expect(try await slow.failure?.reason == .timeout)
-            gate.withLock { $0 = false }
+            gate.signal()
             await fetcher.close()
         }
     }
