@@ -12,6 +12,7 @@ final class WaitingCalls: Sendable {
         var last: UInt64 = 0
         var bytes = 0
         var waiting: [CallbackID: Waiting] = [:]
+        var isClosed = false
     }
 
     private let state = Mutex(State())
@@ -32,7 +33,7 @@ final class WaitingCalls: Sendable {
         let bytes = call.bodyCount
         return await withCheckedContinuation { continuation in
             let id = state.withLock { state -> CallbackID? in
-                guard state.waiting.count < countMax, bytes <= bytesMax - state.bytes else { return nil }
+                guard !state.isClosed, state.waiting.count < countMax, bytes <= bytesMax - state.bytes else { return nil }
                 state.last += 1
                 state.bytes += bytes
                 let id = CallbackID(state.last)
@@ -52,6 +53,17 @@ final class WaitingCalls: Sendable {
             return waiting
         }
         waiting?.answered.resume(returning: answer)
+    }
+
+    /// Ends all that wait, and lets no more in.
+    func close() {
+        let waiting = state.withLock { state in
+            state.isClosed = true
+            state.bytes = 0
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        for call in waiting.values { call.answered.resume(returning: Self.noRoom) }
     }
 
     static let noRoom = WebSubAnswer(status: 503)

@@ -4,6 +4,7 @@ import HTTPServing
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import ServiceLifecycle
 
 /// Turns the requests of hubs into calls, and answers to them into responses.
 struct WebSubResponder: HTTPResponder {
@@ -53,8 +54,13 @@ struct WebSubResponder: HTTPResponder {
     private func ask(_ call: WebSubCall, _ context: ConnectionContext) async -> WebSubAnswer {
         var alarm: Scheduled<Void>?
         defer { alarm?.cancel() }
-        return await calls.ask(call) { id in
-            alarm = context.channel.eventLoop.scheduleTask(in: patience) { calls.answer(id, WaitingCalls.noRoom) }
+        // The server waits for its connections before it tells anyone else to end, so the calls end by themselves.
+        return await withGracefulShutdownHandler {
+            await calls.ask(call) { id in
+                alarm = context.channel.eventLoop.scheduleTask(in: patience) { calls.answer(id, WaitingCalls.noRoom) }
+            }
+        } onGracefulShutdown: {
+            calls.close()
         }
     }
 
