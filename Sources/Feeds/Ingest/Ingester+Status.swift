@@ -26,4 +26,20 @@ extension Ingester {
     public var entriesKept: Int { lives.values.reduce(0) { $0 + $1.log.table.count } }
     /// Polls that have brought a verdict so far, by feed.
     public func polls(of name: String) -> Int { lives[name]?.counts.polls ?? 0 }
+
+    /// What is kept of things under way, for the simulation to see that it is bounded.
+    package var load: Load {
+        Load(
+            fetches: fetches.count, writes: writes.count, batches: batches, timers: timers.size,
+            waiting: lives.values.reduce(0) { $0 + $1.waiting.count }, feeds: lives.count)
+    }
+
+    package struct Load: Sendable, Hashable {
+        package var fetches: Int
+        package var writes: Int
+        package var batches: Int
+        package var timers: Int
+        package var waiting: Int
+        package var feeds: Int
+    }
 }

@@ -1,9 +1,11 @@
-import NewsModel
+package import NewsModel
 
 /// What is due when, earliest first; equal times in the order in which they were added.
-struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
+package struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
     private var heap: [Timer] = []
     private var count: UInt64 = 0
+
+    package init() {}
 
     private struct Timer: Sendable, Hashable {
         var at: Instant
@@ -13,10 +15,10 @@ struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
         func isBefore(_ other: Timer) -> Bool { (at, order) < (other.at, other.order) }
     }
 
-    var next: Instant? { heap.first?.at }
-    var size: Int { heap.count }
+    package var next: Instant? { heap.first?.at }
+    package var size: Int { heap.count }
 
-    mutating func add(_ subject: Subject, at: Instant) {
+    package mutating func add(_ subject: Subject, at: Instant) {
         heap.append(Timer(at: at, order: count, subject: subject))
         count &+= 1
         var index = heap.count - 1
@@ -27,7 +29,7 @@ struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
     }
 
     /// Takes out the first one that is due at `now`.
-    mutating func take(at now: Instant) -> Subject? {
+    package mutating func take(at now: Instant) -> Subject? {
         guard let first = heap.first, first.at <= now else { return nil }
         heap.swapAt(0, heap.count - 1)
         heap.removeLast()
