@@ -79,8 +79,7 @@ let package = Package(
             name: "FeedIO",
             dependencies: [
                 "ByteText", "CZlib", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", crypto, logging,
-                nioCore, nioHTTP1, nioPosix, nioSSL,
-                .product(name: "Hummingbird", package: "hummingbird"),
+                nioCore, nioHTTP1, nioPosix, nioSSL, .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
@@ -269,7 +268,8 @@ let package = Package(
         .testTarget(
             name: "NewswireSettingsTests",
             dependencies: [
-                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings", "PublishEngine", "PublisherService",
+                "Feeds", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings", "PublishEngine",
+                "PublisherService",
                 "TestSupport", logging,
             ],
             swiftSettings: strict),

@@ -11,6 +11,9 @@ extension FeedStatus {
         }
     }
 
+    /// One object, for a program that reads line by line.
+    public var json: [UInt8] { JSONWriter.object(reserving: 512) { write(into: &$0) } }
+
     private func write(into json: inout JSONWriter) {
         json.field("name", name)
         json.field("url", url)
