@@ -126,7 +126,7 @@ let package = Package(
         .target(
             name: "StatusServer",
             dependencies: [
-                "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
+                "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
                 logging, nioCore,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -260,7 +260,7 @@ let package = Package(
         .testTarget(
             name: "StatusServerTests",
             dependencies: [
-                "HTTPServing", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "Feeds", "HTTPServing", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
                 "NotificationHub",
                 "PublishEngine",
                 "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,

@@ -115,6 +115,28 @@ public final class IngestService: Sendable {
         (try? await core.loop.submit { [core] in core.statuses }.get()) ?? []
     }
 
+    private let startedAt = FeedClock.now.wall
+
+    /// How the process is doing.
+    public func report() async -> IngestReport {
+        let state = try? await core.loop.submit { [core] in (core.statuses, core.books?.isRestored) }.get()
+        let reason: IngestReport.Reason? =
+            switch state?.1 {
+            case true?: nil
+            case false?:
+                .init(
+                    code: "restoring",
+                    detail: "the group has not shared out the feeds yet, or their state is being read",
+                    remedy: "wait a moment; if it stays so, look for errors of Kafka in the log")
+            case nil:
+                .init(
+                    code: "kafka", detail: "Kafka cannot be reached, or its state topic cannot be used",
+                    remedy: "see the log; newswire check tests the connection")
+            }
+        return IngestReport(
+            at: FeedClock.now.wall, startedAt: startedAt, feeds: state?.0 ?? [], notReady: reason.map { [$0] } ?? [])
+    }
+
     // MARK: Starting
 
     private let partitions = Mutex<Int32>(1)

@@ -33,7 +33,9 @@ final class WaitingCalls: Sendable {
         let bytes = call.bodyCount
         return await withCheckedContinuation { continuation in
             let id = state.withLock { state -> CallbackID? in
-                guard !state.isClosed, state.waiting.count < countMax, bytes <= bytesMax - state.bytes else { return nil }
+                guard !state.isClosed, state.waiting.count < countMax, bytes <= bytesMax - state.bytes else {
+                    return nil
+                }
                 state.last += 1
                 state.bytes += bytes
                 let id = CallbackID(state.last)

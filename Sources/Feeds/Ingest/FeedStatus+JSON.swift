@@ -1,16 +1,6 @@
-public import NewsModel
+import NewsModel
 
 extension FeedStatus {
-    /// One object with `at` and the feeds, the newest problem first. `/api/status` and `ingest --status --json` show it.
-    public static func json(_ statuses: [FeedStatus], at now: Instant) -> [UInt8] {
-        JSONWriter.object(reserving: 512 * (statuses.count + 1)) { json in
-            json.field("at", now)
-            json.array("feeds") { json in
-                for status in sorted(statuses) { json.object { status.write(into: &$0) } }
-            }
-        }
-    }
-
     /// One object, for a program that reads line by line.
     public var json: [UInt8] { JSONWriter.object(reserving: 512) { write(into: &$0) } }
 

@@ -11,6 +11,7 @@ import NewsModel
 import NewswireSettings
 import PublishEngine
 import PublisherService
+import StatusServer
 
 /// `newswire ingest` itself: wires settings, fetches, Kafka and the callback of hubs together.
 struct FeedFollowing {
@@ -44,14 +45,14 @@ struct FeedFollowing {
                 "group": "\(settings.kafkaSettings.group).feeds", "feeds": "\(settings.ingest.feeds.feeds.count)",
                 "state": "\(settings.ingest.stateTopic)",
             ])
-        let hubs = await serveHubs(service)
+        let servers = [await serveHubs(service), await serveStatus(service)].compactMap(\.self)
         do {
             try await service.run()
         } catch {
-            await hubs?.stop()
+            for server in servers { await server.stop() }
             throw error
         }
-        await hubs?.stop()
+        for server in servers { await server.stop() }
         await fetcher.close()
         log.info("ended")
     }
@@ -79,6 +80,30 @@ struct FeedFollowing {
             log.error(
                 "hubs cannot call: feeds are only polled",
                 metadata: ["reason": "\(error)", "remedy": "\(error.remedy) in ingest.websub.listen"])
+            return nil
+        }
+    }
+
+    /// Serves health, metrics and the page of feeds.
+    ///
+    /// - Returns: `nil` when that is off, or when the port is not available: feeds are followed all the same.
+    private func serveStatus(_ service: IngestService) async -> RunningServer? {
+        guard let listen = settings.ingest.listen else { return nil }
+        let server = FeedStatusServer(StatusServerSettings(host: listen.host, port: listen.port)) {
+            await service.report()
+        }
+        do throws(ListenFailure) {
+            let running = try await server.start()
+            let address = NetworkAddress(host: listen.host, port: running.port)
+            log.info("status served", metadata: ["address": "\(address)", "page": "http://\(address)/"])
+            return running
+        } catch {
+            log.error(
+                "status not served: no health, no metrics",
+                metadata: [
+                    "reason": "\(error)",
+                    "remedy": "\(error.remedy): each process needs its own ingest.listen, or off",
+                ])
             return nil
         }
     }
