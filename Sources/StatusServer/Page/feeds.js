@@ -33,7 +33,7 @@ function cells(feed, now) {
     ["State", state(feed, now), feed.problem ? "bad" : feed.state === "waiting" ? "warn" : ""],
     ["Last success", past(feed.lastSuccess, now)],
     ["Last new", past(feed.lastNew, now)],
-    ["Next poll", nextPoll(feed, now)],
+    ["Next poll", nextPoll(feed, now), "sentence"],
     ["New", number(entries.alert), "number"],
     ["Updated", number(entries.update), "number"],
     ["Noise", number(entries.noise), "number"],
@@ -50,7 +50,7 @@ function row(feed, now) {
   head.scope = "row";
   head.title = feed.url;
   for (const remark of [feed.detail && sentence(feed.detail), feed.movedTo && `Moved for good: set url to ${feed.movedTo}.`]) {
-    if (remark) head.append(element("div", remark, "muted"));
+    if (remark) head.append(element("div", remark, "muted sentence"));
   }
   made.append(head);
   for (const [label, text, className] of cells(feed, now)) {
