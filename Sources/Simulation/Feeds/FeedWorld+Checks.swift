@@ -40,7 +40,7 @@ extension FeedWorld {
         }
     }
 
-    private func item(_ link: String) -> (feed: String, FeedItem)? {
+    func item(_ link: String) -> (feed: String, FeedItem)? {
         for name in names {
             guard let publisher = publishers[name], link.hasPrefix("https://\(publisher.host)/\(name)/story-"),
                 let number = Int(link.split(separator: "-").last ?? ""), publisher.items.indices.contains(number)

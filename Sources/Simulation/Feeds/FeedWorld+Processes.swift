@@ -67,14 +67,14 @@ extension FeedWorld {
                 .answer(number, life: life, id, FetchRequest(url: ""), isCanceled: true), at: now + .milliseconds(5))
         case .store(let id, let partition, let records):
             for record in records { try checkIntent(record) }
-            let fails = isStruck(scenario.failedWrites)
+            let fails = fails()
             let at = writeTime(of: number)
             agenda.add(
                 .stored(
                     number, life: life, id, partition, records, fails: fails,
                     appears: !fails || random.chance(percent: 30)), at: at)
         case .publish(let id, let lane, let events):
-            let fails = isStruck(scenario.failedWrites)
+            let fails = fails()
             let stored = fails ? random.number(0...max(events.count - 1, 0)) : events.count
             agenda.add(
                 .published(number, life: life, id, lane: lane, events, stored: stored), at: writeTime(of: number))
@@ -101,7 +101,11 @@ extension FeedWorld {
         return at
     }
 
-    mutating func isStruck(_ percent: Int) -> Bool { !isCalm && random.chance(percent: percent) }
+    private mutating func fails() -> Bool {
+        guard !isCalm, random.chance(percent: scenario.failedWrites) else { return false }
+        report.failedWrites += 1
+        return true
+    }
 
     // MARK: - Requests
 
