@@ -53,7 +53,9 @@ extension FeedWorld {
             for action in actions { try carryOut(action, of: number, life: life) }
         }
         let load = processes[number].ingester.load
-        if load.fetches > 40 || load.writes > 2 * load.feeds || load.batches > load.feeds || load.timers > 500 + 200 * load.feeds {
+        if load.fetches > 40 || load.writes > 2 * load.feeds || load.batches > load.feeds
+            || load.timers > 500 + 200 * load.feeds
+        {
             try broken(.boundedMemory, "process \(number) keeps \(load)")
         }
         if random.chance(percent: scenario.crashes), !isCalm, random.chance(percent: 3) { crash(number) }
@@ -121,7 +123,9 @@ extension FeedWorld {
         if now - seen.lastEnd < .milliseconds(999) {
             try broken(.politeness, "\(host) got a request \(now - seen.lastEnd) after the last")
         }
-        if now < seen.awayUntil { try broken(.politeness, "\(host) got a request before the time that it had asked for") }
+        if now < seen.awayUntil {
+            try broken(.politeness, "\(host) got a request before the time that it had asked for")
+        }
         seen.underWay += 1
         processes[number].hosts[host] = seen
         processes[number].fetching[id] = Fetching(host: host, feed: name)
@@ -146,7 +150,9 @@ extension FeedWorld {
         guard var publisher = publishers[fetching.feed] else { return }
         let (result, items) = publisher.answer(request, at: now)
         publishers[fetching.feed] = publisher
-        if case .answered(let answer) = result, answer.status == 429, let asked = answer.header("retry-after").flatMap(Int.init) {
+        if case .answered(let answer) = result, answer.status == 429,
+            let asked = answer.header("retry-after").flatMap(Int.init)
+        {
             processes[number].hosts[fetching.host]?.awayUntil = now + .seconds(asked)
         }
         if let items {

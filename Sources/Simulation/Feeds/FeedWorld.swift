@@ -173,7 +173,9 @@ public struct FeedWorld {
         case .published(let number, let life, let id, let lane, let events, let stored):
             try write(events.prefix(stored), to: lane)
             let fails = stored < events.count
-            try give(fails ? .writeFailed(id, because: "the simulated broker is away") : .published(id), to: number, life: life)
+            try give(
+                fails ? .writeFailed(id, because: "the simulated broker is away") : .published(id), to: number,
+                life: life)
         case .deliver(let number, let life, let partition): try deliver(partition, to: number, life: life)
         case .newsroom(let name): newsroom(name)
         case .calmNews(let name, let round): calmNews(name, round)
@@ -185,7 +187,9 @@ public struct FeedWorld {
             try give(.lost([partition]), to: number, life: life)
         case .assign(let partition): try assign(partition)
         case .deadline(let number, let life, let partition):
-            guard processes[number].life == life, owners[Int(partition)] == number, heirs[Int(partition)] != nil else { return }
+            guard processes[number].life == life, owners[Int(partition)] == number, heirs[Int(partition)] != nil else {
+                return
+            }
             processes[number].reading[partition] = nil
             owners[Int(partition)] = nil
             try give(.lost([partition]), to: number, life: life)
@@ -212,7 +216,7 @@ public struct FeedWorld {
 
     private func mayBeRenamed(_ event: FeedEvent) -> Bool {
         guard let link = lanes.read(event.value, lane: "")?.1.link, let (_, item) = item(link) else { return false }
-        return item.isRekeyed && (item.edits > 0 || item.flaps)
+        return mayBeRenamed(item)
     }
 
     func broken(_ promise: FeedPromise, _ sentence: String) throws(FeedViolation) {
