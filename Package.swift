@@ -255,7 +255,7 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
+            dependencies: ["Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
             swiftSettings: strict),
         .testTarget(
             name: "StatusServerTests",

@@ -33,4 +33,11 @@ public struct FeedState: Sendable, Hashable {
     public init() {}
 
     public var isPrimed: Bool { primedAt != nil }
+
+    /// Takes over what holds for good, whoever found it out: the feed was read for the first time, and how its entries are
+    /// known since.
+    mutating func learnForGood(from other: FeedState) {
+        primedAt = [primedAt, other.primedAt].compactMap(\.self).min()
+        hasDegraded = hasDegraded || other.hasDegraded
+    }
 }

@@ -21,14 +21,18 @@ extension Ingester {
         guard let life = lives[name] else { return }
         let isOwn = value != nil && life.batch?.awaiting[StateKey.feed(name).text] == value
         if isOwn { return }
-        guard partitions[life.partition]?.stage == .restoring else {
-            // Another owner's view of the feed. Ours is written over it with the next change.
+        var state = value.flatMap { parse($0) { FeedState($0) } } ?? FeedState()
+        if partitions[life.partition]?.stage == .restoring {
+            state.learnForGood(from: life.state)
+            lives[name]?.state = state
+            lives[name]?.stored = state
+        } else {
+            // Another owner's view of the feed: ours is written over it with the next change. But what it has read for the
+            // first time has been read for the first time.
+            lives[name]?.state.learnForGood(from: state)
+            lives[name]?.batch?.feed.learnForGood(from: state)
             lives[name]?.stored = nil
-            return
         }
-        let state = value.flatMap { parse($0) { FeedState($0) } } ?? FeedState()
-        lives[name]?.state = state
-        lives[name]?.stored = state
     }
 
     private mutating func readEntry(_ name: String, _ hash: EntryHash, _ value: [UInt8]?) {

@@ -153,7 +153,11 @@ extension Ingester {
         guard let old = lives[name]?.rules, let new else {
             let wasKnown = lives[name]?.rules != nil
             lives[name]?.rules = new
-            if new == nil, wasKnown { stopFetching(name) } else if new != nil, isOwned(name) { planFirst(name, at: now) }
+            if new == nil, wasKnown {
+                stopFetching(name)
+            } else if new != nil, isOwned(name) {
+                planFirst(name, at: now)
+            }
             return
         }
         guard old != new else { return }

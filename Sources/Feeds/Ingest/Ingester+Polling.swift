@@ -8,7 +8,9 @@ extension Ingester {
 
     /// The first poll of a feed that this process has got: soon, but not all feeds at once.
     mutating func planFirst(_ name: String, at now: Moment) {
-        guard let life = lives[name], let rules = life.rules, !life.state.isGone || life.state.url != rules.url else { return }
+        guard let life = lives[name], let rules = life.rules, !life.state.isGone || life.state.url != rules.url else {
+            return
+        }
         let least = intervalMin(rules)
         var random = chance(name, number: 0)
         var delay = Duration.nanoseconds(Int64.random(in: 0...max(least.nanoseconds, 0), using: &random))
@@ -129,7 +131,10 @@ extension Ingester {
         case .gone:
             lives[name]?.state.isGone = true
             lives[name]?.because = "the publisher says that the feed is gone (410)"
-            note(.error, name, "The publisher says that the feed is gone (410). It is not polled any more; remove it, or correct its url.")
+            note(
+                .error, name,
+                "The publisher says that the feed is gone (410). It is not polled any more; remove it, or correct its url."
+            )
             storeIfChanged(name, at: now)
         case .failed(let trouble): failed(name, trouble, at: now)
         case .wait(let pause, let host, let trouble): mustWait(name, pause, host: host, trouble, at: now)
@@ -171,7 +176,8 @@ extension Ingester {
 
     static let failuresUntilAlarm = 3
 
-    private mutating func mustWait(_ name: String, _ pause: Duration, host: String, _ trouble: Trouble, at now: Moment) {
+    private mutating func mustWait(_ name: String, _ pause: Duration, host: String, _ trouble: Trouble, at now: Moment)
+    {
         guard let life = lives[name] else { return }
         let until = now.steady + pause
         queue.block(host, until: until)
@@ -203,7 +209,9 @@ extension Ingester {
         if !wasProven {
             state.move = MovedAddress.after(state.move, receipt.move, at: now.wall)
             if let move = state.move, move.isProven(at: now.wall) {
-                note(.warning, name, "The feed has moved for good to \(move.move.to); write this address into the settings.")
+                note(
+                    .warning, name,
+                    "The feed has moved for good to \(move.move.to); write this address into the settings.")
             }
         }
         state.failures = 0
@@ -219,7 +227,8 @@ extension Ingester {
     mutating func planNext(_ name: String, isChanged: Bool, at now: Moment) {
         guard let life = lives[name], let rules = life.rules else { return }
         let schedule = Schedule(
-            min: intervalMin(rules), max: intervalMax(rules), medianGap: life.state.medianGap, last: life.state.interval,
+            min: intervalMin(rules), max: intervalMax(rules), medianGap: life.state.medianGap,
+            last: life.state.interval,
             lastNewAt: life.state.lastNewAt, freshFor: life.freshFor, hints: rules.isPolite ? life.hints : nil,
             webSubFactor: life.state.webSub.pollFactor(at: now.wall))
         let next = schedule.next(isChanged: isChanged, at: now.wall)
@@ -283,7 +292,9 @@ extension Ingester {
         for text in following.notes { note(.warning, name, "Of this feed, \(text).") }
         lives[name]?.counts.add(following)
         if !wasPrimed {
-            note(.info, name, "First reading: \(following.decisions.count) entries are known, \(following.count(.alert)) are sent.")
+            note(
+                .info, name,
+                "First reading: \(following.decisions.count) entries are known, \(following.count(.alert)) are sent.")
         }
         var batch = FeedBatch(feed: state, storesFeed: true)
         batch.entries = following.changes.map { entry($0) }

@@ -1,3 +1,4 @@
+import ByteText
 import Crypto
 import NewsModel
 
@@ -75,7 +76,9 @@ extension Ingester {
         guard let name = callbacks[call.path], isOwned(name), let life = lives[name], life.rules != nil,
             life.state.webSub.paths.contains(call.path)
         else {
-            actions.append(.answer(id, Subscription.unknownCallback))
+            // While the state is being read, a hub that gets a 404 would take it for a no.
+            let mayBeOurs = partitions.values.contains { $0.stage == .restoring }
+            actions.append(.answer(id, mayBeOurs ? WebSubAnswer(status: 503) : Subscription.unknownCallback))
             return
         }
         switch call.kind {
@@ -103,16 +106,23 @@ extension Ingester {
             actions.append(.answer(id, WebSubAnswer(status: 503)))
             return
         }
-        guard let said = lives[name]?.state.webSub.receive(headers: headers, body: body, path: path, at: now.wall) else {
+        guard let said = lives[name]?.state.webSub.receive(headers: headers, body: body, path: path, at: now.wall)
+        else {
             return
         }
         actions.append(.answer(id, said.answer))
         switch said.delivery {
-        case .ignored: break
-        case .hint: plan(name, at: now.steady, because: "the hub says that there is something new", now)
+        case .ignored: lives[name]?.counts.forgedPushes += 1
+        case .hint:
+            // Nobody has signed it, so it brings no more polls than the feed's own pace allows.
+            let sinceLast = life.lastPollAt.map { max(now.wall - $0, .zero) } ?? .seconds(86_400)
+            let at = now.steady + max(intervalMin(rules) - sinceLast, .zero)
+            if let planned = life.nextPoll, planned <= at { return }
+            plan(name, at: at, because: "the hub says that there is something new", now)
         case .news(let topic):
             guard !stopped.contains(name) else { return }
-            let source = DocumentSource(address: topic, zoneMinutes: rules.zoneMinutes)
+            let charset = headers.first { $0.name == "content-type" }.flatMap { Self.charset($0.value) }
+            let source = DocumentSource(address: topic, charset: charset, zoneMinutes: rules.zoneMinutes)
             do throws(NotAFeed) {
                 lives[name]?.waiting.append(.delivery(try FeedReader.read(body, from: source)))
             } catch {
@@ -121,6 +131,18 @@ extension Ingester {
             }
             proceed(name, at: now)
         }
+    }
+}
+
+extension Ingester {
+    /// The `charset` of a Content-Type.
+    static func charset(_ type: String) -> String? {
+        for parameter in type.split(separator: ";").dropFirst() {
+            let parts = parameter.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].trimmed.asciiLowercased == "charset" else { continue }
+            return String(parts[1].trimmed.filter { $0 != "\"" })
+        }
+        return nil
     }
 }
 

@@ -32,14 +32,18 @@ struct Schedule {
         var plan = Plan(interval: min, because: "the feed's rhythm is not known yet")
         if let medianGap {
             plan = Plan(
-                interval: clamped(medianGap / 4), because: "a quarter of the usual gap between entries (\(medianGap.words))")
+                interval: clamped(medianGap / 4),
+                because: "a quarter of the usual gap between entries (\(medianGap.words))")
         }
         if !isChanged, let last {
             let longer = clamped(last * 3 / 2)
-            if longer > plan.interval { plan = Plan(interval: longer, because: "nothing new; half as long again as before") }
+            if longer > plan.interval {
+                plan = Plan(interval: longer, because: "nothing new; half as long again as before")
+            }
         }
         if let lastNewAt, wall - lastNewAt < .seconds(900), wall >= lastNewAt {
-            plan = Plan(interval: Swift.max(plan.interval / 2, min), because: "something new within the last 15 minutes")
+            plan = Plan(
+                interval: Swift.max(plan.interval / 2, min), because: "something new within the last 15 minutes")
         }
         if webSubFactor > 1 {
             plan.interval = plan.interval * webSubFactor

@@ -72,7 +72,8 @@ struct FeedPublisher {
     /// Goes back to the headline before, as feeds with two servers behind them do.
     mutating func flap(_ number: Int, at now: Instant) {
         items[number].flaps = true
-        items[number].headline = items[number].headline.hasSuffix(" (b)")
+        items[number].headline =
+            items[number].headline.hasSuffix(" (b)")
             ? String(items[number].headline.dropLast(4)) : items[number].headline + " (b)"
         items[number].editedAt = now
         revision += 1
@@ -130,7 +131,8 @@ struct FeedPublisher {
         if random.chance(percent: manners.brokenDocuments) {
             let document = FetchAnswer.DocumentResult.notAFeed(NotAFeed(.broken, "it ends in the middle"))
             return (
-                .answered(FetchAnswer(status: 200, finalURL: request.url, bodyHash: "broken\(count)", document: document)),
+                .answered(
+                    FetchAnswer(status: 200, finalURL: request.url, bodyHash: "broken\(count)", document: document)),
                 nil
             )
         }
@@ -138,7 +140,9 @@ struct FeedPublisher {
         let isKnown = request.validators?.etag == tag
         if request.validators != nil, isKnown || random.chance(percent: manners.liesAboutChange) {
             if !isKnown { hasLied = true }
-            return (.answered(FetchAnswer(status: 304, headers: [HeaderField("etag", tag)], finalURL: request.url)), nil)
+            return (
+                .answered(FetchAnswer(status: 304, headers: [HeaderField("etag", tag)], finalURL: request.url)), nil
+            )
         }
         return document(request, tag: tag, at: now)
     }
@@ -153,7 +157,9 @@ struct FeedPublisher {
         if manners.repeatsEntries, let first = entries.first { entries.append(first) }
         var document = FeedDocument(format: .rss20, title: name, entries: entries)
         if random.chance(percent: manners.givesBytes), !shown.contains(where: \.isCanceled) {
-            document = (try? FeedReader.read(Array(Self.rss(entries).utf8), from: DocumentSource(address: request.url))) ?? document
+            document =
+                (try? FeedReader.read(Array(Self.rss(entries).utf8), from: DocumentSource(address: request.url)))
+                ?? document
         }
         let hash = "\(revision)-\(shown.map(\.number))"
         let isKnownBody = hash == request.knownBodyHash

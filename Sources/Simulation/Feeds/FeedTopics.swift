@@ -54,14 +54,20 @@ struct LaneTopic {
     struct Version {
         var version: NewsEvent.Version
         var headline: String
+        var summary: String
         var link: String
         var isCanceled: Bool
         var bytes: [UInt8]
         var lane: String
     }
 
+    /// - Parameters:
+    ///   - comparesSummary: another summary makes another version.
+    ///   - mayBeRenamed: the item has changed its id and its text, so that nothing tells the old entry from a new one.
     /// - Returns: a broken promise.
-    mutating func append(_ event: FeedEvent, lane: String) -> (FeedPromise, String)? {
+    mutating func append(
+        _ event: FeedEvent, lane: String, comparesSummary: Bool, mayBeRenamed: Bool
+    ) -> (FeedPromise, String)? {
         count += 1
         guard let (id, version) = read(event.value, lane: lane) else { return (.oneVersion, "an event cannot be read") }
         let before = versions[id] ?? []
@@ -77,11 +83,12 @@ struct LaneTopic {
             if version.version < last.version {
                 return (.oneVersion, "version \(version.version) of \(id) came after \(last.version)")
             }
-            if last.headline == version.headline, last.isCanceled == version.isCanceled {
+            let isSame = last.headline == version.headline && (!comparesSummary || last.summary == version.summary)
+            if isSame, last.isCanceled == version.isCanceled {
                 return (.nothingTwice, "\(id) was written as \(last.version) and the same as \(version.version)")
             }
         }
-        if let other = ids[version.link], other != id, !version.isCanceled {
+        if let other = ids[version.link], other != id, !version.isCanceled, !mayBeRenamed {
             return (.nothingTwice, "\(version.link) was written as \(other) and as \(id)")
         }
         ids[version.link] = ids[version.link] ?? id
@@ -102,7 +109,8 @@ struct LaneTopic {
             return (
                 id,
                 Version(
-                    version: NewsEvent.Version(version), headline: texts["headline"] ?? "", link: texts["link"] ?? "",
+                    version: NewsEvent.Version(version), headline: texts["headline"] ?? "",
+                    summary: texts["summary"] ?? "", link: texts["link"] ?? "",
                     isCanceled: texts["status"] == "canceled", bytes: bytes, lane: lane)
             )
         }

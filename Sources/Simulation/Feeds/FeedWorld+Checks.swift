@@ -8,7 +8,7 @@ extension FeedWorld {
     func checkIntent(_ record: StateRecord) throws(FeedViolation) {
         guard let value = record.value, let intent = Self.intent(in: value),
             let (_, version) = lanes.read(intent.event, lane: intent.lane), !version.isCanceled,
-            lanes.ids[version.link] == nil, let (name, item) = item(version.link)
+            lanes.ids[version.link] == nil, let (name, item) = item(version.link), !mayBeRenamed(item)
         else { return }
         if item.isBacklog { try broken(.noBacklog, "\(item.link) stood in the feed before it was first read") }
         if let date = item.statedDate, let maxAge = rules[name]?.maxAge, intent.lane == "live",
@@ -40,7 +40,10 @@ extension FeedWorld {
         }
     }
 
-    private func item(_ link: String) -> (feed: String, FeedItem)? {
+    /// It has changed its id and its text: nothing tells it from a new one.
+    func mayBeRenamed(_ item: FeedItem) -> Bool { item.isRekeyed && (item.edits > 0 || item.flaps) }
+
+    func item(_ link: String) -> (feed: String, FeedItem)? {
         for name in names {
             guard let publisher = publishers[name], link.hasPrefix("https://\(publisher.host)/\(name)/story-"),
                 let number = Int(link.split(separator: "-").last ?? ""), publisher.items.indices.contains(number)
@@ -78,7 +81,8 @@ extension FeedWorld {
         }
         let isEditedInCalm = item.editedAt - Self.start > scenario.stormy + .seconds(4_000)
         if isEditedInCalm, !item.isRekeyed, !item.flaps, last.headline != item.headline {
-            try broken(.nothingLost, "\(item.link) says \"\(item.headline)\", and \"\(last.headline)\" was written last")
+            try broken(
+                .nothingLost, "\(item.link) says \"\(item.headline)\", and \"\(last.headline)\" was written last")
         }
     }
 

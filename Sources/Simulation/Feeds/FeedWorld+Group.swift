@@ -94,7 +94,9 @@ extension FeedWorld {
 
     /// A process stalls: the group gives its partitions away, and it learns of that only later.
     private mutating func loseSession() throws(FeedViolation) {
-        guard let number = processes.indices.filter({ processes[$0].isAlive }).randomElement(using: &random) else { return }
+        guard let number = processes.indices.filter({ processes[$0].isAlive }).randomElement(using: &random) else {
+            return
+        }
         report.lostSessions += 1
         for partition in owners.indices where owners[partition] == number && heirs[partition] == nil {
             owners[partition] = nil
@@ -110,7 +112,9 @@ extension FeedWorld {
         for name in names {
             publishers[name]?.manners = FeedPublisher.Manners()
             for round in 0..<6 {
-                agenda.add(.calmNews(name, round), at: now + .seconds(600 + round * 4_000) + random.milliseconds(0...3_000_000))
+                agenda.add(
+                    .calmNews(name, round), at: now + .seconds(600 + round * 4_000) + random.milliseconds(0...3_000_000)
+                )
             }
         }
         for number in processes.indices where !processes[number].isAlive { try start(number) }

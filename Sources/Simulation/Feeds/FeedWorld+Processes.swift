@@ -53,7 +53,9 @@ extension FeedWorld {
             for action in actions { try carryOut(action, of: number, life: life) }
         }
         let load = processes[number].ingester.load
-        if load.fetches > 40 || load.writes > 2 * load.feeds || load.batches > load.feeds || load.timers > 500 + 200 * load.feeds {
+        if load.fetches > 40 || load.writes > 2 * load.feeds || load.batches > load.feeds
+            || load.timers > 500 + 200 * load.feeds
+        {
             try broken(.boundedMemory, "process \(number) keeps \(load)")
         }
         if random.chance(percent: scenario.crashes), !isCalm, random.chance(percent: 3) { crash(number) }
@@ -67,14 +69,14 @@ extension FeedWorld {
                 .answer(number, life: life, id, FetchRequest(url: ""), isCanceled: true), at: now + .milliseconds(5))
         case .store(let id, let partition, let records):
             for record in records { try checkIntent(record) }
-            let fails = isStruck(scenario.failedWrites)
+            let fails = fails()
             let at = writeTime(of: number)
             agenda.add(
                 .stored(
                     number, life: life, id, partition, records, fails: fails,
                     appears: !fails || random.chance(percent: 30)), at: at)
         case .publish(let id, let lane, let events):
-            let fails = isStruck(scenario.failedWrites)
+            let fails = fails()
             let stored = fails ? random.number(0...max(events.count - 1, 0)) : events.count
             agenda.add(
                 .published(number, life: life, id, lane: lane, events, stored: stored), at: writeTime(of: number))
@@ -101,7 +103,11 @@ extension FeedWorld {
         return at
     }
 
-    mutating func isStruck(_ percent: Int) -> Bool { !isCalm && random.chance(percent: percent) }
+    private mutating func fails() -> Bool {
+        guard !isCalm, random.chance(percent: scenario.failedWrites) else { return false }
+        report.failedWrites += 1
+        return true
+    }
 
     // MARK: - Requests
 
@@ -117,7 +123,9 @@ extension FeedWorld {
         if now - seen.lastEnd < .milliseconds(999) {
             try broken(.politeness, "\(host) got a request \(now - seen.lastEnd) after the last")
         }
-        if now < seen.awayUntil { try broken(.politeness, "\(host) got a request before the time that it had asked for") }
+        if now < seen.awayUntil {
+            try broken(.politeness, "\(host) got a request before the time that it had asked for")
+        }
         seen.underWay += 1
         processes[number].hosts[host] = seen
         processes[number].fetching[id] = Fetching(host: host, feed: name)
@@ -142,7 +150,9 @@ extension FeedWorld {
         guard var publisher = publishers[fetching.feed] else { return }
         let (result, items) = publisher.answer(request, at: now)
         publishers[fetching.feed] = publisher
-        if case .answered(let answer) = result, answer.status == 429, let asked = answer.header("retry-after").flatMap(Int.init) {
+        if case .answered(let answer) = result, answer.status == 429,
+            let asked = answer.header("retry-after").flatMap(Int.init)
+        {
             processes[number].hosts[fetching.host]?.awayUntil = now + .seconds(asked)
         }
         if let items {

@@ -171,11 +171,11 @@ public struct FeedWorld {
             if appears { append(records, to: partition) }
             if fails { try give(.writeFailed(id, because: "the simulated broker is away"), to: number, life: life) }
         case .published(let number, let life, let id, let lane, let events, let stored):
-            for event in events.prefix(stored) {
-                if let (promise, sentence) = lanes.append(event, lane: lane) { try broken(promise, sentence) }
-            }
+            try write(events.prefix(stored), to: lane)
             let fails = stored < events.count
-            try give(fails ? .writeFailed(id, because: "the simulated broker is away") : .published(id), to: number, life: life)
+            try give(
+                fails ? .writeFailed(id, because: "the simulated broker is away") : .published(id), to: number,
+                life: life)
         case .deliver(let number, let life, let partition): try deliver(partition, to: number, life: life)
         case .newsroom(let name): newsroom(name)
         case .calmNews(let name, let round): calmNews(name, round)
@@ -187,7 +187,9 @@ public struct FeedWorld {
             try give(.lost([partition]), to: number, life: life)
         case .assign(let partition): try assign(partition)
         case .deadline(let number, let life, let partition):
-            guard processes[number].life == life, owners[Int(partition)] == number, heirs[Int(partition)] != nil else { return }
+            guard processes[number].life == life, owners[Int(partition)] == number, heirs[Int(partition)] != nil else {
+                return
+            }
             processes[number].reading[partition] = nil
             owners[Int(partition)] = nil
             try give(.lost([partition]), to: number, life: life)
@@ -200,6 +202,21 @@ public struct FeedWorld {
             for number in processes.indices { try give(.finish, to: number, life: processes[number].life) }
         case .end: break
         }
+    }
+
+    private mutating func write(_ events: ArraySlice<FeedEvent>, to lane: String) throws(FeedViolation) {
+        for event in events {
+            let comparesSummary = rules[event.feed]?.updates == .any
+            let mayBeRenamed = mayBeRenamed(event)
+            let broken = lanes.append(
+                event, lane: lane, comparesSummary: comparesSummary, mayBeRenamed: mayBeRenamed)
+            if let (promise, sentence) = broken { try self.broken(promise, sentence) }
+        }
+    }
+
+    private func mayBeRenamed(_ event: FeedEvent) -> Bool {
+        guard let link = lanes.read(event.value, lane: "")?.1.link, let (_, item) = item(link) else { return false }
+        return mayBeRenamed(item)
     }
 
     func broken(_ promise: FeedPromise, _ sentence: String) throws(FeedViolation) {
