@@ -9,7 +9,10 @@ import NewsModel
 final class IngestCore: @unchecked Sendable {
     // Made on one thread, then used on the loop alone.
     let loop: any EventLoop
-    private var ingester: Ingester
+    /// `nil` until it is known how feeds are shared out.
+    private var ingester: Ingester?
+    /// What came before.
+    private var early: [IngestInput] = []
     private let fetcher: Fetcher
     private let log: Logger
     private var store: (any FeedStore)?
@@ -22,8 +25,7 @@ final class IngestCore: @unchecked Sendable {
     /// Succeeds once everything is finished after `finish`.
     let finished: EventLoopPromise<Void>
 
-    init(_ ingester: Ingester, fetcher: Fetcher, loop: any EventLoop, log: Logger) {
-        self.ingester = ingester
+    init(fetcher: Fetcher, loop: any EventLoop, log: Logger) {
         self.fetcher = fetcher
         self.loop = loop
         self.log = log
@@ -32,7 +34,15 @@ final class IngestCore: @unchecked Sendable {
 
     // MARK: Any thread
 
-    func use(_ store: any FeedStore) { loop.execute { self.store = store } }
+    /// Once, before anything comes from the store.
+    func begin(_ settings: IngestSettings, storingIn store: any FeedStore) {
+        loop.execute {
+            self.store = store
+            self.ingester = Ingester(settings)
+            for input in self.early { self.handle(input) }
+            self.early = []
+        }
+    }
 
     func hand(_ input: IngestInput) { loop.execute { self.handle(input) } }
 
@@ -44,17 +54,21 @@ final class IngestCore: @unchecked Sendable {
     // MARK: The loop
 
     /// How each feed of this process is doing.
-    var statuses: [FeedStatus] { ingester.status(at: FeedClock.now) }
+    var statuses: [FeedStatus] { ingester?.status(at: FeedClock.now) ?? [] }
 
-    var isBusy: Bool { ingester.isBusy }
+    var isBusy: Bool { ingester?.isBusy ?? false }
 
     func handle(_ input: IngestInput) {
+        guard ingester != nil else {
+            if case .finish = input { finished.succeed() } else { early.append(input) }
+            return
+        }
         switch input {
         case .revoked(let partitions): leaving = Set(partitions)
         case .assigned, .lost: leaving = []
         default: break
         }
-        for action in ingester.handle(input, at: FeedClock.now) { carryOut(action) }
+        for action in ingester?.handle(input, at: FeedClock.now) ?? [] { carryOut(action) }
     }
 
     private func carryOut(_ action: IngestAction) {

@@ -27,8 +27,8 @@ public enum IngestRehearsal {
         }
         ingest.partitions = known.partitions
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let core = IngestCore(Ingester(ingest), fetcher: fetcher, loop: loop, log: log)
-        core.use(DryFeedStore(show: show, hand: { [weak core] in core?.hand($0) }))
+        let core = IngestCore(fetcher: fetcher, loop: loop, log: log)
+        core.begin(ingest, storingIn: DryFeedStore(show: show, hand: { [weak core] in core?.hand($0) }))
         for input in known.inputs { core.hand(input) }
         let statuses = try await core.pollOnce { _ in true }.get()
         core.end()

@@ -47,7 +47,7 @@ public final class IngestService: Sendable {
         self.settings = settings
         self.log = log
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        core = IngestCore(Ingester(settings.ingest), fetcher: fetcher, loop: loop, log: log)
+        core = IngestCore(fetcher: fetcher, loop: loop, log: log)
         closed = loop.makePromise()
         complaints = Complaints(log)
     }
@@ -92,7 +92,7 @@ public final class IngestService: Sendable {
     }
 
     /// Other feeds, or other rules for them. Any thread.
-    public func reload(_ ingest: IngestSettings) { core.hand(.rules(completed(ingest))) }
+    public func reload(_ ingest: IngestSettings) { core.hand(.rules(ingest)) }
 
     /// A call of a WebSub hub. Any thread.
     public func take(_ id: CallbackID, _ call: WebSubCall) { core.hand(.called(id, call)) }
@@ -138,18 +138,6 @@ public final class IngestService: Sendable {
     }
 
     // MARK: Starting
-
-    private let partitions = Mutex<Int32>(1)
-    private let writer = UUID().uuidString
-    private let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
-
-    private func completed(_ ingest: IngestSettings) -> IngestSettings {
-        var ingest = ingest
-        ingest.partitions = partitions.withLock { $0 }
-        ingest.writer = writer
-        ingest.secret = secret
-        return ingest
-    }
 
     /// Waits for brokers, checks the state topic and learns how feeds are shared out. Blocks.
     ///
@@ -198,7 +186,6 @@ public final class IngestService: Sendable {
                 "the state topic has grown; feeds stay shared out as before",
                 metadata: ["partitions": "\(count)", "used": "\(layout.partitions)"])
         }
-        partitions.withLock { $0 = layout.partitions }
         stopped.start()
         if !stopped.waitForFirstReading(Self.ordersMax) {
             log.warning(
@@ -213,8 +200,11 @@ public final class IngestService: Sendable {
         } notify: { [self] notice in
             take(notice)
         }
-        core.use(KafkaFeedStore(driver: driver, topics: settings.topics))
-        core.hand(.rules(completed(settings.ingest)))
+        var ingest = settings.ingest
+        ingest.partitions = layout.partitions
+        ingest.writer = UUID().uuidString
+        ingest.secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+        core.begin(ingest, storingIn: KafkaFeedStore(driver: driver, topics: settings.topics))
         life.withLock { $0.driver = driver }
         return driver
     }

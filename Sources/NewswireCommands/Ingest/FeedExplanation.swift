@@ -24,7 +24,7 @@ package struct FeedExplanation: Sendable {
             let event = decision.event
             let bytes = JSONWriter.object { json in
                 json.field("id", decision.id.isEmpty ? nil : decision.id)
-                json.field("story", event?.story)
+                json.field("story", event?.orderKey)
                 json.field("version", event?.version?.text)
                 json.field("headline", event?.headline ?? entry?.headline)
                 json.field("summary", event?.summary ?? entry?.summary)
