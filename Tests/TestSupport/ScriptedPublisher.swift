@@ -83,9 +83,11 @@ package final class ScriptedPublisher: Sendable {
         port = server.localAddress?.port ?? 0
     }
 
-    /// - Parameter certificate: PEM, of `TestCertificates`; with one, the publisher speaks TLS.
+    /// - Parameters:
+    ///   - certificate: PEM, of `TestCertificates`; with one, the publisher speaks TLS.
+    ///   - greeting: what happens to a connection before any request.
     package static func start(
-        certificate: String? = nil, script: @escaping @Sendable (Request) -> Answer
+        certificate: String? = nil, greeting: Answer? = nil, script: @escaping @Sendable (Request) -> Answer
     ) async throws -> ScriptedPublisher {
         let tls = try certificate.map { certificate in
             try NIOSSLContext(
@@ -99,7 +101,7 @@ package final class ScriptedPublisher: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
-                    try channel.pipeline.syncOperations.addHandler(Actor(box))
+                    try channel.pipeline.syncOperations.addHandler(Actor(box, greeting))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -122,13 +124,19 @@ package final class ScriptedPublisher: Sendable {
         private let box: Box
         private var received = ""
 
-        init(_ box: Box) { self.box = box }
+        private let greeting: Answer?
+
+        init(_ box: Box, _ greeting: Answer?) {
+            self.box = box
+            self.greeting = greeting
+        }
 
         func channelActive(context: ChannelHandlerContext) {
             box.state.withLock {
                 $0.accepted += 1
                 $0.open[ObjectIdentifier(context.channel)] = context.channel
             }
+            if let greeting { perform(greeting, context.channel) }
             context.fireChannelActive()
         }
 
@@ -141,9 +149,11 @@ package final class ScriptedPublisher: Sendable {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             received += String(buffer: unwrapInboundIn(data))
-            guard let request = takeRequest() else { return }
-            let channel = context.channel
-            switch box.script(request) {
+            if greeting == nil, let request = takeRequest() { perform(box.script(request), context.channel) }
+        }
+
+        private func perform(_ answer: Answer, _ channel: any Channel) {
+            switch answer {
             case .bytes(let bytes): Self.write([bytes], .zero, to: channel, box)
             case .pieces(let pieces, let pause): Self.write(pieces[...], pause, to: channel, box)
             case .endless(let head, let piece):

@@ -72,9 +72,10 @@ final class CheckedResolver: Resolver, Sendable {
 
 extension IPAddress {
     init?(_ address: SocketAddress) {
+        // At the same place on all systems: behind family and port, for IPv6 also behind the flow.
         switch address {
-        case .v4(let v4): self.init(bytes: withUnsafeBytes(of: v4.address.sin_addr) { Array($0) })
-        case .v6(let v6): self.init(bytes: withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) })
+        case .v4(let v4): self.init(bytes: withUnsafeBytes(of: v4.address) { Array($0.dropFirst(4).prefix(4)) })
+        case .v6(let v6): self.init(bytes: withUnsafeBytes(of: v6.address) { Array($0.dropFirst(8).prefix(16)) })
         case .unixDomainSocket: return nil
         }
     }

@@ -19,6 +19,10 @@ extension FetchFailure {
         FetchFailure(.tooLarge, "the document has more than \(limit >> 20) MiB; ask the publisher for a shorter feed")
     }
 
+    static func wrongCertificate(_ host: String) -> FetchFailure {
+        FetchFailure(.tls, "the certificate of \(host) is for another name; check the name in url")
+    }
+
     /// Why there is no connection.
     init(connecting error: any Error, to address: FetchAddress, _ limits: FetchLimits) {
         let place = "\(address.host) port \(address.port)"
@@ -65,7 +69,7 @@ extension FetchFailure {
             if words.contains("WRONG_VERSION_NUMBER") || words.contains("HTTP_REQUEST") {
                 "no TLS at port \(address.port) of \(address.host); check https and the port"
             } else if error is NIOSSLExtraError {
-                "the certificate of \(address.host) is for another name; check the name in url"
+                Self.wrongCertificate(address.host).detail
             } else if words.contains("CERTIFICATE_VERIFY_FAILED") || words.contains("unableToValidate") {
                 "the certificate of \(address.host) is not trusted or has expired"
             } else {

@@ -64,10 +64,7 @@ final class Hop: ChannelInboundHandler {
         self.channel = channel
         do {
             if address.isSecure {
-                // An address is checked against the certificate's addresses; it is no name to announce. RFC 6066 §3.
-                let isName = (try? SocketAddress(ipAddress: address.host, port: 0)) == nil
-                let handler = try NIOSSLClientHandler(context: tls, serverHostname: isName ? address.host : nil)
-                try channel.pipeline.syncOperations.addHandler(handler)
+                try channel.pipeline.syncOperations.addHandler(makeTLSHandler(tls, host: address.host))
             }
             try start(on: channel)
         } catch { fail(FetchFailure(connecting: error, to: address, limits)) }

@@ -1,5 +1,6 @@
 import FeedIO
 import Feeds
+import NIOCore
 import TestSupport
 import Testing
 
@@ -33,16 +34,44 @@ struct FetcherTLSTests {
         }
     }
 
-    @Test func `https to a port without TLS says so`() async throws {
-        try await withPublisher { _ in
-            .text("HTTP/1.1 400 Bad Request\r\n\r\n")
-        } _: { publisher, fetcher in
-            // The publisher waits for the end of a request, which a TLS greeting has not.
-            let limited = try TestFetcher(.short)
-            let silent = try await limited.get("https://localhost:\(publisher.port)/").failure
-            #expect(silent?.reason == .timeout)
-            await limited.close()
+    @Test(
+        arguments: [
+            (TestCertificates.elsewhere, "hub.elsewhere.example", true),
+            // The certificate is good for the address that is connected to, but not for the name that was asked for.
+            (TestCertificates.localhost, "news.example", false),
+        ])
+    func `it is the name in the address that a certificate must have`(certificate: String, host: String, isGood: Bool)
+        async throws
+    {
+        try await withPublisher(certificate: certificate) { _ in
+            .status(200)
+        } _: { publisher, _ in
+            let fetcher = try TestFetcher { _, port in [try SocketAddress(ipAddress: "127.0.0.1", port: port)] }
+            let result = try await fetcher.get(publisher.url("/", host: host), allow: [host])
+            #expect((result.answer?.status == 200) == isGood)
+            #expect((result.failure?.reason == .tls) == !isGood)
+            #expect(publisher.requests.count == (isGood ? 1 : 0))
+            await fetcher.close()
         }
+    }
+
+    @Test(
+        arguments: [.text("HTTP/1.1 400 Bad Request\r\n\r\n"), .text("\0\0\0\0\0\0"), .silence]
+            as [ScriptedPublisher.Answer])
+    func `https to a port without TLS ends with advice, or at the limit`(answer: ScriptedPublisher.Answer) async throws
+    {
+        let publisher = try await ScriptedPublisher.start(greeting: answer) { _ in .close }
+        let fetcher = try TestFetcher(
+            FetchLimits().with { if case .silence = answer { $0.whole = .milliseconds(400) } })
+        let failure = try #require(await fetcher.get("https://localhost:\(publisher.port)/").failure)
+        if case .silence = answer {
+            #expect(failure.reason == .timeout)
+        } else {
+            #expect(failure.reason == .tls)
+            #expect(failure.detail.contains("TLS"))
+        }
+        await fetcher.close()
+        await publisher.stop()
     }
 
     @Test func `a body without a length needs the end that TLS demands, or a cut would go unnoticed`() async throws {

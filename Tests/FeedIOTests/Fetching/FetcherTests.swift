@@ -22,7 +22,11 @@ struct FetcherTests {
             #expect(answer.finalURL == publisher.url("/feed"))
             #expect(answer.bodyBytes == smallFeed.utf8.count)
             #expect(answer.bodyHash?.count == 64)
-            #expect(answer.document != nil)
+            guard case .feed(let document)? = answer.document else {
+                Issue.record("\(String(describing: answer.document))")
+                return
+            }
+            #expect(document.entries.map(\.headline) == ["One"])
             #expect(
                 answer.headers == [
                     HeaderField("etag", "W/\"1\""), HeaderField("cache-control", "max-age=60"),

@@ -67,10 +67,7 @@ struct HostilePublisherTests {
         let bytes =
             Array("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".utf8) + [UInt8](repeating: 0x20, count: 1_000)
         let answer = ScriptedPublisher.Answer.pieces(bytes.map { [$0] }, every: .milliseconds(20))
-        let clock = ContinuousClock()
-        let start = clock.now
         #expect(try await failure(answer, .short)?.reason == .timeout)
-        #expect(clock.now - start < .seconds(15))
     }
 
     @Test func `silence, an end and a reset are told apart`() async throws {

@@ -1,0 +1,19 @@
+import Testing
+
+@testable import FeedIO
+
+struct CertificateNameTests {
+    @Test(
+        arguments: [
+            ("news.example", "news.example", true), ("news.example", "NEWS.Example", true),
+            ("a.news.example", "*.news.example", true), ("news.example", "*.news.example", false),
+            ("a.b.news.example", "*.news.example", false), ("news.example", "*.example", false),
+            ("news.example", "*", false), ("news.example", "n*s.example", false), ("news.example", "", false),
+            (".news.example", "*.news.example", false), ("a.news.example", "*.NEWS.example", true),
+            ("news.example.evil", "news.example", false), ("news.example", "news.example\0.evil", false),
+            ("localhost", "localhost", true), ("localhost", "*.", false),
+        ])
+    func `a star stands for one whole first label`(host: String, pattern: String, isMatch: Bool) {
+        #expect(matches(host, pattern) == isMatch)
+    }
+}
