@@ -20,7 +20,8 @@ enum Corpus: String, CaseIterable {
         return names.filter { name in
             // gofeed keeps what it expects beside the document.
             name.hasSuffix(".xml")
-                || name.hasSuffix(".json") && !name.hasSuffix("_expected.json") && !all.contains(name.dropLast(4) + "xml")
+                || name.hasSuffix(".json") && !name.hasSuffix("_expected.json")
+                    && !all.contains(name.dropLast(4) + "xml")
         }.sorted().map { folder.appending(path: $0).path }
     }
 

@@ -22,8 +22,8 @@ enum Reason: CaseIterable {
     case enclosuresAreNotLinks
     /// Addresses come with the host in lower case and blanks escaped.
     case addressesAreNormal
-    /// A title in Atom is text; one that claims to be something else in base64 is nothing to show.
-    case binaryIsNotText
+    /// Text in base64 is HTML, as gofeed takes it.
+    case base64IsHTML
     /// Text in CDATA without a type has markup, whatever Atom says.
     case markupInCDATA
     /// No entity but HTML's is known.
@@ -57,28 +57,33 @@ enum Reason: CaseIterable {
         case (.onlyWebAddresses, .link):
             return ours == nil && theirs.map { !$0.hasPrefix("http://") && !$0.hasPrefix("https://") } ?? false
         case (.idsAsWritten, .id): return ours.map { source.contains($0) } ?? false && theirs?.contains("://") ?? false
-        case (.idsAreNotRelativeLinks, .link): return ours == nil && theirs?.hasPrefix("http://corpus.example/") ?? false
-        case (.aboutIsTheLink, .link): return theirs == nil && ours != nil && source.contains("rdf:about=\"\(ours ?? "")\"")
+        case (.idsAreNotRelativeLinks, .link):
+            return ours == nil && theirs?.hasPrefix("http://corpus.example/") ?? false
+        case (.aboutIsTheLink, .link):
+            return theirs == nil && ours != nil && source.contains("rdf:about=\"\(ours ?? "")\"")
         case (.firstOfSeveral, .link), (.firstOfSeveral, .id), (.firstOfSeveral, .publishedAt),
             (.firstOfSeveral, .updatedAt):
-            return ["multiple", "node_precedence", "item_links"].contains { difference.path.contains($0) } && ours != nil
+            return ["multiple", "node_precedence", "item_links"].contains { difference.path.contains($0) }
+                && ours != nil
         case (.onlyDirectChildren, .headline): return ours == nil && source.contains(theirs ?? "none")
         case (.onlyDirectChildren, .count): return source.contains("<sx:conflicts>") || source.contains("<entry/>")
         case (.onlyDirectChildren, .id): return theirs == nil && ours != nil
         case (.ownElementsFirst, .feedTitle): return theirs.map { source.contains("<dc:title>\($0)") } ?? false
         case (.ownElementsFirst, .summary): return ours.map { source.contains("<description>\($0)") } ?? false
         case (.ownElementsFirst, .link): return ours.map { source.contains(">\($0)</feedburner:origLink>") } ?? false
-        case (.enclosuresAreNotLinks, .link): return theirs.map { source.contains("rel=\"enclosure\" type=\"text/html\">\($0)") } ?? false
+        case (.enclosuresAreNotLinks, .link):
+            return theirs.map { source.contains("rel=\"enclosure\" type=\"text/html\">\($0)") } ?? false
         case (.addressesAreNormal, .link):
             return ours.map(Self.normal) == theirs.map(Self.normal)
-        case (.binaryIsNotText, .headline), (.binaryIsNotText, .summary), (.binaryIsNotText, .feedTitle):
-            return ours == nil && source.contains("application/octet-stream")
+        case (.base64IsHTML, .headline), (.base64IsHTML, .summary), (.base64IsHTML, .feedTitle):
+            return source.contains("base64") || source.contains("application/octet-stream")
         case (.markupInCDATA, .summary): return source.contains("<![CDATA[") && theirs?.contains("&nbsp;") ?? false
         case (.markupInCDATA, .headline), (.markupInCDATA, .feedTitle): return source.contains("<title><![CDATA[")
         case (.noDeclaredEntities, .id): return source.contains("<!ENTITY")
         case (.entitiesOfHTML5, .feedTitle): return source.contains("&rang;") || source.contains("&copy=")
         case (.forbiddenCharacters, .headline):
-            return theirs?.unicodeScalars.filter { $0.value >= 0x20 }.elementsEqual((ours ?? "").unicodeScalars) ?? false
+            return theirs?.unicodeScalars.filter { $0.value >= 0x20 }.elementsEqual((ours ?? "").unicodeScalars)
+                ?? false
         case (.brokenUTF8, .feedTitle): return ours?.contains("\u{FFFD}") ?? false
         case (.wrongSinceBefore, .summary): return ours == "â€¦"
         case (.impossibleDates, .publishedAt), (.impossibleDates, .updatedAt):
@@ -86,7 +91,8 @@ enum Reason: CaseIterable {
         case (.timesWithoutColons, .publishedAt): return name.contains("no_colons")
         case (.updatesAreNotPublications, .publishedAt):
             return ours == nil && (source.contains("modified>") || source.contains("atom:updated>"))
-        case (.notAFeed, _): return source.contains("<CHANNEL") || (difference.field == .count && source.contains("madeup"))
+        case (.notAFeed, _):
+            return source.contains("<CHANNEL") || (difference.field == .count && source.contains("madeup"))
         case (.readByUsOnly, .feedTitle): return theirs == nil && ours != nil
         default: return false
         }

@@ -18,7 +18,8 @@ extension FeedDocument {
         selfLink = selfLink?.within(EventLimits.address)
     }
 
-    private static var hubsMax: Int { 8 }
+    /// Hubs that are worth asking.
+    static var hubsMax: Int { 8 }
 }
 
 extension FeedEntry {

@@ -8,7 +8,8 @@ public enum FeedReader {
     /// - Throws: the reason why this is not a feed, with what to do about it. No input makes it trap.
     public static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
         let text = DocumentText.utf8(
-            bytes.count > FeedLimits.document ? Array(bytes.prefix(FeedLimits.document)) : bytes, charset: source.charset)
+            bytes.count > FeedLimits.document ? Array(bytes.prefix(FeedLimits.document)) : bytes,
+            charset: source.charset)
         guard let first = text.first(where: { !$0.isMarkupBlank && $0 != 0 }) else {
             throw NotAFeed(.empty, "The document is empty")
         }

@@ -21,7 +21,8 @@ enum WebPage {
             .webPage,
             feeds.isEmpty
                 ? "The document is a web page and names no feed; use the address of the feed itself"
-                : "The document is a web page; use the address of a feed that it names: \(feeds.joined(separator: ", "))")
+                : "The document is a web page; use the address of a feed that it names: \(feeds.joined(separator: ", "))"
+        )
     }
 }
 

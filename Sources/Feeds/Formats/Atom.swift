@@ -15,7 +15,8 @@ enum Atom {
         } else {
             document.title = text(root.first("title", in: atom), limit: EventLimits.headline)
             document.language =
-                EntryParts.language(root["lang", in: .xml]) ?? EntryParts.language(root.first("language", in: .dc)?.text)
+                EntryParts.language(root["lang", in: .xml])
+                ?? EntryParts.language(root.first("language", in: .dc)?.text)
             parts.addLinks(of: root, to: &document)
             document.hints = PollHints(channel: root)
             addEntries(of: root, to: &document, &parts)
@@ -25,7 +26,9 @@ enum Atom {
     }
 
     /// An entry that was never closed holds the next one.
-    private static func addEntries(of element: MarkupElement, to document: inout FeedDocument, _ parts: inout EntryParts) {
+    private static func addEntries(
+        of element: MarkupElement, to document: inout FeedDocument, _ parts: inout EntryParts
+    ) {
         for child in element.children {
             if child.isNamed("entry", in: atom) {
                 if child.isCutOff, child.first("entry", in: atom) == nil {
@@ -34,7 +37,7 @@ enum Atom {
                     add(child, to: &document, &parts)
                 }
                 addEntries(of: child, to: &document, &parts)
-            } else if child.isNamed("deleted-entry", in: .tombstones), let id = child["ref"]?.nonEmpty {
+            } else if child.isNamed("deleted-entry", in: .tombstones), let id = parts.identifier(child["ref"]) {
                 guard document.entries.count < FeedLimits.entriesRead else {
                     document.entriesLeftOut += 1
                     continue
@@ -107,22 +110,26 @@ enum Atom {
     private static func text(_ element: MarkupElement?, limit: Int) -> String? {
         guard let element else { return nil }
         let type = (element["type"] ?? "").asciiLowercased
-        if element["mode"]?.equalsIgnoringASCIICase("base64") ?? false {
-            guard let bytes = Base64.decode(element.text.filter { !$0.isWhitespace }) else { return nil }
-            let text = DocumentText.utf8(bytes, charset: nil)
-            return type.contains("html")
-                ? PlainText.ofHTML(text, limit: limit)
-                : PlainText.ofText(String(decoding: text, as: UTF8.self), limit: limit)
+        if type == "application/octet-stream" || element["mode"]?.equalsIgnoringASCIICase("base64") ?? false {
+            return base64(element, isHTML: type != "text/plain", limit: limit)
         }
-        // Such as a picture in base64.
-        guard !type.contains("/") || type.hasPrefix("text/") || type.hasSuffix("xml") || type.contains("html") else {
-            return nil
-        }
+        // Such as a picture: not for readers, unlike a headline that is called something odd.
+        let isText = !type.contains("/") || type.hasPrefix("text/") || type.hasSuffix("xml") || type.contains("html")
+        guard isText || !element.isNamed("content", in: atom) else { return nil }
         if type.contains("xhtml") { return PlainText.ofHTML(element.source, limit: limit) }
         if type.contains("html") || (type.isEmpty && element.source.contains(sequence: "<![CDATA[")) {
             return PlainText.ofHTML(element.markup, limit: limit)
         }
         return PlainText.ofText(element.text, limit: limit)
+    }
+
+    private static func base64(_ element: MarkupElement, isHTML: Bool, limit: Int) -> String? {
+        guard let bytes = Base64.decode(element.text.filter { !$0.isWhitespace }), !bytes.contains(where: { $0 < 0x09 })
+        else { return nil }
+        let text = DocumentText.utf8(bytes, charset: nil)
+        return isHTML
+            ? PlainText.ofHTML(text, limit: limit)
+            : PlainText.ofText(String(decoding: text, as: UTF8.self), limit: limit)
     }
 }
 

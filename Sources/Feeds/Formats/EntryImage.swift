@@ -12,7 +12,8 @@ extension EntryParts {
         for group in groups {
             for element in [group] + group.all("content", in: .media) {
                 for thumbnail in element.all("thumbnail", in: .media) {
-                    if let image = (thumbnail["url"] ?? thumbnail.text).nonEmpty.flatMap({ address($0, at: thumbnail) }) {
+                    if let image = (thumbnail["url"] ?? thumbnail.text).nonEmpty.flatMap({ address($0, at: thumbnail) })
+                    {
                         return image
                     }
                 }

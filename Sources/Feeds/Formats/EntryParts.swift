@@ -25,7 +25,11 @@ struct EntryParts {
 
     /// An element's text that means something to programs; `nil` when blank.
     func identifier(_ element: MarkupElement?) -> String? {
-        element.flatMap { PlainText.ofText($0.text, limit: EventLimits.address) }
+        identifier(element?.text)
+    }
+
+    func identifier(_ text: String?) -> String? {
+        text.flatMap { PlainText.ofText($0, limit: EventLimits.address) }
     }
 
     /// A headline for an entry without one: the beginning of its text.
@@ -101,7 +105,9 @@ struct EntryParts {
     func addLinks(of channel: MarkupElement, to document: inout FeedDocument) {
         for link in channel.children where link.isNamed("link", in: [.atom, .rss]) {
             guard let relation = link["rel"], let href = link["href"] else { continue }
-            if LinkRelation.hub.isNamed(by: relation), let hub = address(href, at: link), !document.hubs.contains(hub) {
+            if document.hubs.count < FeedDocument.hubsMax, LinkRelation.hub.isNamed(by: relation),
+                let hub = address(href, at: link), !document.hubs.contains(hub)
+            {
                 document.hubs.append(hub)
             }
             if document.selfLink == nil, LinkRelation.itself.isNamed(by: relation) {
@@ -115,7 +121,9 @@ struct EntryParts {
     /// The language that an element itself or the nearest one around it gives.
     static func language(_ text: String?) -> String? {
         guard let text = text.map({ String($0.trimmed) }), !text.isEmpty,
-            text.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+            text.utf8.allSatisfy({
+                $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            })
         else { return nil }
         return text.replacing("_", with: "-")
     }

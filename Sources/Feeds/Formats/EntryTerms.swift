@@ -4,14 +4,17 @@ import NewsModel
 extension FeedEntry {
     /// Files one category: IPTC's codes as subjects, all else under the publisher's own name. Repeated ones count once.
     mutating func add(category name: String, label: String? = nil, scheme: String? = nil) {
+        // Before anything that takes time: there may be a million of them.
+        guard categories.count < EventLimits.categories || subjects.count < EventLimits.categories else { return }
         guard let name = PlainText.ofText(name, limit: EventLimits.category) ?? label?.nonEmpty else { return }
         let scheme = scheme.flatMap { $0.trimmed.isEmpty ? nil : String($0.trimmed) }
         if let subject = Self.mediaTopic(name, scheme: scheme) {
-            if !subjects.contains(subject), subjects.count < EventLimits.categories { subjects.append(subject) }
+            if subjects.count < EventLimits.categories, !subjects.contains(subject) { subjects.append(subject) }
             return
         }
-        let term = Term(name, label: label.flatMap { PlainText.ofText($0, limit: EventLimits.category) }, scheme: scheme)
-        if !categories.contains(term), categories.count < EventLimits.categories { categories.append(term) }
+        let term = Term(
+            name, label: label.flatMap { PlainText.ofText($0, limit: EventLimits.category) }, scheme: scheme)
+        if categories.count < EventLimits.categories, !categories.contains(term) { categories.append(term) }
     }
 
     /// Eight digits alone are a code only where their vocabulary is named.

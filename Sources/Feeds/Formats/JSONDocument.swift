@@ -7,14 +7,18 @@ enum JSONDocument {
     static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
         // One ninjs item, or an array of them, which its own reader takes apart.
         if bytes.first(where: { !$0.isMarkupBlank }) == UInt8(ascii: "[") { return try Ninjs.read(bytes, from: source) }
-        let parser = JSONParser(sizeMax: bytes.count)
+        let parser = JSONParser(sizeMax: max(bytes.count, FeedLimits.document))
         defer { withExtendedLifetime(parser) {} }
         let object: JSONObject
-        do { object = try bytes.withUnsafeBufferPointer { (buffer) throws(Undecodable) in try parser.object(in: buffer) } } catch {
+        do {
+            object = try bytes.withUnsafeBufferPointer { (buffer) throws(Undecodable) in try parser.object(in: buffer) }
+        } catch {
             throw NotAFeed(.broken, "The document begins like JSON but is not: \(error.reason.rawValue)")
         }
         let version = object["version"]?.text ?? ""
-        let isJSONFeed = ["https://jsonfeed.org/version/", "http://jsonfeed.org/version/"].contains { version.hasPrefix($0) }
+        let isJSONFeed = ["https://jsonfeed.org/version/", "http://jsonfeed.org/version/"].contains {
+            version.hasPrefix($0)
+        }
         if isJSONFeed || object["items"]?.array != nil {
             return JSONFeed.read(object, isOld: version.hasSuffix("/1"), from: source)
         }

@@ -9,7 +9,7 @@ enum JSONFeed {
         document.title = feed.text("title", limit: EventLimits.headline)
         document.language = EntryParts.language(feed["language"]?.text)
         document.selfLink = feed["feed_url"]?.text.flatMap { WebAddress.resolve($0, base: source.address) }
-        for case .object(let hub)? in feed["hubs"]?.list ?? [] {
+        for case .object(let hub) in (feed["hubs"]?.list ?? []).prefix(FeedDocument.hubsMax) {
             guard let type = hub["type"]?.text, ["websub", "pubsubhubbub"].contains(type.asciiLowercased),
                 let url = hub["url"]?.text, let address = WebAddress.resolve(url, base: source.address)
             else { continue }

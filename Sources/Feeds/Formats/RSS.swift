@@ -51,14 +51,16 @@ enum RSS {
         let guid = item.first("guid", in: .rss)
         var entry = FeedEntry()
         entry.id =
-            parts.identifier(guid) ?? item["about", in: .rdf]?.nonEmpty ?? parts.identifier(item.first("id", in: .atom))
+            parts.identifier(guid) ?? parts.identifier(item["about", in: .rdf])
+            ?? parts.identifier(item.first("id", in: .atom))
         entry.summary =
             parts.text(
                 item.first("description", in: .rss), item.first("summary", in: .atom), limit: EventLimits.summary)
             ?? parts.mediaDescription(of: item)
             ?? item.first("encoded", in: .content).flatMap { FirstParagraph.text(of: $0.markup) }
             ?? parts.text(
-                item.first("summary", in: .itunes), item.first("description", in: .dc), item.first("content", in: .atom),
+                item.first("summary", in: .itunes), item.first("description", in: .dc),
+                item.first("content", in: .atom),
                 item.first("body", in: .xhtml), limit: EventLimits.summary)
         entry.headline =
             parts.text(
@@ -103,7 +105,9 @@ enum RSS {
             item.first("creator", in: .dc), item.first("author", in: .rss), item.first("author", in: .itunes),
             item.first("author", in: .atom)?.first("name", in: .atom),
         ] {
-            guard let text = element.flatMap({ PlainText.ofHTML($0.markup, limit: EventLimits.dataValue) }) else { continue }
+            guard let text = element.flatMap({ PlainText.ofHTML($0.markup, limit: EventLimits.dataValue) }) else {
+                continue
+            }
             if text.contains("@"), text.last == ")", let start = text.lastIndex(of: "(") {
                 let name = text[text.index(after: start)...].dropLast().trimmed
                 if !name.isEmpty { return String(name) }

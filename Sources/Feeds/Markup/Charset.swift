@@ -15,7 +15,9 @@ enum Charset {
         where key.hasPrefix(prefix) {
             guard let number = Int(key.dropFirst(prefix.utf8.count)) else { return nil }
             // What calls itself Latin-1 is its superset, as in every browser.
-            if name == "ISO-8859-" { return number == 1 ? windows1252 : (2...16).contains(number) ? "\(name)\(number)" : nil }
+            if name == "ISO-8859-" {
+                return number == 1 ? windows1252 : (2...16).contains(number) ? "\(name)\(number)" : nil
+            }
             return (0...8).contains(number) ? "\(name)\(number)" : nil
         }
         return nil

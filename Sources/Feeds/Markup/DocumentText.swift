@@ -18,7 +18,9 @@ enum DocumentText {
         }
         if bytes.contains(0x1B) {
             // Its bytes are all ASCII, so it looks like UTF-8.
-            if declared().contains(Charset.iso2022JP), let text = Iconv.utf8(bytes, from: Charset.iso2022JP) { return text }
+            if declared().contains(Charset.iso2022JP), let text = Iconv.utf8(bytes, from: Charset.iso2022JP) {
+                return text
+            }
         }
         if isValid(bytes) { return bytes }
         for name in declared() {
@@ -48,10 +50,16 @@ enum DocumentText {
             let byte = bytes[at]
             at += 1
             guard byte >= 0x80 else { continue }
-            let wanted = byte >= 0xF0 && byte < 0xF5 ? 3 : byte >= 0xE0 && byte < 0xF0 ? 2 : byte >= 0xC2 && byte < 0xE0 ? 1 : 0
+            let wanted =
+                byte >= 0xF0 && byte < 0xF5 ? 3 : byte >= 0xE0 && byte < 0xF0 ? 2 : byte >= 0xC2 && byte < 0xE0 ? 1 : 0
             var seen = 0
             while seen < wanted, at < bytes.count, bytes[at] & 0xC0 == 0x80 { (seen, at) = (seen + 1, at + 1) }
-            if wanted > 0, seen == wanted || at == bytes.count { good += 1 } else { bad += 1 }
+            if wanted > 0, seen == wanted {
+                good += 1
+            } else if wanted == 0 || at < bytes.count {
+                // A character that the end cuts off says nothing.
+                bad += 1
+            }
         }
         return good > bad
     }

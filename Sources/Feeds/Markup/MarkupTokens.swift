@@ -152,6 +152,7 @@ struct MarkupTokens {
                         work &+= close - at
                         at = close
                     } else {
+                        work &+= end - at
                         absent.insert(memory)
                     }
                 }
@@ -198,6 +199,7 @@ struct MarkupTokens {
             declaresNamespace = declaresNamespace || bytes.holds("xmlns", at: attribute.name.lowerBound, end)
         }
         absent = attributes.absent
+        work &+= attributes.work
         let tagEnd = attributes.position
         // A tag that another one interrupts, or the end of the document, was none: its characters are text.
         guard tagEnd < end, bytes[tagEnd] == UInt8(ascii: ">") else {
@@ -233,6 +235,8 @@ struct MarkupAttributes {
     let end: Int
     private(set) var position: Int
     private(set) var absent: MarkupTokens.Set8
+    /// Steps of searches without success.
+    private(set) var work = 0
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>, absent: MarkupTokens.Set8 = []) {
         self.bytes = bytes
@@ -277,6 +281,7 @@ struct MarkupAttributes {
                     position = close + 1
                     return start..<close
                 }
+                work &+= end - start
                 absent.insert(memory)
             }
         }

@@ -71,8 +71,10 @@ private enum HTMLElements {
 
     /// They stand apart from the text around them.
     static let blocks: Set<String> = [
-        "address", "article", "aside", "blockquote", "br", "caption", "center", "dd", "details", "dir", "div", "dl", "dt",
-        "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hl1", "hl2",
+        "address", "article", "aside", "blockquote", "br", "caption", "center", "dd", "details", "dir", "div", "dl",
+        "dt",
+        "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hl1",
+        "hl2",
         "hr", "li", "main", "menu", "nav", "ol", "option", "p", "pre", "section", "select", "summary", "table", "tbody",
         "td", "tfoot", "th", "thead", "tr", "ul",
     ]

@@ -1,0 +1,125 @@
+import Feeds
+import NewsModel
+import Testing
+
+struct FormatTests {
+    @Test func `RSS is read by its own elements, in their own places`() throws {
+        let feed = try Samples.read(Samples.rss)
+        #expect(feed.format == .rss20 && feed.title == "World & News" && feed.language == "en-GB")
+        #expect(feed.selfLink == "http://news.example/feed.xml" && feed.hubs == ["https://hub.example/"])
+        #expect(feed.hints.timeToLive == .seconds(900) && feed.hints.updatePeriod == .seconds(900))
+        #expect(feed.hints.skippedHours == [0, 7] && feed.hints.skippedDays == [7])
+        let entry = try #require(feed.entries.first)
+        #expect(entry.id == "urn:1" && entry.headline == "AT&T <b> buys AT&T" && entry.summary == "First one.")
+        #expect(entry.link == "http://news.example/world/1.html" && entry.image == "http://news.example/1.jpg")
+        #expect(entry.publishedAt == Instant(milliseconds: 1_136_214_245_000))
+        #expect(entry.language == "de" && entry.author == "Jane Doe")
+        #expect(entry.subjects == ["medtop:20000574"] && entry.categories == [FeedEntry.Term("Politik")])
+    }
+
+    @Test func `an RSS item with little in it makes the best of it`() throws {
+        let feed = try Samples.read(Samples.rss)
+        let entry = try #require(feed.entries.last)
+        #expect(
+            entry.headline == "Only text." && entry.summary == "Only text." && entry.link == "http://news.example/2")
+        #expect(entry.publishedAt == nil && feed.unreadableDates == 1 && entry.author == "Jane")
+        #expect(entry.subjects == ["medtop:11000000"] && entry.language == "en-GB")
+    }
+
+    @Test func `RSS 1.0 keeps the address in rdf:about`() throws {
+        let feed = try Samples.read(Samples.rdf)
+        #expect(feed.format == .rss10 && feed.title == "R")
+        #expect(
+            feed.entries.first?.id == "http://news.example/1" && feed.entries.first?.link == "http://news.example/1")
+    }
+
+    @Test func `Atom is read by type and base`() throws {
+        let feed = try Samples.read(Samples.atom)
+        #expect(
+            feed.format == .atom10 && feed.selfLink == "http://news.example/a/feed"
+                && feed.hubs == ["https://hub.example/"])
+        let entry = try #require(feed.entries.first)
+        #expect(entry.headline == "5 < 6" && entry.summary == "A b & c" && entry.link == "http://news.example/a/b/one")
+        #expect(entry.image == "http://news.example/a/b/p.png" && entry.author == "Jo" && entry.language == "en")
+        #expect(entry.categories == [FeedEntry.Term("x", label: "X", scheme: "http://s.example/")])
+        #expect(entry.publishedAt == Instant(milliseconds: 1_767_225_600_000) && entry.updatedAt != entry.publishedAt)
+        let second = feed.entries[1]
+        #expect(second.headline == "<b> is a tag" && second.link == "http://news.example/2" && second.summary == nil)
+        #expect(second.language == "fr" && second.publishedAt == second.updatedAt)
+    }
+
+    @Test func `a draft is skipped, and a tombstone takes its entry back`() throws {
+        let feed = try Samples.read(Samples.atom)
+        #expect(feed.skipped.map(\.id) == ["urn:3"])
+        #expect(feed.entries.map(\.status) == [.usable, .usable, .canceled] && feed.entries.last?.id == "urn:4")
+    }
+
+    @Test func `JSON Feed is plain text`() throws {
+        let feed = try Samples.read(Samples.jsonFeed)
+        #expect(feed.format == .jsonFeed11 && feed.hubs == ["https://hub.example/"])
+        #expect(feed.selfLink == "http://news.example/j.json")
+        let entry = try #require(feed.entries.first)
+        #expect(entry.id == "7" && entry.headline == "<b> & co" && entry.summary == "x < y")
+        #expect(entry.image == "http://news.example/feeds/7.png" && entry.subjects == ["medtop:15000000"])
+        #expect(feed.entries.last?.headline == "Only HTML" && feed.entries.last?.language == "en")
+    }
+
+    @Test func `RSS in JSON is RSS`() throws {
+        let entry = try #require(try Samples.read(Samples.rssJSON).entries.first)
+        #expect(entry.id == "urn:1" && entry.headline == "One & two" && entry.link == "http://news.example/1")
+        #expect(entry.publishedAt != nil && entry.categories == [FeedEntry.Term("X")])
+    }
+
+    @Test(arguments: [
+        (#"<rss version="0.91"><channel/></rss>"#, FeedFormat.rss091),
+        (#"<rss version="0.92"><channel/></rss>"#, .rss092),
+        ("<rss><channel/></rss>", .rss20), (#"<!DOCTYPE rss SYSTEM "rss-0.91.dtd"><rss><channel/></rss>"#, .rss091),
+        (
+            #"<RDF xmlns="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:r="http://my.netscape.com/rdf/simple/0.9/"><r:channel/></RDF>"#,
+            .rss090
+        ),
+        (#"<feed xmlns="http://purl.org/atom/ns#"/>"#, .atom03), (#"<feed version="0.3"/>"#, .atom03),
+        (#"  <?xml version="1.0"?><a:feed xmlns:a="http://www.w3.org/2005/Atom"/>"#, .atom10),
+        (#"<entry xmlns="http://www.w3.org/2005/Atom"><id>x</id></entry>"#, .atom10),
+        (#"<br /><b>Warning</b>: no<rss version="2.0"><channel/></rss>"#, .rss20),
+        (#"{"version":"https://jsonfeed.org/version/1","items":[]}"#, .jsonFeed10), (#"{"items":[]}"#, .jsonFeed11),
+        (#"<rss version="2.0" xmlns="http://example.com/unknown"><channel/></rss>"#, .rss20),
+    ])
+    func `the format is told by the content`(document: String, format: FeedFormat) throws {
+        #expect(try Samples.read(document).format == format)
+    }
+
+    @Test(arguments: [
+        ("", NotAFeed.Reason.empty), (" \n", .empty), ("no feed", .unknown), ("<a/>", .unknown), ("{", .broken),
+        ("{\"a\":1}", .unknown), ("<NewsML><NewsItem/></NewsML>", .unsupported), ("<opml/>", .unsupported),
+        ("<html><body/></html>", .webPage), ("<!DOCTYPE html><p>x", .webPage), ("<rss/>", .broken),
+        (#"<entry xmlns="http://www.w3.org/2005/Atom"><id>x"#, .broken),
+    ])
+    func `what is not a feed is told by its reason`(document: String, reason: NotAFeed.Reason) {
+        #expect { try Samples.read(document) } throws: { ($0 as? NotAFeed)?.reason == reason }
+    }
+
+    @Test func `a web page names its feeds`() {
+        let page =
+            #"<html><head><link rel="alternate" type="application/rss+xml" href="/rss"><link rel=icon href=x></head></html>"#
+        #expect { try Samples.read(page) } throws: {
+            ($0 as? NotAFeed)?.detail.hasSuffix(": http://news.example/rss") ?? false
+        }
+    }
+
+    @Test func `more entries than the limit are counted, not kept`() throws {
+        let items = String(repeating: "<item><title>x</title></item>", count: FeedLimits.entriesRead + 5)
+        let feed = try Samples.read("<rss><channel>\(items)</channel></rss>")
+        #expect(feed.entries.count == FeedLimits.entriesRead && feed.entriesLeftOut == 5)
+    }
+
+    @Test func `texts are cut to what an event may hold`() throws {
+        let long = String(repeating: "word ", count: 20_000)
+        let feed = try Samples.read(
+            "<rss><channel><item><title>\(long)</title><description>\(long)</description><link>http://a.example/\(long)</link>"
+                + "<category>\(long)</category></item></channel></rss>")
+        let entry = try #require(feed.entries.first)
+        #expect(entry.headline?.utf8.count == 4_096 && entry.summary?.utf8.count == 16_384 && entry.link == nil)
+        #expect(entry.categories.first?.name.utf8.count == 256)
+    }
+}

@@ -1,0 +1,53 @@
+import Testing
+
+@testable import Feeds
+
+/// Four times the input may take four times the steps, not sixteen.
+struct LinearTimeTests {
+    static let inputs: [(name: String, repeated: String)] = [
+        ("unclosed comments", "<!--"), ("unclosed sections", "<![CDATA["), ("unclosed instructions", "<?x"),
+        ("unclosed declarations", "<!x"), ("document types", "<!DOCTYPE a ["),
+        ("document types with quotes", "<!DOCTYPE '"),
+        ("document types with comments", "<!DOCTYPE a [<!--"), ("open tags", "<a"), ("open tags with blanks", "<a "),
+        ("open quotes", "<a b=\""), ("open quotes of both kinds", "<a b=\"'"), ("single quotes", "<a b='"),
+        ("nested elements", "<a>"), ("end tags", "</a>"), ("other end tags", "<a></b>"), ("attributes", " b=c"),
+        ("attributes in a tag", "<a b=c "), ("ampersands", "&"), ("references", "&#x41;"), ("open references", "&amp"),
+        ("brackets", "]]>"), ("angles", "<"), ("dashes", "<!-----"), ("declared prefixes", "<a xmlns:b='c' b:d='e'>"),
+        ("prefixes", "<a:b>"), ("siblings", "<a/>"), ("scripts", "<script>"), ("styles in scripts", "<script><style>"),
+        ("end tags without end", "</a "), ("line ends", "\n"), ("wide characters", "\u{200B}e\u{301}"),
+        ("equals", "<a ="),
+    ]
+
+    private func steps(_ text: String) -> Int {
+        let bytes = Array(text.utf8)
+        let document = MarkupDocument(bytes)
+        var tokens = bytes.withUnsafeBufferPointer { buffer in
+            var tokens = MarkupTokens(buffer)
+            while let token = tokens.next() {
+                if token.kind == .startTag, buffer.spells("script", in: token.name) {
+                    tokens.skip(toEndOf: "script", 0)
+                }
+            }
+            return tokens.work
+        }
+        tokens += document.work
+        return tokens
+    }
+
+    @Test(arguments: inputs.map(\.name)) func `time grows with the size only`(name: String) throws {
+        let repeated = try #require(Self.inputs.first { $0.name == name }).repeated
+        for prefix in ["", "<rss><channel>"] {
+            let small = steps(prefix + String(repeating: repeated, count: 20_000 / repeated.utf8.count))
+            let large = steps(prefix + String(repeating: repeated, count: 80_000 / repeated.utf8.count))
+            #expect(large < small * 5 + 5_000, "\(small) steps, then \(large)")
+            #expect(large < 80_000 * 300)
+        }
+    }
+
+    @Test func `an end tag is searched for among open elements only`() {
+        let open = (0..<256).map { "<a\($0)>" }.joined()
+        let small = steps(open + String(repeating: "</b>", count: 1_000))
+        let large = steps(open + String(repeating: "</b>", count: 4_000))
+        #expect(large < small * 5)
+    }
+}
