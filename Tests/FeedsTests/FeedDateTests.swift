@@ -151,3 +151,41 @@ struct FeedDateTests {
         }
     }
 }
+
+/// One point in time in every mixture of its spellings.
+struct FeedDateTableTests {
+    private static let zones: [(text: String, minutes: Int)] = [
+        ("", 0), (" GMT", 0), (" UT", 0), (" Z", 0), ("Z", 0), (" EST", -300), (" PDT", -420), (" CET", 60),
+        (" BST", 60),
+        (" +0200", 120), (" +02:00", 120), ("+02:00", 120), (" -0730", -450), (" -700", -420), (" GMT-05:00", -300),
+        (" UTC+2", 120), (" Etc/GMT", 0), (" XYZ", 0), (" 0000", 0), (" +0200 (CEST)", 120), (" -0700 GMT", -420),
+        (" +05:45", 345), (" +14:00", 840), (" -12:00", -720),
+    ]
+
+    @Test(arguments: ["", "Mon, ", "Tue ", "Thursday, ", "Thurs, ", "fri,", "lun. ", "Mo, ", "Δευ, "])
+    func `every mixture of day, date, time and zone means the same`(day: String) throws {
+        let dates = [
+            "02 Jan 2006", "2 Jan 2006", "Jan 02 2006", "Jan 2, 2006", "January 2nd, 2006", "02 January 2006",
+            "02 Jan 06",
+            "02-Jan-2006", "2. Januar 2006", "2 janv. 2006", "2 de enero de 2006", "02.01.2006", "2006-01-02",
+            "2006/01/02",
+            "2006-Jan-02", "20060102", "2006年01月02日 ", "02 Ιαν 2006",
+        ]
+        let times: [(text: String, seconds: Int)] = [
+            (" 15:04:05", 54_245), (" 15:04", 54_240), (" 3:04PM ", 54_240), (" 5:4:3", 18_243), (", 15:04:05", 54_245),
+            ("T15:04:05", 54_245), (" 24:00:00", 86_400), (" 00:00", 0), (" 12:30 am ", 1_800),
+        ]
+        let midnight = try #require(FeedDate.read("2006-01-02T00:00:00Z"))
+        var wrong: [String] = []
+        for date in dates {
+            for time in times {
+                for zone in Self.zones {
+                    let text = day + date + time.text + zone.text
+                    let expected = midnight + .seconds(time.seconds - zone.minutes * 60)
+                    if FeedDate.read(text) != expected { wrong.append(text) }
+                }
+            }
+        }
+        #expect(wrong == [])
+    }
+}

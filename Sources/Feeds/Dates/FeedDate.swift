@@ -53,7 +53,7 @@ public enum FeedDate {
 
     /// The fast path: most feeds of today. An offset out of range is left to `DateReader`, which refuses it.
     private static func rfc3339(_ text: UnsafeBufferPointer<UInt8>) -> Instant? {
-        guard text.count >= 20, let instant = Instant(rfc3339: String(decoding: text, as: UTF8.self)) else {
+        guard text.count >= 20, let instant = Instant(rfc3339: text) else {
             return nil
         }
         var zone = DigitReader(UnsafeBufferPointer(rebasing: text.suffix(6)))

@@ -36,7 +36,8 @@ struct NewsMLG2Item {
         entry.embargo = embargo()
         entry.urgency = text("urgency", in: contentMeta).flatMap(NewsMLG2.urgency) ?? message.priority
         readSubjects(into: &entry)
-        for signal in all("signal", in: itemMeta) {
+        // Far more than any item has: each is compared with all before it.
+        for signal in all("signal", in: itemMeta).prefix(EventLimits.categories) {
             guard let code = Code(signal, alias: "sig")?.name, !entry.signals.contains(code) else { continue }
             entry.signals.append(code)
         }

@@ -21,6 +21,10 @@ enum Ninjs {
                 }
                 document.entries.append(entry)
             } catch {
+                if let recall = recall(item, id: error.eventID, extras) {
+                    document.entries.append(recall)
+                    continue
+                }
                 // The detail quotes the document; what an editor needs to find the item is its id.
                 document.skipped.append(
                     SkippedItem(id: error.eventID, "the item cannot be read: \(error.reason.rawValue)"))
@@ -30,6 +34,22 @@ enum Ninjs {
             throw NotAFeed(.unknown, "The JSON text is not a feed: it has no object in it")
         }
         return document
+    }
+
+    /// A canceled item recalls whatever else is wrong with it: as a rule it has no headline, which every event needs.
+    private static func recall(_ item: ArraySlice<UInt8>, id: String?, _ parser: JSONParser) -> FeedEntry? {
+        guard let id, let object = item.withUnsafeBufferPointer({ try? parser.object(in: $0) }) else { return nil }
+        var entry = FeedEntry(id: id)
+        for member in object {
+            guard case .string(let text) = member.value, text.count <= EventLimits.version else { continue }
+            let value = String(decoding: text, as: UTF8.self)
+            switch String(decoding: member.name.prefix(16), as: UTF8.self).asciiLowercased {
+            case "pubstatus": entry.status = value == "canceled" || value == "cancelled" ? .canceled : .usable
+            case "version": entry.version = value.nonBlank.map { NewsEvent.Version($0) }
+            default: break
+            }
+        }
+        return entry.status == .canceled ? entry : nil
     }
 }
 
@@ -53,11 +73,11 @@ extension FeedEntry {
     /// What an event does not have.
     fileprivate mutating func read(_ item: JSONObject) {
         for member in item {
-            guard case .string(let text) = member.value, !text.isEmpty, text.count <= EventLimits.summary else {
-                continue
-            }
-            let value = String(decoding: text, as: UTF8.self)
+            guard case .string(let text) = member.value, text.count <= EventLimits.summary else { continue }
+            let value = String(decoding: text, as: UTF8.self).nonBlank
             switch String(decoding: member.name.prefix(16), as: UTF8.self).asciiLowercased {
+            // Someone meant to hold the item back, and did not say until when.
+            case "embargoed", "embargoeduntil": if value == nil { embargo = .untilFurtherNotice }
             case "ednote": editorialNote = value
             case "byline": author = value
             case "type": itemClass = value

@@ -60,7 +60,10 @@ struct Reference {
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        byte > 0x20 && byte < 0x7F && !#""<>\^`{|}"#.utf8.contains(byte)
+        switch byte {
+        case 0x21, 0x23...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7E: true
+        default: false
+        }
     }
 }
 

@@ -15,7 +15,7 @@ extension Instant: CustomStringConvertible {
         self = instant
     }
 
-    init?(rfc3339 bytes: UnsafeBufferPointer<UInt8>) {
+    package init?(rfc3339 bytes: UnsafeBufferPointer<UInt8>) {
         var reader = DigitReader(bytes)
         guard let year = reader.number(digits: 4), reader.skip("-"), let month = reader.number(digits: 2),
             reader.skip("-"), let day = reader.number(digits: 2),

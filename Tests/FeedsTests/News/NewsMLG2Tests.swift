@@ -125,6 +125,16 @@ struct NewsMLG2Tests {
         #expect(document.skipped.allSatisfy { $0.reason.contains("not") })
     }
 
+    @Test func `an item that is cut off is not read, for its embargo may be missing`() throws {
+        let start = #"<newsMessage xmlns="http://iptc.org/std/nar/2006-10-01/"><itemSet><newsItem guid="urn:a"/>"#
+        let document = try NewsSample.read(start + #"<newsItem guid="urn:b"><contentMeta><headline>B</headline>"#)
+        #expect(document.entries.map(\.id) == ["urn:a"])
+        #expect(document.skipped.map(\.id) == ["urn:b"])
+        #expect(try NewsSample.read(start).skipped.map(\.id) == [nil])
+        #expect(try NewsSample.read(start + "</itemSet></newsMessage>").skipped == [])
+        #expect(throws: NotAFeed.self) { try NewsSample.read("<nitf><head><title>T</title><docdata>") }
+    }
+
     @Test func `the picture fits a phone`() throws {
         let document = try NewsSample.read(
             """

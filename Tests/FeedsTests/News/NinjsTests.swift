@@ -36,6 +36,21 @@ struct NinjsTests {
         #expect(document.skipped.map(\.id) == ["urn:2", nil])
     }
 
+    @Test(arguments: ["embargoed", "embargoedUntil"])
+    func `an empty embargo has no end`(name: String) throws {
+        let document = try NewsSample.read(#"{"uri": "urn:1", "headline": "A", "\#(name)": ""}"#)
+        #expect(document.entries.map(\.embargo) == [.untilFurtherNotice])
+    }
+
+    @Test(arguments: ["", #", "headline": "A", "urgency": "high""#])
+    func `a canceled item recalls, whatever else is wrong with it`(members: String) throws {
+        let document = try NewsSample.read(#"{"uri": "urn:1", "version": "3", "pubStatus": "canceled"\#(members)}"#)
+        #expect(document.entries.map(\.id) == ["urn:1"])
+        #expect(document.entries.map(\.status) == [.canceled])
+        #expect(document.entries.first?.version?.text == "3")
+        #expect(try document.entries.first?.newsEvent(id: "urn:1").status == .canceled)
+    }
+
     @Test func `an array without items is not a feed`() {
         #expect(throws: NotAFeed.self) { try NewsSample.read("[1, 2]") }
         #expect(throws: NotAFeed.self) { try NewsSample.read("[") }
