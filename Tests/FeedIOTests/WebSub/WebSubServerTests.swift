@@ -136,4 +136,18 @@ struct WebSubServerTests {
             #expect(reply.status == 503 && reply.headers["retry-after"] == "60")
         }
     }
+
+    @Test func `a server that stops ends the calls that still wait`() async throws {
+        let (calls, handed) = AsyncStream<CallbackID>.makeStream()
+        var settings = WebSubServerSettings(publicURL: try #require(WebAddress("https://a.example/websub/")), port: 0)
+        // Longer than this suite may take.
+        settings.patience = .seconds(600)
+        let server = WebSubServer(settings) { id, _ in handed.yield(id) }
+        let running = try await server.start()
+        let port = running.port
+        let reply = Task { try await RawClient.call(port, "POST", Self.path, body: "x") }
+        for await _ in calls { break }
+        await running.stop()
+        #expect(try await reply.value.status == 503)
+    }
 }
