@@ -30,7 +30,9 @@ private struct Desk {
     }
 
     mutating func ask(trusts: Bool = false) -> [String: String]? {
-        subscription.request(base: base, at: now, allowPrivate: trusts ? ["HUB.example"] : ["other.example"], using: &random).map {
+        subscription.request(
+            base: base, at: now, allowPrivate: trusts ? ["HUB.example"] : ["other.example"], using: &random
+        ).map {
             Dictionary($0.form.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
         }
     }
