@@ -79,7 +79,9 @@ let package = Package(
             name: "FeedIO",
             dependencies: [
                 "ByteText", "CZlib", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", crypto, logging,
-                nioCore, nioHTTP1, nioPosix, nioSSL,
+                nioCore, nioHTTP1, nioPosix, nioSSL, .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
         .target(
             name: "HubIO",
@@ -124,7 +126,7 @@ let package = Package(
         .target(
             name: "StatusServer",
             dependencies: [
-                "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
+                "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
                 logging, nioCore,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -193,7 +195,7 @@ let package = Package(
             name: "KafkaIOTests", dependencies: ["ByteText", "KafkaIO", "KafkaModel", "NewsModel"],
             swiftSettings: strict),
         .testTarget(
-            name: "FeedsTests", dependencies: ["ByteText", "Feeds", "NewsModel"], swiftSettings: strict),
+            name: "FeedsTests", dependencies: ["ByteText", "Feeds", "NewsModel", crypto], swiftSettings: strict),
         // Corpora of real feeds, and what other readers make of them.
         .testTarget(
             name: "FeedOracleTests", dependencies: ["ByteText", "Feeds", "NewsModel", "TestSupport"],
@@ -201,8 +203,11 @@ let package = Package(
         .testTarget(
             name: "FeedIOTests",
             dependencies: [
-                "ByteText", "CZlib", "FeedIO", "Feeds", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport", logging,
-                nioCore, nioHTTP1, nioPosix, nioSSL, .product(name: "NIOEmbedded", package: "swift-nio"),
+                "ByteText", "CZlib", "FeedIO", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel",
+                "TestSupport", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ], swiftSettings: strict),
         .testTarget(
             name: "HubIOTests",
@@ -250,12 +255,12 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
+            dependencies: ["Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
             swiftSettings: strict),
         .testTarget(
             name: "StatusServerTests",
             dependencies: [
-                "HTTPServing", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "Feeds", "HTTPServing", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
                 "NotificationHub",
                 "PublishEngine",
                 "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
@@ -263,7 +268,8 @@ let package = Package(
         .testTarget(
             name: "NewswireSettingsTests",
             dependencies: [
-                "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings", "PublishEngine", "PublisherService",
+                "Feeds", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings", "PublishEngine",
+                "PublisherService",
                 "TestSupport", logging,
             ],
             swiftSettings: strict),

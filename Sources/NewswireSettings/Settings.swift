@@ -34,6 +34,7 @@ package struct Settings: Sendable {
     /// `nil` for one per core.
     package var shards: Int?
     package var tracing: Tracing
+    package var ingest: IngestConfiguration
     package var logging: Logging
 
     package struct Tracing: Sendable {
@@ -121,6 +122,8 @@ extension Settings {
     }
 
     package var topicRules: TopicRules {
-        TopicRules(engine, deadLetterTopic: deadLettersTopic)
+        var rules = TopicRules(engine, deadLetterTopic: deadLettersTopic)
+        if ingest.isConfigured { rules.feedStateTopic = ingest.stateTopic }
+        return rules
     }
 }

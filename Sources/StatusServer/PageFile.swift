@@ -1,11 +1,16 @@
-/// One of the files that make up the dashboard.
+/// One of the files that make up a page.
 struct PageFile {
+    /// The page of `newswire run`, or that of `newswire ingest`, which has some of its files.
+    enum Page {
+        case publisher, feeds
+    }
+
     let type: String
     let bytes: [UInt8]
 
     /// - Returns: `nil` for a path that is none of them.
-    init?(path: String) {
-        guard let bytes = Self.bytes(path) else { return nil }
+    init?(path: String, of page: Page) {
+        guard let bytes = page == .publisher ? Self.publisher(path) : Self.feeds(path) else { return nil }
         self.bytes = bytes
         type =
             switch path.split(separator: ".").last {
@@ -15,7 +20,7 @@ struct PageFile {
             }
     }
 
-    private static func bytes(_ path: String) -> [UInt8]? {
+    private static func publisher(_ path: String) -> [UInt8]? {
         switch path {
         case "/": PackageResources.dashboard_html
         case "/dashboard.css": PackageResources.dashboard_css
@@ -28,6 +33,16 @@ struct PageFile {
         case "/orders.js": PackageResources.orders_js
         case "/tables.js": PackageResources.tables_js
         case "/terms.js": PackageResources.terms_js
+        default: nil
+        }
+    }
+
+    private static func feeds(_ path: String) -> [UInt8]? {
+        switch path {
+        case "/": PackageResources.feeds_html
+        case "/dashboard.css": PackageResources.dashboard_css
+        case "/feeds.js": PackageResources.feeds_js
+        case "/format.js": PackageResources.format_js
         default: nil
         }
     }

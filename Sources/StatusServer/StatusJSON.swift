@@ -17,6 +17,13 @@ enum StatusJSON {
         }
     }
 
+    static var healthy: [UInt8] {
+        JSONWriter.object { json in
+            json.field("healthy", true)
+            json.array("reasons") { _ in }
+        }
+    }
+
     static func readiness(_ status: ServiceStatus) -> [UInt8] {
         JSONWriter.object { json in
             json.field("ready", status.notReady.isEmpty)

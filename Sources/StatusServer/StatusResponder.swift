@@ -25,7 +25,7 @@ struct StatusResponder: HTTPResponder {
         do {
             _ = try await request.body.collect(upTo: Self.bodyMax)
         } catch is NIOTooManyBytesError {
-            var answer = Self.problem(.contentTooLarge, "No request here has a body.")
+            var answer = Answer.problem(.contentTooLarge, "No request here has a body.")
             // Do not read the rest of the body.
             answer.headers[.connection] = "close"
             return answer
@@ -34,24 +34,25 @@ struct StatusResponder: HTTPResponder {
         let caller = context.caller(request)
         if let action = LaneAction(path: path) { return await act(action, request, caller, context) }
         guard gate.mayRead(caller, authorization: request.headers[.authorization]) else {
-            return Self.problem(.forbidden, "Ask for localhost or a loopback address, or show the token of http.token.")
+            return Answer.problem(
+                .forbidden, "Ask for localhost or a loopback address, or show the token of http.token.")
         }
-        if let file = PageFile(path: path) {
-            guard [.get, .head].contains(request.method) else { return Self.wrongMethod(allowed: "GET, HEAD") }
-            return Self.file(file)
+        if let file = PageFile(path: path, of: .publisher) {
+            guard [.get, .head].contains(request.method) else { return Answer.wrongMethod(allowed: "GET, HEAD") }
+            return Answer.file(file)
         }
-        guard let page = Page(rawValue: path) else { return Self.problem(.notFound, "There is nothing here.") }
+        guard let page = Page(rawValue: path) else { return Answer.problem(.notFound, "There is nothing here.") }
         switch request.method {
         case .get: return await show(page, request, context)
         case .head:
             // The server keeps bodies back; this one would never end.
             if page == .stream {
-                var answer = Self.answer(.ok, Self.eventStream, [])
+                var answer = Answer.answer(.ok, Answer.eventStream, [])
                 answer.body = ResponseBody { try await $0.finish(nil) }
                 return answer
             }
             return await show(page, request, context)
-        default: return Self.wrongMethod(allowed: "GET, HEAD")
+        default: return Answer.wrongMethod(allowed: "GET, HEAD")
         }
     }
 
@@ -68,14 +69,14 @@ struct StatusResponder: HTTPResponder {
         switch page {
         case .health:
             let status = publisher.telemetry.status
-            return Self.json(status.stuck == nil ? .ok : .serviceUnavailable, StatusJSON.health(status))
+            return Answer.json(status.stuck == nil ? .ok : .serviceUnavailable, StatusJSON.health(status))
         case .readiness:
             let status = publisher.telemetry.status
-            return Self.json(status.notReady.isEmpty ? .ok : .serviceUnavailable, StatusJSON.readiness(status))
+            return Answer.json(status.notReady.isEmpty ? .ok : .serviceUnavailable, StatusJSON.readiness(status))
         case .metrics:
             let text = MetricsPage.text(publisher.telemetry.status, .now, spans: exporter?.counts)
-            return Self.answer(.ok, MetricsText.contentType, text)
-        case .status: return Self.json(.ok, StatusJSON.status(publisher.telemetry.status))
+            return Answer.answer(.ok, MetricsText.contentType, text)
+        case .status: return Answer.json(.ok, StatusJSON.status(publisher.telemetry.status))
         case .results: return results(request)
         case .stream: return await stream(context)
         }
@@ -87,20 +88,20 @@ struct StatusResponder: HTTPResponder {
         var limit = Self.resultsMax
         if let asked = query["limit"] {
             guard let number = Int(asked), (1...Self.resultsMax).contains(number) else {
-                return Self.problem(.badRequest, "limit must be a whole number from 1 to \(Self.resultsMax).")
+                return Answer.problem(.badRequest, "limit must be a whole number from 1 to \(Self.resultsMax).")
             }
             limit = number
         }
         let event = query["event"].map(String.init)
-        return Self.json(.ok, StatusJSON.results(publisher.telemetry.recentResults(of: event, limit: limit)))
+        return Answer.json(.ok, StatusJSON.results(publisher.telemetry.recentResults(of: event, limit: limit)))
     }
 
     /// The status once a second, as server-sent events, until the reader disconnects.
     private func stream(_ context: ConnectionContext) async -> Response {
         guard await context.beginStream() else {
-            return Self.problem(.serviceUnavailable, "Too many streams are open already.")
+            return Answer.problem(.serviceUnavailable, "Too many streams are open already.")
         }
-        var response = Self.answer(.ok, Self.eventStream, [])
+        var response = Answer.answer(.ok, Answer.eventStream, [])
         response.body = ResponseBody { [publisher] writer in
             while !Task.isShuttingDownGracefully {
                 let json = StatusJSON.status(publisher.telemetry.status)
@@ -137,7 +138,7 @@ struct StatusResponder: HTTPResponder {
     private func act(
         _ action: LaneAction, _ request: Request, _ caller: Caller, _ context: ConnectionContext
     ) async -> Response {
-        guard request.method == .post else { return Self.wrongMethod(allowed: "POST") }
+        guard request.method == .post else { return Answer.wrongMethod(allowed: "POST") }
         let facts: Logger.Metadata = [
             "action": "\(action.verb)", "lane": "\(action.lane.prefix(64))",
             "caller": "\(caller.address)",
@@ -145,16 +146,16 @@ struct StatusResponder: HTTPResponder {
         switch gate.mayAct(caller, authorization: request.headers[.authorization]) {
         case .refused(let reason):
             refusals.note(reason, facts, on: context.channel.eventLoop)
-            return Self.problem(.forbidden, reason)
+            return Answer.problem(.forbidden, reason)
         case .needsToken:
             let reason = "This needs the token of http.token, as a bearer token."
             refusals.note(reason, facts, on: context.channel.eventLoop)
-            var answer = Self.problem(.unauthorized, reason)
+            var answer = Answer.problem(.unauthorized, reason)
             answer.headers[.wwwAuthenticate] = "Bearer"
             return answer
         case .allowed(let proof):
             guard let lane = publisher.telemetry.status.lanes.first(where: { $0.name == action.lane }) else {
-                return Self.problem(.notFound, "There is no such lane.")
+                return Answer.problem(.notFound, "There is no such lane.")
             }
             let waiting = request.uri.queryParameters["waiting"].map(String.init) ?? FloodRelease.send.rawValue
             let answer = await carryOut(action.verb, lane, waiting: waiting)
@@ -173,64 +174,30 @@ struct StatusResponder: HTTPResponder {
         switch verb {
         case .pause:
             _ = publisher.pause(lane: lane.name)
-            return Self.json(.ok, StatusJSON.paused(lane.name, true))
+            return Answer.json(.ok, StatusJSON.paused(lane.name, true))
         case .resume:
             guard lane.isPaused || !lane.isFlooded else {
-                return Self.problem(
+                return Answer.problem(
                     .conflict,
                     "Lane \(lane.name) is not paused: the flood guard stopped it. Release it with "
                         + "POST /api/lanes/\(lane.name)/release.")
             }
             _ = publisher.resume(lane: lane.name)
-            return Self.json(.ok, StatusJSON.paused(lane.name, false))
+            return Answer.json(.ok, StatusJSON.paused(lane.name, false))
         case .release:
             guard let waiting = FloodRelease(rawValue: waiting) else {
                 let choices = FloodRelease.allCases.map(\.rawValue).joined(separator: " or ")
-                return Self.problem(.badRequest, "waiting must be \(choices).")
+                return Answer.problem(.badRequest, "waiting must be \(choices).")
             }
             guard lane.isFlooded else {
-                return Self.problem(.conflict, "Lane \(lane.name) is not stopped by the flood guard.")
+                return Answer.problem(.conflict, "Lane \(lane.name) is not stopped by the flood guard.")
             }
             do throws(KafkaFailure) {
                 _ = try await publisher.release(lane: lane.name, waiting: waiting)
             } catch {
-                return Self.problem(.serviceUnavailable, "Nothing is released: \(error)")
+                return Answer.problem(.serviceUnavailable, "Nothing is released: \(error)")
             }
-            return Self.json(.ok, StatusJSON.released(lane.name, waiting))
+            return Answer.json(.ok, StatusJSON.released(lane.name, waiting))
         }
-    }
-
-    // MARK: Answers
-
-    private static let eventStream = "text/event-stream; charset=utf-8"
-
-    private static func wrongMethod(allowed: String) -> Response {
-        var answer = problem(.methodNotAllowed, "Allowed here: \(allowed).")
-        answer.headers[.allow] = allowed
-        return answer
-    }
-
-    private static func problem(_ status: HTTPResponse.Status, _ text: String) -> Response {
-        json(status, StatusJSON.problem(text))
-    }
-
-    private static func json(_ status: HTTPResponse.Status, _ bytes: [UInt8]) -> Response {
-        answer(status, "application/json", bytes)
-    }
-
-    private static func file(_ file: PageFile) -> Response {
-        var response = answer(.ok, file.type, file.bytes)
-        response.headers[.contentSecurityPolicy] =
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-            + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        return response
-    }
-
-    private static func answer(_ status: HTTPResponse.Status, _ type: String, _ bytes: [UInt8]) -> Response {
-        var headers = HTTPFields()
-        headers[.contentType] = type
-        headers[.cacheControl] = "no-store"
-        headers[.xContentTypeOptions] = "nosniff"
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }

@@ -33,14 +33,18 @@ public enum IngestInput: Sendable, Hashable {
     case fetched(FetchID, FetchResult)
     /// All events of the write are on every in-sync replica.
     case published(WriteID)
-    /// None of the write's state records will appear, or not all events were stored.
+    /// None of the write's state records will appear, or not all events were stored. It is tried again.
     case writeFailed(WriteID, because: String)
+    /// The events at these places of the write will never be stored, as they are too large; all others are.
+    case refused(WriteID, events: [Int], because: String)
     /// A GET or POST to the WebSub callback.
     case called(CallbackID, WebSubCall)
     /// The names of feeds that editors have stopped (`stop feed:NAME`).
     case stopped(Set<String>)
     /// Other feeds, or other rules for them.
     case rules(IngestSettings)
+    /// Poll every feed of this process now, as far as politeness allows.
+    case pollNow
     /// Time has passed: the answer to `wake`.
     case tick
     /// Finish what is under way and begin nothing.
@@ -127,6 +131,8 @@ public struct IngestSettings: Sendable, Hashable {
     public var partitions: Int32 = 1
     /// Tells this process's records from those of others; new at each start.
     public var writer = ""
+    /// 32 random bytes, new at each start: the paths and secrets of WebSub callbacks are made of them.
+    public var secret: [UInt8] = []
 
     public init() {}
 }

@@ -28,8 +28,9 @@ public struct WebSubAnswer: Sendable, Hashable {
     }
 }
 
-/// A form to post to a hub. Redirects 307 and 308 are followed with the same form.
-public struct WebSubRequest: Sendable, Hashable {
+/// A form to post to a hub. Redirects 307 and 308 are followed with the same form. The form holds a secret, so no
+/// description shows it.
+public struct WebSubRequest: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     public var url: String
     /// `application/x-www-form-urlencoded`.
     public var form: [HeaderField]
@@ -41,4 +42,7 @@ public struct WebSubRequest: Sendable, Hashable {
         self.form = form
         self.allowPrivate = allowPrivate
     }
+
+    public var description: String { "a form for \(url)" }
+    public var customMirror: Mirror { Mirror(self, children: ["url": url]) }
 }

@@ -14,16 +14,18 @@ enum DriverCommand: Sendable {
     case close
 }
 
-/// Commands that wait for the polling thread. Bounded by the work that the engines and our own threads have under way.
-final class CommandQueue: Sendable {
+typealias CommandQueue = Mailbox<DriverCommand>
+
+/// Commands that wait for a polling thread. Bounded by the work that those who post have under way.
+final class Mailbox<Command: Sendable>: Sendable {
     let wakeUp: WakeUp
-    private let waiting = Mutex<[DriverCommand]>([])
+    private let waiting = Mutex<[Command]>([])
 
     init() throws(KafkaFailure) {
         wakeUp = try WakeUp()
     }
 
-    func post(_ command: DriverCommand) {
+    func post(_ command: Command) {
         let isFirst = waiting.withLock { waiting in
             waiting.append(command)
             return waiting.count == 1
@@ -32,7 +34,7 @@ final class CommandQueue: Sendable {
     }
 
     /// Exchanges the waiting commands for `emptied`, whose storage is used again.
-    func take(_ emptied: consuming [DriverCommand]) -> [DriverCommand] {
+    func take(_ emptied: consuming [Command]) -> [Command] {
         waiting.withLock { waiting in
             let taken = waiting
             waiting = emptied

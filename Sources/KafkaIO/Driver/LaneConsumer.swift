@@ -17,6 +17,7 @@ final class LaneConsumer {
     private let replies: RdQueue
     private let wakeUp: WakeUp
     private let topics: [String]
+    private let start: Start
     private let nudge: FetchNudge?
     /// A partition's fetching is nudged each time so many bytes of its queue were taken.
     private let nudgeEvery: Int
@@ -24,12 +25,21 @@ final class LaneConsumer {
     private var commits = PendingCommits()
     private var isClosing = false
 
+    /// Where an assigned partition is read from.
+    enum Start {
+        case committed
+        /// Whatever is committed: a topic that is read as a whole by each owner.
+        case beginning
+    }
+
     init(
-        lane: LaneID, subscription: LaneSubscription, settings: KafkaSettings, budget: Int, shards: Int,
+        lane: LaneID, subscription: LaneSubscription, from start: Start = .committed, settings: KafkaSettings,
+        budget: Int, shards: Int,
         wakeUp: WakeUp, nudge: FetchNudge?
     ) throws(KafkaFailure) {
         self.lane = lane
         self.topics = subscription.topics
+        self.start = start
         self.wakeUp = wakeUp
         self.nudge = nudge
         state = ConsumerState(lane: lane, shards: shards, patience: settings.releaseTimeout)
@@ -222,7 +232,13 @@ final class LaneConsumer {
         state.assigned(RdPartitionList.elements(list).map(\.partition), &turn.events)
         // Detached before they are assigned: no record ever lands in the common queue.
         queues = state.slots.map { PartitionQueue($0.partition, client, wakeUp) }
-        let error = rd_kafka_assign(client.handle, list)
+        let error =
+            switch start {
+            case .committed: rd_kafka_assign(client.handle, list)
+            case .beginning:
+                RdPartitionList(state.slots.map { PartitionOffset($0.partition, Int64(RD_KAFKA_OFFSET_BEGINNING)) })
+                    .withPointer { rd_kafka_assign(client.handle, $0) }
+            }
         if error != RD_KAFKA_RESP_ERR_NO_ERROR { turn.notify(.error(KafkaFailure(error))) }
     }
 

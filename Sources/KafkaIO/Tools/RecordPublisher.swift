@@ -163,7 +163,7 @@ public final class RecordPublisher {
     }
 
     /// The fault is the record's own: others may be stored.
-    private static func isRefusal(_ error: rd_kafka_resp_err_t) -> Bool {
+    static func isRefusal(_ error: rd_kafka_resp_err_t) -> Bool {
         [RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE, RD_KAFKA_RESP_ERR_INVALID_RECORD]
             .contains(error)
     }

@@ -7,6 +7,8 @@ public struct TopicRules: Sendable, Hashable {
     public var lanes: [Lane]
     public var resultsTopic: String
     public var deadLetterTopic: String
+    /// Where feeds keep their state; `nil` without feeds.
+    public var feedStateTopic: String?
 
     public struct Lane: Sendable, Hashable {
         public var name: String
@@ -21,7 +23,8 @@ public struct TopicRules: Sendable, Hashable {
         }
     }
 
-    public init(lanes: [Lane], resultsTopic: String, deadLetterTopic: String) {
+    public init(lanes: [Lane], resultsTopic: String, deadLetterTopic: String, feedStateTopic: String? = nil) {
+        self.feedStateTopic = feedStateTopic
         self.lanes = lanes
         self.resultsTopic = resultsTopic
         self.deadLetterTopic = deadLetterTopic
@@ -32,20 +35,23 @@ public struct TopicRules: Sendable, Hashable {
         case source(lane: String)
         case results
         case deadLetters
+        case feedState
 
         public var description: String {
             switch self {
             case .source(let lane): "lane \(lane)"
             case .results: "results"
             case .deadLetters: "dead letters"
+            case .feedState: "feeds"
             }
         }
     }
 
-    /// Lanes by urgency, then results, then dead letters.
+    /// Lanes by urgency, then results, dead letters, and the state of feeds.
     public var topics: [(name: String, use: Use)] {
         lanes.flatMap { lane in lane.topics.map { ($0, .source(lane: lane.name)) } }
             + [(resultsTopic, .results), (deadLetterTopic, .deadLetters)]
+            + (feedStateTopic.map { [($0, .feedState)] } ?? [])
     }
 
     /// The longest time a record may stay without its result: the ledger must keep the results behind it for so long.
@@ -98,7 +104,8 @@ extension TopicRules {
     }
 
     public enum Problem: Sendable, Hashable {
-        case missing, compacted, tooFewPartitions, unequalPartitions, shortRetention, unreadable, smallMessages
+        case missing, compacted, notCompacted, tooFewPartitions, unequalPartitions, shortRetention, unreadable,
+            smallMessages
     }
 
     public enum Severity: Sendable, Hashable {
@@ -130,7 +137,7 @@ extension TopicRules {
         let severity: Severity =
             switch use {
             case .source: .waits
-            case .results: .refuse
+            case .results, .feedState: .refuse
             case .deadLetters: .warning
             }
         return Finding(
@@ -165,7 +172,7 @@ extension TopicRules {
                 .tooFewPartitions,
                 "has \(counted(state.partitions, "partition")), but \(widest.name) has \(widest.partitions): records from partition "
                     + "\(state.partitions) on wait")
-        case .deadLetters: return nil
+        case .deadLetters, .feedState: return nil
         }
     }
 
@@ -195,7 +202,16 @@ extension TopicRules {
         }
         let policies =
             state.configuration["cleanup.policy"]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
-        if policies.contains("compact") {
+        if use == .feedState {
+            // With `compact,delete` too, what is not written for a while is gone, and the news of a quiet feed is new again.
+            if !policies.isEmpty, policies != ["compact"] {
+                add(
+                    .notCompacted, .refuse,
+                    "is not kept for good (cleanup.policy=\(policies.joined(separator: ","))): what feeds have already said "
+                        + "vanishes from it, and would be sent again",
+                    "set cleanup.policy=compact on it")
+            }
+        } else if policies.contains("compact") {
             if use == .results {
                 add(
                     .compacted, .refuse,
@@ -270,18 +286,27 @@ extension TopicRules {
             guard let state = states[name] else {
                 return Change(topic: name, use: use, partitions: count, configuration: settings(for: use))
             }
-            let isWide = state.partitions >= count || use == .deadLetters
+            // Feeds are shared out by the count that the state had at first.
+            let isWide = state.partitions >= count || use == .deadLetters || use == .feedState
             return isWide ? nil : Change(topic: name, use: use, from: state.partitions, partitions: count)
         }
     }
 
     /// The settings of topics that we create.
     public func settings(for use: Use) -> [String: String] {
+        if use == .feedState {
+            // Small segments and an eager cleaner: whoever takes over reads a partition from its beginning. What happened
+            // within the hour stays readable for people.
+            return [
+                "cleanup.policy": "compact", "min.compaction.lag.ms": "3600000", "min.cleanable.dirty.ratio": "0.2",
+                "segment.bytes": String(64 << 20), "segment.ms": "86400000",
+            ]
+        }
         let kept =
             switch use {
             case .source(let lane): max(.days(7), lanes.first { $0.name == lane }?.maxAge ?? .zero)
             case .results: max(.days(14), longestOpen)
-            case .deadLetters: Duration.days(30)
+            case .deadLetters, .feedState: Duration.days(30)
             }
         return ["cleanup.policy": "delete", "retention.ms": String(kept.wholeMilliseconds)]
     }

@@ -19,10 +19,13 @@ struct ConfigurationOption: ParsableArguments {
     }
 
     /// Reads the file and writes its problems, warnings included, to standard error.
-    func load() throws -> LoadedSettings {
+    func load() throws -> LoadedSettings { try Self.load(config) }
+
+    /// - Parameter sections: those that the command has no use for.
+    static func load(_ config: String, leavingOut sections: Set<String> = []) throws -> LoadedSettings {
         let loaded: LoadedSettings
         do {
-            loaded = try SettingsFile(path: config).read()
+            loaded = try SettingsFile(path: config).read(leavingOut: sections)
         } catch {
             Terminal.standardError.line("\(config): error: the file \(error); name another with --config")
             throw ExitCode.badConfiguration

@@ -30,6 +30,7 @@ package struct NewswireCommand: AsyncParsableCommand {
         version: "newswire \(ServiceVersion.text)",
         subcommands: [
             DemoCommand.self, RunCommand.self, CheckCommand.self, TopicsCommand.self, PublishCommand.self,
+            IngestCommand.self,
             ResultsCommand.self, ReleaseCommand.self, RedriveCommand.self, SendCommand.self, HubCommand.self,
             DeviceCommand.self,
             SimulateCommand.self,

@@ -6,7 +6,8 @@ import Simulation
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Runs the engine in a simulated world where everything goes wrong, and checks every promise.",
+        abstract:
+            "Runs engine and ingester in a simulated world where everything goes wrong, and checks every promise.",
         discussion: """
             A life is some news, one to three processes, a model of Kafka and of the hub, and a mix of faults: lost \
             replies, throttling, crashes, rebalances, recreated topics, partitions without a leader, wrong clocks \
@@ -15,17 +16,25 @@ struct SimulateCommand: AsyncParsableCommand {
 
             Examples:
               newswire simulate --lives 10000
+              newswire simulate --model feeds --lives 10000
               newswire simulate --seed 31026 --lives 1      repeats one life
+
+            A life of feeds has publishers that lie about changes, change ids and bring back old entries, and processes \
+            that crash, lose their session and share the feeds. Without --model, both kinds are lived.
 
             Exit code 1 if a promise is broken; the seed, the promise and the relevant faults and news are printed.
             """)
 
     @Option(help: "The seed of the first life; each further life takes the next number.")
     var seed: UInt64 = 1
-    @Option(help: "The number of lives.")
+    @Option(help: "The number of lives of each kind.")
     var lives = 1_000
+    @Option(help: "What to simulate: news or feeds; both if left out.")
+    var model: Model?
     @Option(help: "The number of lives to run at once.")
     var workers = 2
+
+    enum Model: String, ExpressibleByArgument, CaseIterable { case news, feeds }
 
     func validate() throws {
         guard (1...100_000_000).contains(lives) else { throw ValidationError("--lives must be 1 to 100000000.") }
@@ -33,17 +42,48 @@ struct SimulateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let output = Terminal.standardError
-        let total = lives
-        let result = try await Campaign(firstSeed: seed, lives: lives, workers: workers).run { progress in
-            if output.isInteractive {
-                output.write("\r\(grouped(progress.lives)) of \(counted(total, "life", plural: "lives"))")
-            }
-        }
-        if output.isInteractive { output.line() }
+        var isKept = true
+        if model != .feeds { isKept = try await simulateNews() }
+        if model != .news { isKept = try await simulateFeeds() && isKept }
+        if !isKept { throw ExitCode.failure }
+    }
+
+    /// - Returns: whether every promise was kept.
+    private func simulateNews() async throws -> Bool {
+        let result = try await Campaign(firstSeed: seed, lives: lives, workers: workers).run { show($0.lives) }
+        if Terminal.standardError.isInteractive { Terminal.standardError.line() }
         for failure in result.failures { try Terminal.standardOutput.line("\(failure)\n") }
         try Terminal.standardOutput.line(Self.summary(result))
-        if !result.failures.isEmpty { throw ExitCode.failure }
+        return result.failures.isEmpty
+    }
+
+    private func simulateFeeds() async throws -> Bool {
+        let result = await FeedCampaign(firstSeed: seed, lives: lives, workers: workers).run { show($0.lives) }
+        if Terminal.standardError.isInteractive { Terminal.standardError.line() }
+        for violation in result.violations { try Terminal.standardOutput.line("\(violation)\n") }
+        try Terminal.standardOutput.line(Self.summary(result))
+        return result.violations.isEmpty
+    }
+
+    private func show(_ lived: Int) {
+        let output = Terminal.standardError
+        if output.isInteractive {
+            output.write("\r\(grouped(lived)) of \(counted(lives, "life", plural: "lives"))")
+        }
+    }
+
+    private static func summary(_ result: FeedCampaign.Progress) -> String {
+        let report = result.report
+        let days = report.simulated.components.seconds / 86_400
+        return """
+            \(counted(result.lives, "life", plural: "lives")) of feeds kept every promise, \(grouped(result.violations.count)) did not.
+            \(counted(report.feeds, "feed")), \(counted(report.polls, "poll")), \(counted(report.documents, "document")), \
+            \(counted(report.stories, "story", plural: "stories")), \(counted(report.events, "event")), of which \
+            \(counted(report.updates, "update")) and \(counted(report.repeats, "repeat"))
+            \(counted(report.crashes, "crash", plural: "crashes")), \(counted(report.rebalances, "rebalance")), \
+            \(counted(report.lostSessions, "lost session")), \(counted(report.failedWrites, "failed write")), \
+            \(counted(report.inputs, "input")), \(counted(Int(days), "day")) of simulated time
+            """
     }
 
     private static func summary(_ result: Campaign.Progress) -> String {

@@ -1,3 +1,4 @@
+import Feeds
 import HubIO
 import KafkaIO
 import KafkaModel
@@ -15,6 +16,7 @@ extension Settings {
         checkHub(&reader)
         checkPayload(&reader)
         checkTracing(&reader)
+        if ingest.isConfigured { ingest.check(&reader, lanes: engine.lanes.map(\.name), categories: categories) }
         if engine.retry.first > engine.retry.longest, reader.isSound("retry.firstDelay"),
             reader.isSound("retry.maxDelay")
         {
@@ -69,6 +71,10 @@ extension Settings {
         }
         all.append((engine.resultsTopic, "results.topic", "results.topic"))
         all.append((deadLettersTopic, "deadLetters.topic", "deadLetters.topic"))
+        if ingest.isConfigured {
+            all.append((ingest.stateTopic, "ingest.stateTopic", "ingest.stateTopic"))
+            all.append((ingest.controlTopic, "control.topic", "control.topic"))
+        }
         for (topic, path, use) in all where !topic.isEmpty {
             if let other = uses[topic] {
                 reader.report(path, "the topic \(topic) is already used by \(other)", "give each its own topic")
@@ -122,9 +128,13 @@ extension Settings {
         var forgotten: [SettingsPath] = []
         if Placeholder.isIn(connectionString: connectionString.revealed) { forgotten.append("hub.connectionString") }
         if let token, Placeholder.isSecret(token.revealed) { forgotten.append("http.token") }
-        let groups: [(SettingsPath, [SecretField])] = [
+        var groups: [(SettingsPath, [SecretField])] = [
             ("kafka.properties", kafkaProperties), ("tracing.otlp.headers", tracing.headers),
         ]
+        for feed in ingest.feeds.feeds where !feed.headers.isEmpty {
+            let fields = feed.headers.map { SecretField(name: $0.name, value: Secret($0.value)) }
+            groups.append(("ingest.feeds" / feed.name / "headers", fields))
+        }
         for (group, fields) in groups {
             forgotten += fields.filter { field in
                 let isHidden =

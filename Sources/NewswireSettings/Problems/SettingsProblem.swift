@@ -4,6 +4,14 @@ package enum SettingsPlace: Hashable, Sendable {
     case file(line: Int, column: Int)
     case environment(name: String)
 
+    /// For the middle of a sentence.
+    var words: String {
+        switch self {
+        case .file(let line, _): "line \(line)"
+        case .environment(let name): name
+        }
+    }
+
     static let start = SettingsPlace.file(line: 1, column: 1)
 }
 

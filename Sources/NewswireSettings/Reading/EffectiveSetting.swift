@@ -17,6 +17,8 @@ package struct EffectiveSetting: Hashable, Sendable {
     /// True for values that must not be shown although their key is not marked as secret: librdkafka properties that
     /// carry secrets, and all that were filled in from elsewhere.
     static func isSecret(_ path: SettingsPath, isFilledIn: Bool) -> Bool {
+        // Feeds that ask for a key carry it in their address.
+        if isFilledIn, path.matches(SettingsPath("ingest.feeds.*.url")) { return true }
         guard path.matches(SettingsPath("kafka.properties.*")), let name = path.parts.last?.lowercased() else {
             return false
         }
@@ -37,7 +39,8 @@ package struct EffectiveSetting: Hashable, Sendable {
             let parts = setting.path.parts
             let shared = zip(before, parts.dropLast()).prefix { $0 == $1 }.count
             for depth in shared..<max(shared, parts.count - 1) {
-                output += indent(depth) + quoted(parts[depth]) + ":\n"
+                let isItem = SettingsKey.lists.contains(SettingsPath(Array(parts[..<depth])))
+                output += indent(depth) + (isItem ? "- name: \(quoted(parts[depth]))\n" : "\(quoted(parts[depth])):\n")
             }
             let shown = setting.values.map(quoted)
             let value = setting.isList ? "[" + shown.joined(separator: ", ") + "]" : shown.first ?? ""
@@ -107,6 +110,8 @@ extension SettingsPath {
         case "rate", "categories", "unroutable", "floodGuard": true
         case "payload": parts == ["payload", "message"]
         case "logging": parts == ["logging", "level"]
+        // `newswire ingest` takes its feeds at once, and the publisher has no use for them.
+        case "ingest": true
         default: false
         }
     }

@@ -15,9 +15,11 @@ package struct LoadedSettings: Sendable {
     /// - Parameters:
     ///   - text: The configuration file.
     ///   - environment: All variables, for overrides and for `${NAME}`.
+    ///   - leavingOut: Sections that the caller has no use for. Their problems are not reported: a process that only follows
+    ///     feeds needs no key of the hub.
     ///   - readFile: For `${file:PATH}`.
     package init(
-        _ text: String, environment: [String: String] = [:],
+        _ text: String, environment: [String: String] = [:], leavingOut: Set<String> = [],
         readFile: @escaping @Sendable (String) -> Result<String, SettingsFileFailure> = { _ in .failure(.missing) }
     ) {
         let interpolation = SettingsInterpolation(environment: environment, readFile: readFile)
@@ -32,7 +34,9 @@ package struct LoadedSettings: Sendable {
             standardNames: ["categories": CategoryTable.standard.categories.map(\.name)])
         let settings = Settings(&reader)
         settings.check(&reader)
-        problems = reader.problems.sorted()
+        problems = reader.problems.sorted().filter { problem in
+            !leavingOut.contains(String(problem.key.prefix { $0 != "." }))
+        }
         // A value with a problem may be a secret in the wrong place.
         effective = reader.effective.map { reader.isSound($0.path) ? $0 : $0.masked }
         self.settings = errors.isEmpty ? settings : nil
@@ -89,6 +93,7 @@ extension Settings {
             endpoint: reader.text("tracing.otlp.endpoint"),
             headers: reader.secretFields(under: "tracing.otlp.headers"),
             sampledPercent: reader.integer("tracing.sampleRatio"))
+        ingest = IngestConfiguration(&reader, lanes: engine.lanes.map(\.name))
         logging = Logging()
         if let level = reader.text("logging.level").flatMap(Logger.Level.init(rawValue:)) { logging.level = level }
         if let format = reader.text("logging.format").flatMap(Logging.Format.init(rawValue:)) {

@@ -3,9 +3,9 @@ import Yams
 /// A YAML text as nodes with their places. Bounded: no text, however it is built, takes long to read.
 package struct SettingsDocument: Sendable {
     /// The longest text that is read, in UTF-8 bytes.
-    static let bytesMax = 256 * 1024
+    static let bytesMax = 4 * 1024 * 1024
     /// The most values a document may hold once its aliases are followed.
-    static let nodesMax = 10_000
+    static let nodesMax = 300_000
     /// Aliases multiply their content, so only a handful is followed.
     static let aliasesMax = 16
     /// Each repeated key costs another reading of the text.

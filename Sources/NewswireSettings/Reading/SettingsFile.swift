@@ -12,11 +12,11 @@ package struct SettingsFile: Sendable {
 
     /// - Throws: `SettingsFileFailure` when the file itself cannot be read; problems inside it are returned.
     package func read(
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        environment: [String: String] = ProcessInfo.processInfo.environment, leavingOut: Set<String> = []
     ) throws(SettingsFileFailure) -> LoadedSettings {
         let text = try Self.text(path, bytesMax: SettingsDocument.bytesMax).get()
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-        return LoadedSettings(text, environment: environment) { reference in
+        return LoadedSettings(text, environment: environment, leavingOut: leavingOut) { reference in
             // Relative to the configuration, not to the folder that the process was started in.
             Self.text(URL(fileURLWithPath: reference, relativeTo: folder).path, bytesMax: Self.secretBytesMax)
         }

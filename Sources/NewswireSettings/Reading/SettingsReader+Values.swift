@@ -37,6 +37,11 @@ extension SettingsReader {
         if case .duration(let duration)? = value(path) { duration } else { nil }
     }
 
+    /// `nil` only for an absent setting without a default.
+    mutating func boolean(_ path: SettingsPath) -> Bool? {
+        if case .boolean(let boolean)? = value(path) { boolean } else { nil }
+    }
+
     mutating func address(_ path: SettingsPath) -> NetworkAddress? {
         if case .address(let address)? = value(path) { address } else { nil }
     }
@@ -120,7 +125,7 @@ extension SettingsReader {
 
     private mutating func fallback(_ path: SettingsPath, _ key: SettingsKey) -> SettingsKey.Kind.Value? {
         guard let fallback = key.fallback, case .success(let value) = key.kind.parse(fallback) else { return nil }
-        if !isGiven(path) {
+        if !isGiven(path), !key.isInList {
             effective.append(
                 EffectiveSetting(
                     path: path, values: [fallback], isList: false, actual: [Secret(fallback)], place: nil))

@@ -85,6 +85,11 @@ struct SettingsReader {
             } else if SettingsKey.all.contains(where: { here.leads(to: $0.pattern) }) {
                 note(name: entry.key, under: path)
                 switch entry.value.content {
+                case .list(let items) where SettingsKey.lists.contains(here): collect(items, of: here)
+                case .mapping where SettingsKey.lists.contains(here):
+                    report(
+                        here, "expected a list, found \(entry.value.kindName)",
+                        "begin each item with a dash, e.g. - {name: …, url: …}", at: entry.value.place)
                 case .mapping(let children): collect(children, under: here)
                 case .empty: break
                 case .scalar, .list:
@@ -95,6 +100,37 @@ struct SettingsReader {
             } else {
                 report(here, "is not a setting", remedy(forUnknown: entry.key, under: path), at: entry.place)
             }
+        }
+    }
+
+    /// Items of a list, each under its name. One whose name cannot be used gets its number, so that the rest of it is checked.
+    private mutating func collect(_ items: [SettingsNode], of list: SettingsPath) {
+        var lines: [String: SettingsPlace] = [:]
+        for (index, item) in items.enumerated() {
+            guard case .mapping(let children) = item.content else {
+                let known = self.children(of: list / "*").joined(separator: ", ")
+                report(list, "expected keys, found \(item.kindName)", "write its keys: \(known)", at: item.place)
+                continue
+            }
+            var name = "#\(index + 1)"
+            if let entry = children.first(where: { $0.key == "name" }) {
+                if case .scalar(let raw) = entry.value.content {
+                    let given = (try? interpolation.expand(raw))?.text ?? raw
+                    if let first = lines[given] {
+                        report(
+                            list / given, "is the name of two items, the first on \(first.words)",
+                            "give each a name of its own", at: entry.place)
+                    } else {
+                        lines[given] = entry.place
+                        name = given
+                    }
+                }
+            } else {
+                report(list / name, "has no name", "write one that it keeps for good, e.g. name: world", at: item.place)
+            }
+            names[list, default: []].append(name)
+            places[list / name] = item.place
+            collect(children, under: list / name)
         }
     }
 
@@ -134,7 +170,10 @@ struct SettingsReader {
 
     private mutating func override(from environment: [String: String]) {
         var known: Set<String> = []
-        for key in SettingsKey.all {
+        // Thousands of items make no names of variables as long as no variable could be one of them.
+        let lists = SettingsKey.lists.map { $0.environmentName + "_" }
+        let namesItems = environment.keys.contains { name in lists.contains { name.hasPrefix($0) } }
+        for key in SettingsKey.all where !key.isItemName && (namesItems || !key.isInList) {
             for path in concretePaths(of: key.pattern) {
                 let name = path.environmentName
                 known.insert(name)
@@ -146,7 +185,7 @@ struct SettingsReader {
             if let text = environment[name], add(name, text) { continue }
             // What all names of a group have in common says nothing about what one of them should have been.
             let group = Self.groupsOfFile.first { name.hasPrefix($0.environmentName + "_") }
-            let prefix = group.map { $0.environmentName + "_" } ?? ""
+            let prefix = group.map { $0.environmentName + "_" } ?? "NEWSWIRE_"
             let candidates = known.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
             let remedy: String
             if let near = Spelling.nearest(to: String(name.dropFirst(prefix.count)), among: candidates.sorted()) {
@@ -165,7 +204,7 @@ struct SettingsReader {
     }
 
     /// Groups whose names the environment cannot add to: a variable does not tell where a name ends and its key begins.
-    private static let groupsOfFile: [SettingsPath] = ["lanes", "categories"]
+    private static let groupsOfFile: [SettingsPath] = ["lanes", "categories", "ingest.feeds"]
     /// Groups of single values under any name, with what a variable's `_` stands for in it.
     private static let openGroups: [(group: SettingsPath, separator: Character)] = [
         ("kafka.properties", "."), ("tracing.otlp.headers", "-"),
@@ -185,9 +224,9 @@ struct SettingsReader {
     }
 
     private func concretePaths(of pattern: SettingsPath) -> [SettingsPath] {
-        guard let star = pattern.parts.firstIndex(of: "*") else { return [pattern] }
-        let group = SettingsPath(Array(pattern.parts[..<star]))
-        let rest = pattern.parts[(star + 1)...]
-        return (names[group] ?? []).map { SettingsPath(group.parts + [$0] + rest) }
+        pattern.parts.reduce([.root]) { paths, part in
+            part == "*"
+                ? paths.flatMap { path in names(under: path).map { path / $0 } } : paths.map { $0 / part }
+        }
     }
 }

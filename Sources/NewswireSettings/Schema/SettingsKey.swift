@@ -22,10 +22,34 @@ package struct SettingsKey: Sendable {
         self.summary = summary
     }
 
-    static func at(_ path: SettingsPath) -> SettingsKey? { all.first { path.matches($0.pattern) } }
+    static func at(_ path: SettingsPath) -> SettingsKey? {
+        byShape[Shape(path)]?.first { path.matches($0.pattern) }
+    }
+
+    /// Groups that the file writes as a list; an item's `name` stands in its path.
+    static let lists: [SettingsPath] = ["ingest.feeds"]
+
+    /// True for keys of a list's items. There may be thousands: defaults of theirs are not printed.
+    var isInList: Bool { Self.lists.contains { $0.leads(to: pattern) } }
+    var isItemName: Bool { isInList && pattern.parts.last == "name" }
+
+    private struct Shape: Hashable {
+        var section: String?
+        var depth: Int
+
+        init(_ path: SettingsPath) {
+            section = path.parts.first
+            depth = path.parts.count
+        }
+    }
+
+    /// A file with thousands of feeds asks for keys a hundred thousand times.
+    private static let byShape = Dictionary(grouping: all) { Shape($0.pattern) }
 
     package indirect enum Kind: Sendable, Hashable {
         case text
+        /// `true` or `false`.
+        case boolean
         /// The name of a Kafka topic.
         case topic
         /// `host:port`.
@@ -49,6 +73,7 @@ package struct SettingsKey: Sendable {
 extension SettingsKey.Kind {
     package enum Value: Hashable, Sendable {
         case text(String)
+        case boolean(Bool)
         case integer(Int)
         case duration(Duration)
         case address(NetworkAddress)
@@ -65,6 +90,7 @@ extension SettingsKey.Kind {
     package func parse(_ text: String) -> Result<Value, Misfit> {
         switch self {
         case .text: text.isEmpty ? .failure(.notUnderstood) : .success(.text(text))
+        case .boolean: Bool(text).map { .success(.boolean($0)) } ?? .failure(.notUnderstood)
         case .topic: SettingsValue.isTopic(text) ? .success(.text(text)) : .failure(.notUnderstood)
         case .address:
             switch NetworkAddress(text) {
@@ -101,6 +127,7 @@ extension SettingsKey.Kind {
     var expectation: String {
         switch self {
         case .text: "some text"
+        case .boolean: "true or false"
         case .topic: "a topic name: at most 249 letters, digits, '.', '_' or '-'"
         case .address: "host:port, e.g. 127.0.0.1:9092"
         case .listen: "host:port, e.g. 127.0.0.1:9464, or off"

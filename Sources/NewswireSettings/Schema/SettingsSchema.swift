@@ -21,13 +21,23 @@ package enum SettingsSchema {
             if !parts.contains(part) { parts.append(part) }
         }
         var members = ["\(indent)\"type\": \"object\""]
-        if let only = parts.first, parts == ["*"] {
+        if SettingsKey.lists.contains(path) {
+            members = [
+                "\(indent)\"type\": \"array\"",
+                "\(indent)\"items\": {\n\(group(path / "*", indent: indent + "  "))\n\(indent)}",
+            ]
+        } else if let only = parts.first, parts == ["*"] {
             members.append("\(indent)\"additionalProperties\": \(schema(path / only, indent: indent))")
             if path == SettingsPath("lanes") { members.append("\(indent)\"minProperties\": 1") }
         } else {
             members.append("\(indent)\"additionalProperties\": false")
             // Everything else may come from the environment.
             if path == .root { members.append("\(indent)\"required\": [\"lanes\"]") }
+            if SettingsKey.lists.contains(where: { $0 / "*" == path }) {
+                let required = SettingsKey.all.filter { path.leads(to: $0.pattern) && $0.isRequired }
+                let names = required.compactMap { $0.pattern.parts.last.map(string) }
+                members.append("\(indent)\"required\": [\(names.joined(separator: ", "))]")
+            }
             let properties = parts.map { "\(indent)  \(string($0)): \(schema(path / $0, indent: indent + "  "))" }
             members.append("\(indent)\"properties\": {\n\(properties.joined(separator: ",\n"))\n\(indent)}")
         }
@@ -49,6 +59,7 @@ package enum SettingsSchema {
     private static func rules(_ kind: SettingsKey.Kind) -> [String] {
         switch kind {
         case .text: ["\"type\": [\"string\", \"number\", \"boolean\"]"]
+        case .boolean: [anyOf("{\"type\": \"boolean\"}")]
         case .topic: ["\"type\": \"string\", \"minLength\": 1"]
         case .address: ["\"type\": \"string\", \"minLength\": 1"]
         case .listen: ["\"type\": [\"string\", \"boolean\"]"]

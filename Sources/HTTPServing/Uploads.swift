@@ -1,21 +1,22 @@
-import HTTPServing
-import Hummingbird
-import NIOCore
+package import Hummingbird
+package import NIOCore
 import Synchronization
 
-/// What the bodies of blobs may take while they arrive. They are large, so a client that stalls is not waited for, and
-/// all of them together have a bound.
+/// What large bodies may take while they arrive. A client that stalls is not waited for, and all of them together have a
+/// bound.
 package struct UploadLimits: Sendable {
     /// Of all uploads that are under way.
     package var bytesMax = 128 * 1024 * 1024
     /// One that brings less than `bytesPerPeriod` in such a time loses its connection.
     package var period = Duration.seconds(10)
     package var bytesPerPeriod = 5 * 1024
+
+    package init() {}
 }
 
 /// The uploads that are under way.
-final class Uploads: Sendable {
-    enum Refusal: Error {
+package final class Uploads: Sendable {
+    package enum Refusal: Error {
         case tooLong
         case noRoom
     }
@@ -28,11 +29,11 @@ final class Uploads: Sendable {
     private let limits: UploadLimits
     private let held = Mutex(0)
 
-    init(_ limits: UploadLimits) { self.limits = limits }
+    package init(_ limits: UploadLimits) { self.limits = limits }
 
     /// Reads a body to its end.
     /// - Throws: `Refusal`, or the connection's error when it ended before.
-    func collect(_ body: RequestBody, upTo lengthMax: Int, on channel: any Channel) async throws -> [UInt8] {
+    package func collect(_ body: RequestBody, upTo lengthMax: Int, on channel: any Channel) async throws -> [UInt8] {
         let pace = Pace()
         let period = TimeAmount(limits.period)
         let watch = channel.eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { [limits] _ in

@@ -1,0 +1,144 @@
+import Feeds
+import Foundation
+import KafkaModel
+import Logging
+import NIOCore
+import NewsModel
+
+/// Carries out what an `Ingester` decides. Lives on one event loop.
+final class IngestCore: @unchecked Sendable {
+    // Made on one thread, then used on the loop alone.
+    let loop: any EventLoop
+    /// `nil` until it is known how feeds are shared out.
+    private var ingester: Ingester?
+    /// What came before.
+    private var early: [IngestInput] = []
+    private let fetcher: Fetcher
+    private let log: Logger
+    private var store: (any FeedStore)?
+    private var fetches: [FetchID: RunningFetch] = [:]
+    private var answer: @Sendable (CallbackID, WebSubAnswer) -> Void = { _, _ in }
+    var books: StateBooks?
+    /// Of those that were revoked last, the partitions that something is under way for.
+    private var leaving: Set<Int32> = []
+    private var alarm: Scheduled<Void>?
+    /// Succeeds once everything is finished after `finish`.
+    let finished: EventLoopPromise<Void>
+
+    init(fetcher: Fetcher, loop: any EventLoop, log: Logger) {
+        self.fetcher = fetcher
+        self.loop = loop
+        self.log = log
+        finished = loop.makePromise()
+    }
+
+    // MARK: Any thread
+
+    /// Once, before anything comes from the store.
+    func begin(_ settings: IngestSettings, storingIn store: any FeedStore) {
+        loop.execute {
+            self.store = store
+            self.ingester = Ingester(settings)
+            for input in self.early { self.handle(input) }
+            self.early = []
+        }
+    }
+
+    func hand(_ input: IngestInput) { loop.execute { self.handle(input) } }
+
+    /// - Parameter answer: ends a call of a WebSub hub; any thread.
+    func use(answering answer: @escaping @Sendable (CallbackID, WebSubAnswer) -> Void) {
+        loop.execute { self.answer = answer }
+    }
+
+    // MARK: The loop
+
+    /// How each feed of this process is doing.
+    var statuses: [FeedStatus] { ingester?.status(at: FeedClock.now) ?? [] }
+
+    var isBusy: Bool { ingester?.isBusy ?? false }
+
+    func handle(_ input: IngestInput) {
+        guard ingester != nil else {
+            if case .finish = input { finished.succeed() } else { early.append(input) }
+            return
+        }
+        switch input {
+        case .revoked(let partitions): leaving = Set(partitions)
+        case .assigned, .lost: leaving = []
+        default: break
+        }
+        for action in ingester?.handle(input, at: FeedClock.now) ?? [] { carryOut(action) }
+    }
+
+    private func carryOut(_ action: IngestAction) {
+        switch action {
+        case .fetch(let id, let request): follow(fetcher.fetch(request), id)
+        case .post(let id, let request): follow(fetcher.post(request), id)
+        case .cancel(let id): fetches[id]?.cancel()
+        case .store(let write, let partition, let records): store?.store(write, partition: partition, records)
+        case .publish(let write, let lane, let events): store?.publish(write, lane: lane, events)
+        case .answer(let id, let text): answer(id, text)
+        case .wake(let time): wake(at: time)
+        case .released(let partitions): release(partitions)
+        case .finished: finished.succeed()
+        case .note(let note): log.log(note)
+        }
+    }
+
+    private func follow(_ fetch: RunningFetch, _ id: FetchID) {
+        fetches[id] = fetch
+        fetch.result.hop(to: loop).whenSuccess { result in
+            self.fetches[id] = nil
+            self.handle(.fetched(id, result))
+        }
+    }
+
+    /// The group takes its partitions back together, once nothing is under way for any of them.
+    private func release(_ partitions: [Int32]) {
+        guard !leaving.isEmpty else { return }
+        leaving.subtract(partitions)
+        if leaving.isEmpty { store?.release() }
+    }
+
+    private func wake(at time: Instant) {
+        alarm?.cancel()
+        alarm = loop.scheduleTask(deadline: FeedClock.deadline(of: time)) { self.handle(.tick) }
+    }
+
+    /// Lets go of everything that waits: nobody handles it any more.
+    func end() {
+        alarm?.cancel()
+        for fetch in fetches.values { fetch.cancel() }
+        finished.succeed()
+    }
+}
+
+/// The clocks: NIO's own for what is scheduled, the system's for dates.
+enum FeedClock {
+    static var now: Moment {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Moment(
+            steady: Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)),
+            wall: Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)))
+    }
+
+    static func deadline(of steady: Instant) -> NIODeadline {
+        .uptimeNanoseconds(UInt64(clamping: steady.nanoseconds))
+    }
+}
+
+extension Logger {
+    fileprivate func log(_ note: IngestNote) {
+        let level: Level =
+            switch note.level {
+            case .debug: .debug
+            case .info: .info
+            case .notice: .notice
+            case .warning: .warning
+            case .error: .error
+            }
+        log(level: level, "\(note.text)", metadata: note.feed.map { ["feed": "\($0)"] })
+    }
+}

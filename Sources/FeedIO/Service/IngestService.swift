@@ -1,0 +1,250 @@
+public import Feeds
+import Foundation
+public import KafkaIO
+public import KafkaModel
+public import Logging
+import NIOCore
+import NIOPosix
+import NewsModel
+import Synchronization
+
+/// One process that follows feeds: an ingester on an event loop, its fetches, and its part of the state topic.
+public final class IngestService: Sendable {
+    public struct Settings: Sendable {
+        public var kafka: KafkaSettings
+        public var ingest: IngestSettings
+        public var topics: IngestTopics
+        /// The longest time that `finish` may take.
+        public var shutdownDeadline: Duration = .seconds(20)
+
+        public init(kafka: KafkaSettings, ingest: IngestSettings, topics: IngestTopics) {
+            self.kafka = kafka
+            self.ingest = ingest
+            self.topics = topics
+        }
+    }
+
+    private struct Life {
+        var isFinishing = false
+        var failure: KafkaFailure?
+        var driver: SharedStateDriver?
+        var stopped: StoppedFeeds?
+    }
+
+    private let settings: Settings
+    private let log: Logger
+    private let core: IngestCore
+    private let life = Mutex(Life())
+    /// Wakes whoever waits for brokers when it is time to go.
+    private let finishing = DispatchSemaphore(value: 0)
+    private let closed: EventLoopPromise<Void>
+    private let complaints: Complaints
+
+    private static let brokerPause = DispatchTimeInterval.seconds(2)
+    private static let ordersMax = Duration.seconds(10)
+
+    public init(_ settings: Settings, fetcher: Fetcher, log: Logger) {
+        self.settings = settings
+        self.log = log
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        core = IngestCore(fetcher: fetcher, loop: loop, log: log)
+        closed = loop.makePromise()
+        complaints = Complaints(log)
+    }
+
+    // MARK: Life
+
+    /// Follows feeds until `finish` was called and everything is stored.
+    ///
+    /// - Throws: a failure that only a person or a restart can end.
+    public func run() async throws(KafkaFailure) {
+        do {
+            let driver = try await onThread { [self] () throws(KafkaFailure) in try prepare() }
+            if let driver {
+                // A driver that is closed leaves the group, or never joins it.
+                if life.withLock({ $0.isFinishing }) { driver.close() } else { driver.start() }
+                try? await closed.futureResult.get()
+            }
+        } catch let failure as KafkaFailure {
+            close()
+            throw failure
+        } catch {}
+        close()
+        if let failure = life.withLock({ $0.failure }) { throw failure }
+    }
+
+    /// Finishes what is under way, begins nothing, and ends `run`. Any thread; later calls do nothing.
+    public func finish() {
+        let isFirst = life.withLock { life in
+            defer { life.isFinishing = true }
+            return !life.isFinishing
+        }
+        guard isFirst else { return }
+        finishing.signal()
+        core.finished.futureResult.whenComplete { [self] _ in life.withLock { $0.driver }?.close() }
+        core.loop.scheduleTask(in: .nanoseconds(settings.shutdownDeadline.nanoseconds)) { [core] in core.end() }
+        core.hand(.finish)
+    }
+
+    private func close() {
+        life.withLock { $0.stopped }?.close()
+        core.loop.execute { [core] in core.end() }
+    }
+
+    /// Other feeds, or other rules for them. Any thread.
+    public func reload(_ ingest: IngestSettings) { core.hand(.rules(ingest)) }
+
+    /// A call of a WebSub hub. Any thread.
+    public func take(_ id: CallbackID, _ call: WebSubCall) { core.hand(.called(id, call)) }
+
+    /// - Parameter answer: ends a call of a WebSub hub.
+    public func answerCalls(by answer: @escaping @Sendable (CallbackID, WebSubAnswer) -> Void) {
+        core.use(answering: answer)
+    }
+
+    /// Polls each feed of this process once, and waits until all that follows from it is stored. To be called once, before or
+    /// while `run` runs.
+    ///
+    /// - Returns: how the feeds are doing then.
+    public func pollOnce() async -> [FeedStatus] {
+        (try? await core.pollOnce { $0.books?.isRestored ?? false }.get()) ?? []
+    }
+
+    /// How each feed of this process is doing.
+    public func statuses() async -> [FeedStatus] {
+        (try? await core.loop.submit { [core] in core.statuses }.get()) ?? []
+    }
+
+    private let startedAt = FeedClock.now.wall
+
+    /// How the process is doing.
+    public func report() async -> IngestReport {
+        let state = try? await core.loop.submit { [core] in (core.statuses, core.books?.isRestored) }.get()
+        let reason: IngestReport.Reason? =
+            switch state?.1 {
+            case true?: nil
+            case false?:
+                .init(
+                    code: "restoring",
+                    detail: "the group has not shared out the feeds yet, or their state is being read",
+                    remedy: "wait a moment; if it stays so, look for errors of Kafka in the log")
+            case nil:
+                .init(
+                    code: "kafka", detail: "Kafka cannot be reached, or its state topic cannot be used",
+                    remedy: "see the log; newswire check tests the connection")
+            }
+        return IngestReport(
+            at: FeedClock.now.wall, startedAt: startedAt, feeds: state?.0 ?? [], notReady: reason.map { [$0] } ?? [])
+    }
+
+    // MARK: Starting
+
+    /// Waits for brokers, checks the state topic and learns how feeds are shared out. Blocks.
+    ///
+    /// - Returns: `nil` when `finish` came first.
+    private func prepare() throws(KafkaFailure) -> SharedStateDriver? {
+        let stopped = StoppedFeeds(settings.kafka, topic: settings.topics.control) { [core] in
+            core.hand(.stopped($0))
+        } notify: { [complaints] in
+            complaints.take($0)
+        }
+        life.withLock { $0.stopped = stopped }
+        var isFirst = true
+        while !life.withLock({ $0.isFinishing }) {
+            do throws(KafkaFailure) {
+                return try prepareOnce(stopped)
+            } catch {
+                guard error.isRetriable else { throw error }
+                if isFirst { log.warning("waiting for Kafka", metadata: ["reason": "\(error)"]) }
+                isFirst = false
+                if finishing.wait(timeout: .now() + Self.brokerPause) == .success { return nil }
+            }
+        }
+        return nil
+    }
+
+    private func prepareOnce(_ stopped: StoppedFeeds) throws(KafkaFailure) -> SharedStateDriver {
+        let topic = settings.topics.state
+        let rules = TopicRules(lanes: [], resultsTopic: "", deadLetterTopic: "", feedStateTopic: topic)
+        let admin = try KafkaAdmin(settings: settings.kafka)
+        let states = try admin.states(of: [topic])
+        for finding in rules.findings(states) where finding.use == .feedState {
+            guard finding.severity != .refuse else {
+                throw .configuration("\(finding.topic) \(finding.sentence)", remedy: finding.remedy)
+            }
+            log.warning("\(finding)")
+        }
+        let count = states[topic]?.partitions ?? 1
+        let layout = try StateLayout.inForce(settings.kafka, topic: topic, count: count)
+        if layout.partitions > count {
+            throw .configuration(
+                "Topic \(topic) has \(count) partitions, but feeds were shared out by \(layout.partitions)",
+                remedy: "Widen it to \(layout.partitions) partitions, or delete it to begin anew without alerts.")
+        }
+        if layout.partitions < count {
+            log.notice(
+                "the state topic has grown; feeds stay shared out as before",
+                metadata: ["partitions": "\(count)", "used": "\(layout.partitions)"])
+        }
+        stopped.start()
+        if !stopped.waitForFirstReading(Self.ordersMax) {
+            log.warning(
+                "feeds are polled before editors' orders are known: the control topic does not answer",
+                metadata: ["topic": "\(settings.topics.control)"])
+        }
+        core.loop.execute { [core] in core.books = StateBooks(layout: layout, topic: topic) }
+        let driver = try SharedStateDriver(
+            settings: settings.kafka, name: "feeds", topic: topic, partitions: count
+        ) { [self] events in
+            core.loop.execute { self.take(events) }
+        } notify: { [self] notice in
+            take(notice)
+        }
+        var ingest = settings.ingest
+        ingest.partitions = layout.partitions
+        ingest.writer = UUID().uuidString
+        ingest.secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+        core.begin(ingest, storingIn: KafkaFeedStore(driver: driver, topics: settings.topics))
+        life.withLock { $0.driver = driver }
+        return driver
+    }
+
+    // MARK: From Kafka
+
+    /// On the core's loop.
+    private func take(_ events: [SharedStateEvent]) {
+        let driver = life.withLock { $0.driver }
+        guard let books = core.books else { return }
+        var (records, bytes) = (0, 0)
+        for event in events {
+            if case .records(_, let list) = event {
+                records += list.count
+                bytes += list.reduce(0) { $0 + $1.byteCount }
+            }
+            for input in books.take(event) { core.handle(input) }
+            if let layout = books.missingLayout() { driver?.write([layout], as: WriteNumber.layout.raw) }
+        }
+        if records > 0 { driver?.handled(records: records, bytes: bytes) }
+    }
+
+    /// On the polling thread.
+    private func take(_ notice: KafkaNotice) {
+        switch notice {
+        case .error(let failure) where failure.isFatal:
+            life.withLock { $0.failure = failure }
+            closed.succeed()
+        case .error(let failure): complaints.take(failure)
+        case .log(let severity, let text): log.log(level: severity <= 3 ? .warning : .debug, "\(text)")
+        case .statistics, .refused: break
+        case .closed: closed.succeed()
+        }
+    }
+
+    private func onThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(KafkaFailure) -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+public import Feeds
+public import KafkaModel
+import NewsModel
+
+/// The topics that following feeds reads and writes.
+public struct IngestTopics: Sendable, Hashable {
+    public var state: String
+    /// Editors' standing orders; followed if it exists.
+    public var control: String
+    /// By lane, the topic for its events.
+    public var lanes: [String: String]
+    /// Stamped onto each event; `nil` for none.
+    public var environment: String?
+
+    public init(state: String, control: String, lanes: [String: String], environment: String? = nil) {
+        self.state = state
+        self.control = control
+        self.lanes = lanes
+        self.environment = environment
+    }
+
+    /// The record of an event. Its key is the story, so updates of a story stay in order.
+    public func record(_ event: FeedEvent, topic: String) -> ProducedRecord {
+        var headers = [RecordHeader("nw-feed", event.feed)]
+        if let environment { headers.append(RecordHeader("nw-environment", environment)) }
+        return ProducedRecord(topic: topic, key: Array(event.key.utf8), value: event.value, headers: headers)
+    }
+}

@@ -1,0 +1,70 @@
+import Feeds
+import KafkaModel
+import NewsModel
+
+/// Turns what happens to the state topic into what an ingester understands. For one thread at a time.
+final class StateBooks {
+    private let layout: StateLayout
+    private let topic: String
+    /// Partition 0 was read to its end, with this many layouts on it.
+    private var layoutsSeen = 0
+    private var lacksLayout = false
+    private var unrestored: Set<Int32>?
+
+    init(layout: StateLayout, topic: String) {
+        self.layout = layout
+        self.topic = topic
+    }
+
+    /// The group has given this process its part, possibly none, and all of it was read.
+    var isRestored: Bool { unrestored?.isEmpty ?? false }
+
+    func take(_ event: SharedStateEvent) -> [IngestInput] {
+        switch event {
+        case .assigned(let partitions):
+            layoutsSeen = 0
+            unrestored = Set(partitions)
+            return [.assigned(partitions)]
+        case .records(let partition, let records):
+            return records.compactMap { record in
+                // Keys are ours; what another program wrote is not for us.
+                guard let key = record.key.flatMap({ String(validating: $0, as: UTF8.self) }) else { return nil }
+                if key == StateLayout.key {
+                    layoutsSeen += 1
+                    return nil
+                }
+                return .record(partition: partition, key: key, value: record.value)
+            }
+        case .restored(let partition):
+            if partition == 0, layoutsSeen == 0 { lacksLayout = true }
+            unrestored?.remove(partition)
+            return [.restored(partition: partition)]
+        case .revoked(let partitions): return [.revoked(partitions)]
+        case .lost(let partitions): return [.lost(partitions)]
+        case .beganAnew(let partition):
+            if partition == 0 { layoutsSeen = 0 }
+            unrestored?.insert(partition)
+            return [.lost([partition]), .assigned([partition])]
+        case .written(let number):
+            if case .events(let write) = WriteNumber(raw: number) { return [.published(write)] }
+            return []
+        case .refused(let number, let places, let failure):
+            switch WriteNumber(raw: number) {
+            case .events(let write): return [.refused(write, events: places, because: "\(failure)")]
+            case .state(let write): return [.writeFailed(write, because: "\(failure)")]
+            case .layout: return []
+            }
+        case .notWritten(let number, let failure):
+            switch WriteNumber(raw: number) {
+            case .events(let write), .state(let write): return [.writeFailed(write, because: "\(failure)")]
+            case .layout: return []
+            }
+        }
+    }
+
+    /// The record to write, once, to a topic that was made again: how feeds are shared out must not be forgotten with it.
+    func missingLayout() -> ProducedRecord? {
+        defer { lacksLayout = false }
+        return lacksLayout ? layout.record(topic: topic) : nil
+    }
+}

@@ -1,0 +1,68 @@
+/// The entries of one feed by their keys' hashes, sorted: a hash table would take twice the memory.
+struct EntryTable: Sendable, Hashable {
+    private(set) var rows: [Row] = []
+
+    struct Row: Sendable, Hashable {
+        var hash: EntryHash
+        var state: EntryState
+    }
+
+    /// Entries kept for one feed; beyond it, those that were seen longest ago are forgotten.
+    static let rowsMax = 10_000
+
+    init() {}
+
+    var count: Int { rows.count }
+    var isEmpty: Bool { rows.isEmpty }
+
+    subscript(hash: EntryHash) -> EntryState? {
+        get {
+            let index = place(of: hash)
+            return index < rows.count && rows[index].hash == hash ? rows[index].state : nil
+        }
+        set {
+            let index = place(of: hash)
+            let exists = index < rows.count && rows[index].hash == hash
+            switch (newValue, exists) {
+            case (let state?, true): rows[index].state = state
+            case (let state?, false): insert(Row(hash: hash, state: state), at: index)
+            case (nil, true): rows.remove(at: index)
+            case (nil, false): break
+            }
+        }
+    }
+
+    /// Grows by an eighth, not by half: most feeds have their final size soon.
+    private mutating func insert(_ row: Row, at index: Int) {
+        if rows.count == rows.capacity { rows.reserveCapacity(rows.count + max(rows.count / 8, 8)) }
+        rows.insert(row, at: index)
+    }
+
+    /// Where `hash` is, or would be.
+    private func place(of hash: EntryHash) -> Int {
+        var low = 0
+        var high = rows.count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if rows[middle].hash < hash { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// The entries to forget: not seen for 30 days and not among the `2 × documentLength` seen last; and those beyond
+    /// `rowsMax`. Entries of the present document are never among them.
+    func forgettable(documentLength: Int, seen: Set<EntryHash>, at now: UInt32) -> [EntryHash] {
+        let oldest = Minute.between(30 * 24 * 60, now)
+        let keep = max(min(documentLength, Self.rowsMax / 2) * 2, 100)
+        guard count > keep, count > Self.rowsMax || rows.contains(where: { $0.state.lastSeen < oldest }) else {
+            return []
+        }
+        let byAge = rows.filter { !seen.contains($0.hash) }
+            .sorted { ($0.state.lastSeen, $0.hash) > ($1.state.lastSeen, $1.hash) }
+        let seenCount = count - byAge.count
+        return byAge.enumerated().filter { index, row in
+            let rank = seenCount + index
+            return rank >= Self.rowsMax || (rank >= keep && row.state.lastSeen < oldest)
+        }.map(\.element.hash)
+    }
+}

@@ -1,0 +1,73 @@
+import ByteText
+import NewsModel
+
+// The first reading of a feed: everything in it becomes known.
+
+extension Follower {
+    mutating func prime(_ entries: [EntryIdentity.Keyed]) {
+        result.feed.primedAt = now
+        let sent = sentAtFirstSight(entries)
+        for keyed in entries {
+            let meaning = EntryMeaning(keyed.entry, rules: rules)
+            var state = freshState(keyed, meaning)
+            guard sent.contains(keyed.index) else {
+                decide(keyed, .backlog, "it stood in the feed when the feed was first read", keeping: state)
+                continue
+            }
+            let lane = rules.onFirstSight == .all ? backfillLane : lane
+            alert(keyed, meaning, because: "the feed's `onFirstSight` sends it", lane: lane, keeping: &state)
+        }
+    }
+
+    /// The places of the entries that `onFirstSight` sends.
+    private func sentAtFirstSight(_ entries: [EntryIdentity.Keyed]) -> Set<Int> {
+        let count =
+            switch rules.onFirstSight {
+            case .silent: 0
+            case .last(let count): max(count, 0)
+            case .all: backfillLane.isEmpty ? 0 : FeedLimits.entriesUsed
+            }
+        let usable = entries.filter {
+            let meaning = EntryMeaning($0.entry, rules: rules)
+            return meaning.status == .usable && !meaning.isHeld && $0.entry.isStory
+        }
+        return Set(usable.prefix(min(count, FeedLimits.entriesUsed)).map(\.index))
+    }
+
+    /// The state of an entry that is seen for the first time, as one of which nothing is written.
+    func freshState(_ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning) -> EntryState {
+        var state = EntryState()
+        state.learn(Prints(keyed), of: keyed)
+        state.firstSeen = minute
+        state.lastSeen = minute
+        state.version = keyed.entry.version?.text ?? "0"
+        state.standing = meaning.isHeld ? .held : meaning.status == .canceled ? .canceled : .known
+        return state
+    }
+
+    /// Writes a new entry as an event.
+    mutating func alert(
+        _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, because: String, lane: String,
+        keeping state: inout EntryState
+    ) {
+        let version = keyed.entry.version ?? NewsEvent.Version(EntryVersion.next(after: state.version))
+        switch maker.event(keyed, version: version, change: nil, meaning: meaning) {
+        case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
+        case .success(let event):
+            state.version = version.text
+            state.standing = .sent
+            state.countVersion(at: minute)
+            if rules.group != nil { group.note(link: state.link, title: state.title, feed: rules.name, at: minute) }
+            write(keyed, .alert, because, event, lane: lane, keeping: state)
+        }
+    }
+}
+
+/// Versions as they are counted, and as formats give them.
+enum EntryVersion {
+    /// A version that is greater than `text`: for numbers the next one.
+    static func next(after text: String) -> String {
+        guard let number = Int64(text), number < .max else { return text.cut(toBytes: EventLimits.version - 1) + "+" }
+        return String(number + 1)
+    }
+}

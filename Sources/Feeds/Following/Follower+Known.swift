@@ -1,0 +1,172 @@
+import NewsModel
+
+// Entries that were seen before: a new version, or noise.
+
+extension Follower {
+    mutating func followKnown(_ keyed: EntryIdentity.Keyed, _ old: EntryState) {
+        let meaning = EntryMeaning(keyed.entry, rules: rules)
+        let prints = Prints(keyed)
+        if meaning.status == .canceled {
+            recall(keyed, old, meaning, prints)
+            return
+        }
+        if let version = keyed.entry.version, !(NewsEvent.Version(old.version) < version) {
+            unchanged(keyed, old, "version \(version) of it is known")
+            return
+        }
+        if meaning.isHeld {
+            hold(keyed, old, prints)
+            return
+        }
+        switch old.standing {
+        case .held: release(keyed, old, meaning)
+        case .known: silentlyLearn(keyed, old, prints, "it changed, but no alert was ever written for it")
+        case .canceled where keyed.entry.version == nil && old.headlinePrint == 0:
+            silentlyLearn(keyed, old, prints, "it was recalled")
+        case .canceled, .heldAfterSent, .sent: compare(keyed, old, meaning, prints)
+        }
+    }
+
+    // MARK: - Recalled and withheld
+
+    private mutating func recall(
+        _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
+    ) {
+        guard old.standing != .canceled else {
+            unchanged(keyed, old, "it was recalled before")
+            return
+        }
+        var state = old
+        state.lastSeen = minute
+        cancel(keyed, meaning, after: old.version, keeping: &state)
+    }
+
+    /// Writes a recall; also for an entry of which nothing was written here, because others may have sent it.
+    mutating func cancel(
+        _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, after version: String, keeping state: inout EntryState
+    ) {
+        var own = keyed.entry.version ?? NewsEvent.Version(EntryVersion.next(after: version))
+        if !(NewsEvent.Version(version) < own) { own = NewsEvent.Version(EntryVersion.next(after: version)) }
+        switch maker.event(keyed, version: own, change: nil, meaning: meaning) {
+        case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
+        case .success(let event):
+            state.version = own.text
+            state.standing = .canceled
+            write(keyed, .canceled, "the publisher withdrew it", event, lane: lane, keeping: state)
+        }
+    }
+
+    private mutating func hold(_ keyed: EntryIdentity.Keyed, _ old: EntryState, _ prints: Prints) {
+        guard !old.standing.isHeld else {
+            unchanged(keyed, old, "it is still withheld")
+            return
+        }
+        var state = old
+        state.lastSeen = minute
+        state.standing = old.standing.wasSent ? .heldAfterSent : .held
+        if let version = keyed.entry.version, !old.standing.wasSent { state.version = version.text }
+        decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
+    }
+
+    /// An entry that was withheld from its beginning is free: it is as new as its youngest date.
+    private mutating func release(_ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning) {
+        var state = old
+        state.learn(Prints(keyed), of: keyed)
+        state.lastSeen = minute
+        state.standing = .known
+        let date = [keyed.entry.publishedAt, keyed.entry.updatedAt].compactMap(\.self).max()
+        if let date, isTooOld(date, keyed.entry) {
+            if let version = keyed.entry.version { state.version = version.text }
+            decide(keyed, .stale, "it was freed, but its dates are older than `maxAge`", keeping: state)
+            return
+        }
+        alert(keyed, meaning, because: "it was withheld and is free now", lane: lane, keeping: &state)
+    }
+
+    // MARK: - Changed
+
+    private mutating func compare(
+        _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
+    ) {
+        let isRevived = old.standing == .canceled
+        let hasNewEmbargo = embargo(prints.embargo) != embargo(old.embargo)
+        let print = prints.significant(for: rules.updates)
+        let before = old.significant(for: rules.updates)
+        let isNewVersion = keyed.entry.version != nil
+        guard isRevived || hasNewEmbargo || print != before || (isNewVersion && rules.updates == .any) else {
+            let because =
+                rules.updates == .any ? "only its dates changed" : "nothing changed that readers are alerted of"
+            silentlyLearn(keyed, old, prints, because)
+            return
+        }
+        let isLimited = !isRevived && !hasNewEmbargo && !isNewVersion
+        if isLimited, old.hasLeft(print, at: minute) {
+            silentlyLearn(keyed, old, prints, "it said this before, less than 24 hours ago")
+            return
+        }
+        if isLimited || isRevived, old.versions(inHourOf: minute) >= rules.maxVersionsPerHour {
+            silentlyLearn(keyed, old, prints, "it changed more than \(rules.maxVersionsPerHour) times within the hour")
+            return
+        }
+        var state = old
+        learn(keyed, prints, in: &state)
+        let version = keyed.entry.version ?? NewsEvent.Version(EntryVersion.next(after: old.version))
+        let change: EventMaker.Change = meaning.isCorrection ? .correction : .update
+        switch maker.event(keyed, version: version, change: change, meaning: meaning) {
+        case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
+        case .success(let event):
+            state.version = version.text
+            state.standing = .sent
+            state.countVersion(at: minute)
+            let because = hasNewEmbargo ? "its embargo changed" : "its \(changed(old, prints)) changed"
+            write(
+                keyed, .update, isRevived ? "it was recalled and is back" : because, event, lane: lane, keeping: state)
+        }
+    }
+
+    private func changed(_ old: EntryState, _ prints: Prints) -> String {
+        if old.headlinePrint != prints.headline { return "headline or categories" }
+        if old.expiry != prints.expiry { return "expiry" }
+        return old.bodyPrint != prints.body ? "summary, link or image" : "version"
+    }
+
+    /// An embargo that has ended is none.
+    private func embargo(_ end: UInt32) -> UInt32 { end > minute ? end : 0 }
+
+    private func learn(_ keyed: EntryIdentity.Keyed, _ prints: Prints, in state: inout EntryState) {
+        let before = state.significant(for: rules.updates)
+        if before != prints.significant(for: rules.updates) { state.past.leave(before, at: minute) }
+        state.learn(prints, of: keyed)
+        state.lastSeen = minute
+    }
+
+    /// Keeps what the entry says now, so that it is compared with this next time; without a write if nothing changed.
+    private mutating func silentlyLearn(
+        _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ prints: Prints, _ because: String
+    ) {
+        var state = old
+        learn(keyed, prints, in: &state)
+        state.lastSeen = old.lastSeen
+        if old.standing == .heldAfterSent { state.standing = .sent }
+        if let version = keyed.entry.version { state.version = version.text }
+        guard state != old else {
+            unchanged(keyed, old, "nothing changed")
+            return
+        }
+        state.lastSeen = minute
+        decide(keyed, .noise, because, keeping: state)
+    }
+
+    mutating func unchanged(_ keyed: EntryIdentity.Keyed, _ old: EntryState, _ because: String) {
+        guard Minute.between(old.lastSeen, minute) >= Self.lastSeenIsCoarse else {
+            decide(keyed, .unchanged, because, keeping: nil)
+            return
+        }
+        var state = old
+        state.lastSeen = minute
+        decide(keyed, .unchanged, because, keeping: state)
+    }
+
+    /// A day: an entry is forgotten after 30 of them, and each write costs a record.
+    private static let lastSeenIsCoarse: UInt32 = 24 * 60
+}

@@ -1,0 +1,80 @@
+import NewsModel
+
+/// An entry's fingerprints: whether it says something else than before. Dates that move without a cause are in none.
+struct Prints {
+    /// What readers are alerted of.
+    var headline: UInt64
+    /// The rest.
+    var body: UInt64
+    /// Minutes since 1970; 0 is none.
+    var expiry: UInt32
+    var embargo: UInt32
+
+    init(_ keyed: EntryIdentity.Keyed) {
+        let entry = keyed.entry
+        // Sorted: another order of the same categories is nothing new.
+        let categories = Set(entry.categories.map { "c" + FoldedText.whitespace($0.name) }).sorted()
+        let subjects = Set(entry.subjects.map { "s" + $0 }).sorted()
+        headline = StableHash.of([FoldedText.whitespace(entry.headline ?? "")] + categories + subjects)
+        body = StableHash.of([
+            FoldedText.whitespace(entry.summary ?? ""), entry.link.map(LinkKey.of) ?? "", entry.image ?? "",
+        ])
+        expiry = entry.expiresAt.map(Minute.of) ?? 0
+        switch entry.embargo {
+        case .none: embargo = 0
+        case .until(let end): embargo = Minute.after(end)
+        case .untilFurtherNotice: embargo = Minute.never
+        }
+    }
+
+    /// The part of the prints that makes a new version under `policy`, small enough to remember several.
+    func significant(for policy: FeedRules.UpdatePolicy) -> UInt32 {
+        Self.significant(headline: headline, body: body, expiry: expiry, for: policy)
+    }
+
+    static func significant(
+        headline: UInt64, body: UInt64, expiry: UInt32, for policy: FeedRules.UpdatePolicy
+    ) -> UInt32 {
+        let mixed: UInt64 =
+            switch policy {
+            case .headline: headline ^ UInt64(expiry) &* 0x9E37_79B9_7F4A_7C15
+            case .any: headline ^ (body &* 0xBF58_476D_1CE4_E5B9) ^ UInt64(expiry) &* 0x9E37_79B9_7F4A_7C15
+            case .never: UInt64(expiry) &* 0x9E37_79B9_7F4A_7C15
+            }
+        return max(UInt32(truncatingIfNeeded: mixed ^ mixed >> 32), 1)
+    }
+}
+
+extension EntryState {
+    /// Learns what the entry says now.
+    mutating func learn(_ prints: Prints, of keyed: EntryIdentity.Keyed) {
+        headlinePrint = prints.headline
+        bodyPrint = prints.body
+        expiry = prints.expiry
+        embargo = prints.embargo
+        link = keyed.link
+        title = keyed.title
+    }
+
+    func significant(for policy: FeedRules.UpdatePolicy) -> UInt32 {
+        Prints.significant(headline: headlinePrint, body: bodyPrint, expiry: expiry, for: policy)
+    }
+
+    /// True when the entry said `print` before, and left it less than 24 hours ago.
+    func hasLeft(_ print: UInt32, at now: UInt32) -> Bool {
+        past.all.contains { $0.print == print && Minute.between($0.minute, now) < 24 * 60 }
+    }
+
+    /// Counts a version in the present hour.
+    mutating func countVersion(at now: UInt32) {
+        if Minute.between(hourBegan, now) >= 60 {
+            hourBegan = now
+            versionsThisHour = 0
+        }
+        versionsThisHour = versionsThisHour == .max ? .max : versionsThisHour + 1
+    }
+
+    func versions(inHourOf now: UInt32) -> Int {
+        Minute.between(hourBegan, now) >= 60 ? 0 : Int(versionsThisHour)
+    }
+}

@@ -1,0 +1,26 @@
+import NewsModel
+
+/// What an entry says about itself beyond its text: that it corrects, replaces, is withheld or withdrawn.
+struct EntryMeaning {
+    var status: NewsEvent.Status
+    var isHeld: Bool
+    var isCorrection: Bool
+
+    init(_ entry: FeedEntry, rules: FeedRules) {
+        var found: Set<FeedRules.Signal> = []
+        for (signal, prefixes) in rules.signals {
+            let hasIt = prefixes.contains { prefix in
+                !prefix.isEmpty && [entry.headline, entry.editorialNote].contains { $0?.hasPrefix(prefix) ?? false }
+            }
+            if hasIt { found.insert(signal) }
+        }
+        for word in entry.signals {
+            if let signal = FeedRules.Signal(rawValue: word.lowercased()) { found.insert(signal) }
+        }
+        status = found.contains(.kill) ? .canceled : entry.status
+        isHeld =
+            status != .canceled
+            && (status == .withheld || found.contains(.hold) || entry.embargo == .untilFurtherNotice)
+        isCorrection = found.contains(.correction) || found.contains(.refile)
+    }
+}

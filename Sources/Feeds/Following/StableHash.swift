@@ -1,0 +1,71 @@
+import ByteText
+import Crypto
+import NewsModel
+
+/// Hashes that are the same in every process and every version: they are kept for weeks on the state topic.
+enum StableHash {
+    /// The first 64 bits of SHA-256; never 0, which stands for "nothing".
+    static func of(_ parts: some Sequence<String>) -> UInt64 {
+        let words = digest(parts)
+        return words.high == 0 ? 1 : words.high
+    }
+
+    static func of(_ text: String) -> UInt64 { of(CollectionOfOne(text)) }
+
+    static func digest(_ parts: some Sequence<String>) -> (high: UInt64, low: UInt64) {
+        var hasher = SHA256()
+        for part in parts {
+            part.withBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+            // No text has this byte, so that "a","bc" differs from "ab","c".
+            withUnsafeBytes(of: 0xFF as UInt8) { hasher.update(bufferPointer: $0) }
+        }
+        var words: (UInt64, UInt64) = (0, 0)
+        for (index, byte) in hasher.finalize().prefix(16).enumerated() {
+            if index < 8 { words.0 = words.0 << 8 | UInt64(byte) } else { words.1 = words.1 << 8 | UInt64(byte) }
+        }
+        return words
+    }
+}
+
+/// An entry's key as 128 bits: what memory and the state topic know entries by.
+public struct EntryHash: Sendable, Hashable, Comparable {
+    var high: UInt64
+    var low: UInt64
+
+    /// - Parameter key: the entry's key, of any length.
+    init(_ key: String) {
+        (high, low) = StableHash.digest(CollectionOfOne(key))
+    }
+
+    /// - Parameter hexadecimal: exactly 32 digits, as `description` writes them.
+    init?(hexadecimal text: some StringProtocol) {
+        guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
+            let low = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
+        self.high = high
+        self.low = low
+    }
+
+    public static func < (lhs: EntryHash, rhs: EntryHash) -> Bool { (lhs.high, lhs.low) < (rhs.high, rhs.low) }
+}
+
+extension EntryHash: CustomStringConvertible {
+    public var description: String { Self.hexadecimal(high) + Self.hexadecimal(low) }
+
+    static func hexadecimal(_ word: UInt64) -> String {
+        let digits = String(word, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}
+
+extension StableHash {
+    /// SHA-256 in lower-case hexadecimal.
+    static func full(_ text: String) -> String {
+        var hasher = SHA256()
+        text.withBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+        return hasher.finalize().map { byte in
+            let digits = String(byte, radix: 16)
+            return byte < 16 ? "0" + digits : digits
+        }.joined()
+    }
+}

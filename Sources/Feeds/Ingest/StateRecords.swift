@@ -1,0 +1,137 @@
+import ByteText
+import NewsModel
+
+// The records of the state topic: written here, read by whoever takes over.
+
+extension EntryRecord {
+    var bytes: [UInt8] {
+        JSONWriter.object(reserving: 512) { json in
+            json.field("version", state.version)
+            json.field("standing", state.standing.rawValue)
+            json.field("headline", String(state.headlinePrint, radix: 16))
+            json.field("body", String(state.bodyPrint, radix: 16))
+            if state.link != 0 { json.field("link", String(state.link, radix: 16)) }
+            if state.title != 0 { json.field("title", String(state.title, radix: 16)) }
+            if state.expiry != 0 { json.field("expiry", Int64(state.expiry)) }
+            if state.embargo != 0 { json.field("embargo", Int64(state.embargo)) }
+            if state.past.first.print != 0 {
+                json.array("past") { json in
+                    for left in state.past.all {
+                        json.value(Int64(left.print))
+                        json.value(Int64(left.minute))
+                    }
+                }
+            }
+            json.field("firstSeen", Int64(state.firstSeen))
+            json.field("lastSeen", Int64(state.lastSeen))
+            if state.versionsThisHour > 0 {
+                json.field("hourBegan", Int64(state.hourBegan))
+                json.field("versionsThisHour", Int64(state.versionsThisHour))
+            }
+            json.field("writer", writer)
+            if let intent {
+                json.object("intent") { json in
+                    json.field("lane", intent.lane)
+                    json.field("key", intent.key)
+                    json.field("order", intent.order)
+                    json.field("event", String(decoding: intent.event, as: UTF8.self))
+                }
+            }
+        }
+    }
+
+    /// - Returns: `nil` for what is no entry at all.
+    init?(_ object: JSONObject) {
+        let members = StateMembers(object)
+        guard let version = members.text("version") else { return nil }
+        state = EntryState()
+        state.version = version.cut(toBytes: EventLimits.version)
+        state.standing = members.text("standing").flatMap(EntryState.Standing.init) ?? .known
+        state.headlinePrint = members.hash("headline")
+        state.bodyPrint = members.hash("body")
+        state.link = members.hash("link")
+        state.title = members.hash("title")
+        state.expiry = members.minute("expiry")
+        state.embargo = members.minute("embargo")
+        let past = members.numbers("past").map { UInt32(clamping: $0) }
+        if past.count == 6 {
+            state.past.first = EntryState.Past.Left(print: past[0], minute: past[1])
+            state.past.second = EntryState.Past.Left(print: past[2], minute: past[3])
+            state.past.third = EntryState.Past.Left(print: past[4], minute: past[5])
+        }
+        state.firstSeen = members.minute("firstSeen")
+        state.lastSeen = members.minute("lastSeen")
+        state.hourBegan = members.minute("hourBegan")
+        state.versionsThisHour = UInt8(clamping: members.number("versionsThisHour") ?? 0)
+        writer = members.text("writer") ?? ""
+        if let intent = members.members("intent"), let lane = intent.text("lane"), let key = intent.text("key"),
+            let event = intent.bytes("event")
+        {
+            self.intent = Intent(lane: lane, key: key, event: event, order: intent.number("order") ?? 0)
+        }
+    }
+}
+
+extension FeedState {
+    func bytes(writer: String) -> [UInt8] {
+        JSONWriter.object(reserving: 512) { json in
+            json.field("url", url)
+            json.field("primedAt", primedAt)
+            json.field("etag", validators?.etag)
+            json.field("lastModified", validators?.lastModified)
+            json.field("validatorsSince", validatorsSince)
+            json.field("bodyHash", bodyHash)
+            if hasDegraded { json.field("identity", "link") }
+            json.field("lastSuccessAt", lastSuccessAt)
+            json.field("lastNewAt", lastNewAt)
+            json.field("medianGap", medianGap.map(\.components.seconds))
+            json.field("interval", interval.map(\.components.seconds))
+            if failures > 0 {
+                json.field("failures", failures)
+                json.field("failingSince", failingSince)
+                json.field("failure", failure)
+            }
+            if isGone { json.field("gone", true) }
+            json.field("retryUntil", retryUntil)
+            if let move {
+                json.object("move") { json in
+                    json.field("from", move.move.from)
+                    json.field("to", move.move.to)
+                    json.field("since", move.since)
+                    json.field("polls", move.polls)
+                }
+            }
+            if webSub != Subscription() { json.object("webSub") { webSub.write(into: &$0) } }
+            json.field("writer", writer)
+        }
+    }
+
+    init(_ object: JSONObject) {
+        let members = StateMembers(object)
+        url = members.text("url") ?? ""
+        primedAt = members.instant("primedAt")
+        let etag = members.text("etag")
+        let lastModified = members.text("lastModified")
+        if etag != nil || lastModified != nil { validators = Validators(etag: etag, lastModified: lastModified) }
+        validatorsSince = members.instant("validatorsSince")
+        bodyHash = members.text("bodyHash")
+        hasDegraded = members.text("identity") == "link"
+        lastSuccessAt = members.instant("lastSuccessAt")
+        lastNewAt = members.instant("lastNewAt")
+        medianGap = members.seconds("medianGap")
+        interval = members.seconds("interval")
+        failures = Int(clamping: min(max(members.number("failures") ?? 0, 0), 1_000_000))
+        failingSince = members.instant("failingSince")
+        failure = members.text("failure")
+        isGone = members.flag("gone")
+        retryUntil = members.instant("retryUntil")
+        if let move = members.members("move"), let from = move.text("from"), let to = move.text("to"),
+            let since = move.instant("since")
+        {
+            self.move = MovedAddress(
+                restoring: PermanentMove(from: from, to: to), since: since,
+                polls: Int(clamping: move.number("polls") ?? 1))
+        }
+        if let object = members.object("webSub") { webSub = Subscription(object) }
+    }
+}

@@ -1,0 +1,152 @@
+import ByteText
+public import NewsModel
+
+// Asking the hub: when, with which form, and what its answer means.
+
+extension Subscription {
+    /// Call it after each answer that had a document. Other answers (304, errors) name nothing and change nothing.
+    /// - Parameter source: `nil` if the feed names no hub, or WebSub is off for it.
+    public mutating func learn(_ source: PushSource?, at now: Instant) {
+        guard source != offered else { return }
+        if source?.hub != offered?.hub { omitsLease = false }
+        offered = source
+        guard let source else {
+            // A lease is left to run out.
+            if case .active = state {} else { state = .idle }
+            return
+        }
+        switch state {
+        case .active(var lease) where lease.source != source:
+            // The feed or its hub has moved. At most once in a while: some feeds name another hub with each answer.
+            lease.renewAt = min(lease.renewAt, now + Self.patience)
+            state = .active(lease)
+        case .denied(let past, _), .distrusted(let past, _):
+            if past.hub != source.hub { state = .idle }
+        default: break
+        }
+    }
+
+    /// When `request` has a form to post, as far as it is known now; `nil` for never.
+    /// - Parameter base: the public address of this process's callback, ending in a slash.
+    public func dueAt(base: String) -> Instant? {
+        guard offered != nil else { return nil }
+        let due: Instant
+        switch state {
+        case .idle: due = retryAt
+        case .asked(let attempt): due = attempt.askedAt + delay
+        case .active(let lease):
+            if let renewal = lease.renewal {
+                due = renewal.askedAt + delay
+            } else {
+                // Another process's callback never reaches this one.
+                due = lease.callback.base == base ? lease.renewAt : retryAt
+            }
+        case .denied(_, let until), .distrusted(_, let until): due = until
+        }
+        return max(due, retryAt)
+    }
+
+    /// The form to post now; `nil` if nothing is due. Its answer goes to `answered`.
+    /// - Parameters:
+    ///   - base: the public address of this process's callback, ending in a slash.
+    ///   - allowPrivate: hosts at private addresses, from the feed's rules. A hub there may be asked, and be told the secret
+    ///     without TLS.
+    ///   - random: must be unguessable in production.
+    public mutating func request(
+        base: String, at now: Instant, allowPrivate: [String] = [],
+        using random: inout some RandomNumberGenerator
+    ) -> WebSubRequest? {
+        guard let source = offered, let due = dueAt(base: base), due <= now else { return nil }
+        // The last one was not verified in time.
+        if attempt != nil { failures = min(failures + 1, Self.failuresMax) }
+        let address = WebAddress(source.hub)
+        let isInside = allowPrivate.contains { address?.host.equalsIgnoringASCIICase($0) == true }
+        let attempt = Attempt(
+            source: source,
+            callback: WebSubCallback(base: base, isSecret: address?.scheme == .https || isInside, using: &random),
+            askedAt: now)
+        if case .active(var lease) = state {
+            lease.renewal = attempt
+            state = .active(lease)
+        } else {
+            state = .asked(attempt)
+        }
+        return form(attempt, allowPrivate)
+    }
+
+    private func form(_ attempt: Attempt, _ allowPrivate: [String]) -> WebSubRequest {
+        var form = [
+            HeaderField("hub.mode", "subscribe"), HeaderField("hub.topic", attempt.source.topic),
+            HeaderField("hub.callback", attempt.callback.url),
+            // Hubs of PubSubHubbub 0.3 refuse a request without it; others ignore it.
+            HeaderField("hub.verify", "async"),
+        ]
+        if !omitsLease { form.append(HeaderField("hub.lease_seconds", "\(Self.leaseWanted.components.seconds)")) }
+        if let secret = attempt.callback.secret { form.append(HeaderField("hub.secret", secret)) }
+        return WebSubRequest(url: attempt.source.hub, form: form, allowPrivate: allowPrivate)
+    }
+
+    /// The hub's answer to the form.
+    /// - Returns: a line for the log, where there is something to say.
+    public mutating func answered(_ result: FetchResult, at now: Instant) -> IngestNote? {
+        // Verified already: hubs may verify before they answer.
+        guard let attempt else { return nil }
+        let reason: String
+        switch result {
+        case .answered(let answer) where (200...299).contains(answer.status): return nil
+        case .answered(let answer) where answer.status == 400 && !omitsLease:
+            omitsLease = true
+            abandonAttempt()
+            return IngestNote(
+                .info, "\(attempt.source.hub) answered the subscription with 400; it is asked again without a lease.")
+        case .answered(let answer) where (400...499).contains(answer.status) && answer.status != 429:
+            omitsLease = false
+            refused(attempt, at: now)
+            return IngestNote(
+                .warning, "\(attempt.source.hub) refuses the subscription with \(answer.status). \(pollsOn(now))")
+        case .answered(let answer): reason = "it answered \(answer.status)"
+        case .failed(let failure): reason = failure.detail
+        }
+        abandonAttempt()
+        retryAt = now + delay
+        failures = min(failures + 1, Self.failuresMax)
+        return IngestNote(.warning, "\(attempt.source.hub) took no subscription: \(reason). \(pollsOn(now))")
+    }
+
+    private func pollsOn(_ now: Instant) -> String {
+        let next = max(retryAt, until ?? retryAt)
+        return "The feed is polled as before, and the hub asked again at \(next)."
+    }
+
+    private var until: Instant? {
+        switch state {
+        case .denied(_, let until), .distrusted(_, let until): until
+        default: nil
+        }
+    }
+
+    mutating func abandonAttempt() {
+        switch state {
+        case .asked: state = .idle
+        case .active(var lease):
+            lease.renewal = nil
+            state = .active(lease)
+        default: break
+        }
+    }
+
+    /// Without a lease, leaves the hub alone for a long time; with one, it stays until it ends.
+    mutating func refused(_ attempt: Attempt, at now: Instant) {
+        abandonAttempt()
+        let until = now + pause
+        failures = min(failures + 1, Self.failuresMax)
+        retryAt = until
+        if lease == nil { state = .denied(attempt.source, until: until) }
+    }
+
+    /// 1 day, 2, 4 … at most `leaseMax`.
+    var pause: Duration { min(Self.refusalPause * (1 << min(failures, 4)), Self.leaseMax) }
+
+    /// 10 minutes, 20, 40 … at most a day.
+    private var delay: Duration { min(Self.patience * (1 << min(failures, 8)), Self.refusalPause) }
+}

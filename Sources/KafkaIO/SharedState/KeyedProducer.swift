@@ -1,0 +1,125 @@
+import CRdkafka
+import KafkaModel
+import NewsModel
+
+/// Stores records once and in order within a partition, or says that it did not. Lives on the polling thread.
+///
+/// While brokers are away, records wait for them, however long: whoever writes bounds how many there are.
+final class KeyedProducer {
+    let client: RdClient
+    private let queue: RdQueue
+    private let statistics = StatisticsReader()
+    private var pending = PendingWrites()
+    /// Records that found the producer's queue full, oldest first.
+    private var waiting: [(record: ProducedRecord, place: Place)] = []
+    private var hasFailed = false
+
+    init(settings: KafkaSettings, wakeUp: WakeUp) throws(KafkaFailure) {
+        let configuration = try RdConfiguration(
+            settings: settings,
+            defaults: [
+                ("statistics.interval.ms", KafkaSettings.statisticsInterval), ("linger.ms", "2"),
+                ("queue.buffering.max.kbytes", String(max(settings.produceBudget >> 10, 1024))),
+                ("message.timeout.ms", "0"), ("message.max.bytes", "16000000"),
+                // As Java's producers have it: an event of another producer with the same key lands beside ours.
+                ("partitioner", "murmur2_random"),
+            ], fixed: [("enable.idempotence", "true"), ("acks", "all"), ("log.queue", "true")])
+        configuration.setEvents(
+            RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_STATS)
+        client = try configuration.makeClient(RD_KAFKA_PRODUCER)
+        client.takeLogs()
+        guard let queue = RdQueue.main(client) else {
+            throw KafkaFailure(code: "_STATE", detail: "The Kafka producer has no queue")
+        }
+        self.queue = queue
+        queue.wake(wakeUp)
+    }
+
+    /// Everything that was written is answered for.
+    var isDone: Bool { pending.isEmpty }
+
+    func write(_ records: [ProducedRecord], _ write: UInt64, _ deliver: (SharedStateEvent) -> Void) {
+        if let end = pending.begin(write, records: records.count) { deliver(end) }
+        waiting += records.enumerated().map { ($1, Place(write: write, record: $0)) }
+        hand(deliver)
+    }
+
+    func serve(_ deliver: (SharedStateEvent) -> Void, _ notify: (KafkaNotice) -> Void) {
+        while let event = rd_kafka_queue_poll(queue.handle, 0) {
+            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
+                while let message = rd_kafka_event_message_next(event) { report(message, deliver, notify) }
+            } else {
+                client.report(event, lane: nil, statistics, notify)
+            }
+            rd_kafka_event_destroy(event)
+        }
+        if !waiting.isEmpty { hand(deliver) }
+    }
+
+    private func hand(_ deliver: (SharedStateEvent) -> Void) {
+        var taken = 0
+        for (record, place) in waiting {
+            let error = record.produce(client, topicHandle: nil, opaque: place.opaque)
+            if error == RD_KAFKA_RESP_ERR__QUEUE_FULL { break }
+            taken += 1
+            guard error != RD_KAFKA_RESP_ERR_NO_ERROR else { continue }
+            settle(place, answer(error, topic: record.topic), deliver)
+        }
+        waiting.removeFirst(taken)
+    }
+
+    private func settle(
+        _ place: Place, _ answer: PendingWrites.Answer, _ deliver: (SharedStateEvent) -> Void
+    ) {
+        if let end = pending.answered(place.write, record: place.record, answer) { deliver(end) }
+    }
+
+    private func report(
+        _ message: UnsafePointer<rd_kafka_message_t>, _ deliver: (SharedStateEvent) -> Void,
+        _ notify: (KafkaNotice) -> Void
+    ) {
+        let topic = message.pointee.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? ""
+        let answer = answer(message.pointee.err, topic: topic)
+        // A fatal producer refuses everything from now on, and only a restart helps.
+        if case .failed(let failure) = answer, failure.isFatal, !hasFailed {
+            hasFailed = true
+            notify(.error(failure))
+        }
+        settle(Place(opaque: UInt(bitPattern: message.pointee._private)), answer, deliver)
+    }
+
+    private func answer(_ error: rd_kafka_resp_err_t, topic: String) -> PendingWrites.Answer {
+        if error == RD_KAFKA_RESP_ERR_NO_ERROR { return .stored }
+        var failure = client.failure(error, detail: nil)
+        failure.detail = "A record was not stored on \(topic): \(failure.detail)"
+        return RecordPublisher.isRefusal(error) ? .refused(failure) : .failed(failure)
+    }
+
+    /// Sends incomplete batches at once.
+    func sendNow() { rd_kafka_flush(client.handle, 0) }
+
+    /// Gives up what is not acknowledged.
+    func abandon(_ deliver: (SharedStateEvent) -> Void) {
+        rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+        waiting = []
+        for end in pending.abandon(KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE, detail: nil)) { deliver(end) }
+    }
+}
+
+/// What travels with a record: 52 bits of its write's number, 12 of its place in it.
+private struct Place {
+    var write: UInt64
+    var record: Int
+
+    init(write: UInt64, record: Int) {
+        self.write = write
+        self.record = record
+    }
+
+    init(opaque: UInt) {
+        write = UInt64(opaque >> 12)
+        record = Int(opaque & 0xFFF)
+    }
+
+    var opaque: UInt { UInt(write << 12 | UInt64(clamping: min(record, 0xFFF))) }
+}

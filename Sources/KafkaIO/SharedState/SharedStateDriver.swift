@@ -1,0 +1,88 @@
+import Foundation
+public import KafkaModel
+import NewsModel
+import Synchronization
+
+/// One process's part of a compacted topic that a group shares out, and the producer that writes to it and to other topics.
+///
+/// Whoever owns a partition reads it from its beginning to its end, and from then on what is appended. Events and notices go
+/// out from the polling thread alone; commands may come from any thread and never block.
+///
+/// To end, call `close` and wait for the notice `closed`. Releasing the last reference does not stop it.
+public final class SharedStateDriver: Sendable {
+    enum Command: Sendable {
+        case write([ProducedRecord], UInt64)
+        case handled(records: Int, bytes: Int)
+        case release
+        case found([Int32: Range<Int64>], Generation)
+        case close
+    }
+
+    private let commands: Mailbox<Command>
+    private let loop: SharedStateLoop
+    private let nudge: FetchNudge?
+    private let hasStarted = Mutex(false)
+
+    /// Checks the settings and creates the clients; nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - name: The group is `{settings.group}.{name}`.
+    ///   - partitions: How many the topic has: memory for reading is divided by it.
+    ///   - deliver: Called on the polling thread; hand the events on and return.
+    ///   - notify: The same for notices.
+    /// - Throws: a setting that librdkafka refuses, or that would break a guarantee.
+    public init(
+        settings: KafkaSettings, name: String, topic: String, partitions: Int,
+        deliver: @escaping @Sendable ([SharedStateEvent]) -> Void,
+        notify: @escaping @Sendable (KafkaNotice) -> Void
+    ) throws(KafkaFailure) {
+        let commands = try Mailbox<Command>()
+        let nudge = try FetchNudge.ifNeeded()
+        let consumer = try LaneConsumer(
+            // Any lane but the first has a group of its own name.
+            lane: LaneID(1), subscription: LaneSubscription(name: name, topics: [topic], partitionCount: partitions),
+            from: .beginning, settings: settings, budget: settings.fetchBudget, shards: 1, wakeUp: commands.wakeUp,
+            nudge: nudge)
+        self.commands = commands
+        self.nudge = nudge
+        loop = SharedStateLoop(
+            topic: topic, flushTimeout: settings.flushTimeout, commands: commands, consumer: consumer,
+            producer: try KeyedProducer(settings: settings, wakeUp: commands.wakeUp), deliver: deliver, notify: notify)
+    }
+
+    /// Joins the group. Once; later calls do nothing.
+    public func start() {
+        let isFirst = hasStarted.withLock { hasStarted in
+            defer { hasStarted = true }
+            return !hasStarted
+        }
+        guard isFirst else { return }
+        spawn("kafka-feeds") { [loop, nudge] in
+            loop.run()
+            nudge?.close()
+        }
+        if let nudge { spawn("kafka-nudge") { nudge.run() } }
+    }
+
+    private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.name = name
+        thread.start()
+    }
+
+    /// Stores records, in order within a partition; `written`, `refused` or `notWritten` answers with the number, of at
+    /// most 52 bits, which only this write may have while it is under way. Never blocks; any thread.
+    public func write(_ records: [ProducedRecord], as number: UInt64) { commands.post(.write(records, number)) }
+
+    /// So much of what was delivered is dealt with, and as much more may be read. Any thread.
+    public func handled(records: Int, bytes: Int) { commands.post(.handled(records: records, bytes: bytes)) }
+
+    /// Nothing is under way any more for what was revoked. Any thread.
+    public func release() { commands.post(.release) }
+
+    /// Leaves the group, stores what was written, and ends with the notice `closed`.
+    public func close() {
+        start()
+        commands.post(.close)
+    }
+}

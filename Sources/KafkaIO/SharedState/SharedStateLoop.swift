@@ -1,0 +1,166 @@
+import Foundation
+import KafkaModel
+import NewsModel
+
+/// The body of the polling thread of a `SharedStateDriver`.
+final class SharedStateLoop: @unchecked Sendable {
+    // Built on one thread, then used by the polling thread alone.
+    private let topic: String
+    private let flushTimeout: Duration
+    private let commands: Mailbox<SharedStateDriver.Command>
+    private let consumer: LaneConsumer
+    private let producer: KeyedProducer
+    private let deliver: @Sendable ([SharedStateEvent]) -> Void
+    private let batch = RdBatch()
+    private var turn: Turn
+    private var reading = SharedStateReading()
+    private var events: [SharedStateEvent] = []
+    private var taken: [SharedStateDriver.Command] = []
+    private var ends = Ends.idle
+    private var phase = Phase.running
+
+    /// Asking for the partitions' ends blocks, so another thread does.
+    private enum Ends {
+        case idle
+        case asking
+        /// They could not be told.
+        case waiting(until: Instant)
+    }
+
+    fileprivate enum Phase {
+        /// Next is `leaving`.
+        case running
+        /// Until the group is left. Next is `flushing`.
+        case leaving(until: Instant)
+        /// Until the broker has answered for every record. Next is `closed`.
+        case flushing(until: Instant)
+        case closed
+    }
+
+    /// Read ahead of whoever deals with it, at most.
+    private static let creditRecords = 8_192
+    private static let creditBytes = 8 << 20
+    private static let leavingMax = Duration.seconds(5)
+    private static let endsPause = Duration.seconds(1)
+    private static let endsMilliseconds: Int32 = 3_000
+
+    init(
+        topic: String, flushTimeout: Duration, commands: Mailbox<SharedStateDriver.Command>, consumer: LaneConsumer,
+        producer: KeyedProducer, deliver: @escaping @Sendable ([SharedStateEvent]) -> Void,
+        notify: @escaping @Sendable (KafkaNotice) -> Void
+    ) {
+        self.topic = topic
+        self.flushTimeout = flushTimeout
+        self.commands = commands
+        self.consumer = consumer
+        self.producer = producer
+        self.deliver = deliver
+        turn = Turn(now: MonotonicClock.now, events: ShardEvents(shards: 1), notify: notify)
+    }
+
+    func run() {
+        consumer.grant(records: Self.creditRecords, bytes: Self.creditBytes, shard: ShardID(0))
+        consumer.subscribe(&turn)
+        while true {
+            turn.now = MonotonicClock.now
+            carryOutCommands()
+            consumer.serve(&turn) { _ in }
+            if case .leaving = phase { consumer.abandon() }
+            producer.serve({ events.append($0) }, turn.notify)
+            let hasMore = consumer.read(batch, &turn)
+            translate()
+            askForEnds()
+            advance()
+            if !events.isEmpty {
+                deliver(events)
+                events = []
+            }
+            if case .closed = phase { break }
+            if !hasMore { commands.wakeUp.wait(milliseconds: phase.isRunning ? 100 : 5) }
+        }
+        turn.notify(.closed(lost: LostRecords()))
+    }
+
+    private func carryOutCommands() {
+        taken.removeAll(keepingCapacity: true)
+        taken = commands.take(taken)
+        for command in taken {
+            switch command {
+            case .write(let records, let number): producer.write(records, number) { events.append($0) }
+            case .handled(let records, let bytes): consumer.grant(records: records, bytes: bytes, shard: ShardID(0))
+            case .release: consumer.release(consumer.generation, shard: ShardID(0))
+            case .found(let ranges, let generation):
+                let isComplete = reading.unknownEnds.allSatisfy { ranges[$0] != nil }
+                ends =
+                    isComplete || generation != reading.generation ? .idle : .waiting(until: turn.now + Self.endsPause)
+                events += reading.found(ranges, generation)
+            case .close: close()
+            }
+        }
+    }
+
+    /// Passes on what the consumer's events mean, and reads every partition that is ours.
+    private func translate() {
+        let gathered = turn.events.lists.joined()
+        turn.events = ShardEvents(shards: 1)
+        for event in gathered {
+            events += reading.take(event)
+            switch event {
+            case .assigned(_, let generation, let partitions):
+                for partition in partitions { consumer.resume(partition, generation) }
+            case .beganAnew(_, let generation, let partition):
+                consumer.rewind(partition, generation, &turn)
+                consumer.resume(partition, generation)
+            default: break
+            }
+        }
+    }
+
+    private func askForEnds() {
+        switch ends {
+        case .asking: return
+        case .waiting(let until) where turn.now < until: return
+        case .waiting, .idle: break
+        }
+        let (unknown, generation) = (reading.unknownEnds, reading.generation)
+        if unknown.isEmpty { return }
+        ends = .asking
+        let client = consumer.client
+        let (topic, commands) = (topic, commands)
+        Thread.detachNewThread {
+            var found: [Int32: Range<Int64>] = [:]
+            for number in unknown {
+                // One by one: what one broker cannot tell must not hold up the others' partitions.
+                let partition = TopicPartition(topic: topic, partition: number)
+                found[number] = try? client.watermarks(partition, milliseconds: Self.endsMilliseconds)
+            }
+            commands.post(.found(found, generation))
+        }
+    }
+
+    // MARK: Closing
+
+    private func close() {
+        guard phase.isRunning else { return }
+        phase = .leaving(until: turn.now + Self.leavingMax)
+        consumer.close(&turn)
+    }
+
+    private func advance() {
+        switch phase {
+        case .running, .closed: break
+        case .leaving(let until):
+            guard consumer.isClosed || until <= turn.now else { return }
+            phase = .flushing(until: turn.now + flushTimeout)
+            producer.sendNow()
+        case .flushing(let until):
+            if !producer.isDone && turn.now < until { return }
+            producer.abandon { events.append($0) }
+            phase = .closed
+        }
+    }
+}
+
+extension SharedStateLoop.Phase {
+    fileprivate var isRunning: Bool { if case .running = self { true } else { false } }
+}

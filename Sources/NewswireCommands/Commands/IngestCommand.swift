@@ -1,0 +1,210 @@
+import ArgumentParser
+import ByteText
+import FeedIO
+import Feeds
+import Foundation
+import HTTPServing
+import KafkaIO
+import KafkaModel
+import Logging
+import NewsModel
+import NewswireSettings
+import PublishEngine
+import PublisherService
+
+struct IngestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ingest",
+        abstract: "Follows feeds (RSS, Atom, JSON Feed, NewsML-G2, NITF, ninjs): writes what is new as events.",
+        discussion: """
+            The feeds stand in the configuration:
+
+              ingest:
+                feeds:
+                  - {name: world, url: "https://example.org/world.xml", category: World}
+                  - {name: agency, url: "https://example.org/g2", map: {Politik: Politics}}
+
+            What a feed has when it is first read becomes known silently; from then on, new entries are written to \
+            the lane, each once, and changed headlines as new versions. Old entries that appear are not news. What \
+            is known stands on a compacted topic (ingest.stateTopic), so processes may crash, restart and take over \
+            from one another: start as many as you like, and they share the feeds.
+
+            See first what would happen, without Kafka:
+              newswire ingest --explain https://example.org/world.xml
+              newswire ingest --config newswire.yaml --feed agency --explain sample.xml --json
+
+            --explain says for each entry, as if the feed had been empty at first sight:
+              alert       it would be sent
+              update      a new version of an entry that was sent
+              noise       nothing changed that is news; also an entry that stands twice in the document
+              stale       too old
+              backlog     beyond what one poll may send
+              withheld    not to be published yet
+              canceled    a recall
+              unreadable  it cannot become an event
+
+            Then:
+              newswire topics --config newswire.yaml --create     also creates the state topic
+              newswire ingest --config newswire.yaml --dry-run    polls once and shows what it would write
+              newswire ingest --config newswire.yaml              follows the feeds
+              newswire ingest --config newswire.yaml --once       polls each feed once and ends, e.g. from cron
+              newswire ingest --config newswire.yaml --status     each feed: last success, next poll and why
+
+            It needs neither the hub nor its key. SIGTERM (or Ctrl-C) finishes what is under way; SIGHUP reads the \
+            feeds again.
+
+            Exit codes: 0 after an orderly end, 1 if a feed failed (--once, --dry-run), the document is no feed \
+            (--explain) or it had to give up, 78 if the configuration is wrong.
+            """)
+
+    @Option(name: .long, help: ArgumentHelp("The configuration file (YAML).", valueName: "file"), completion: .file())
+    var config: String?
+    @OptionGroup var logOption: LogOption
+    @Flag(help: "Poll every feed once, wait until everything is stored, and end.")
+    var once = false
+    @Flag(help: "Poll every feed once and show what would be written; write nothing, not even state.")
+    var dryRun = false
+    @Flag(help: "Show what is known of each feed.")
+    var status = false
+    @Option(
+        help: ArgumentHelp("Show what would become of the entries of a feed's address or file.", valueName: "url|file"),
+        completion: .file())
+    var explain: String?
+    @Flag(help: "Print one JSON object per line, for programs.")
+    var json = false
+    @Option(help: ArgumentHelp("Only this feed; for --explain, whose rules to use.", valueName: "name"))
+    var feed: String?
+    @Option(
+        help: ArgumentHelp("Serve status here instead of ingest.listen: host:port, or off.", valueName: "address"))
+    var listen: String?
+
+    /// The publisher's, with keys that following feeds has no use for.
+    static let sectionsLeftOut: Set<String> = ["hub", "http", "tracing"]
+
+    func validate() throws {
+        if [once, dryRun, status, explain != nil].count(where: { $0 }) > 1 {
+            throw ValidationError("Choose one of --once, --dry-run, --status and --explain.")
+        }
+        if config == nil, explain == nil || feed != nil {
+            throw ValidationError("Name the configuration with --config FILE; only --explain can do without.")
+        }
+        if json, explain == nil, !status, !dryRun, !once {
+            throw ValidationError("--json is for --explain, --status, --dry-run and --once.")
+        }
+        if let listen, listen != "off", NetworkAddress(listen) == nil {
+            throw ValidationError("--listen must be host:port, or off.")
+        }
+    }
+
+    func run() async throws {
+        let loaded = try load()
+        let settings = try settings(loaded)
+        if let explain { return try await show(explanationOf: explain, settings) }
+        guard let loaded, let settings, let config else { throw ExitCode.badConfiguration }
+        if settings.ingest.feeds.feeds.isEmpty {
+            Terminal.standardError.line("\(config): error: ingest.feeds: there is no feed; write at least one")
+            throw ExitCode.badConfiguration
+        }
+        let threshold = logOption.start(settings.logging)
+        OpenFiles.raiseLimit()
+        let following = FeedFollowing(settings: settings, log: Logger(label: "newswire"))
+        do {
+            if status {
+                try show(try following.stored(at: ServiceClock().now.wall))
+            } else if dryRun {
+                try await rehearse(following)
+            } else if once {
+                try finish(try await following.pollOnce(), of: settings)
+            } else {
+                try await following.follow(
+                    config, effective: loaded.effective, only: feed,
+                    threshold: logOption.level == nil ? threshold : nil)
+            }
+        } catch let failure as KafkaFailure {
+            Terminal.standardError.line("error: \(failure)")
+            throw failure.isConfiguration ? ExitCode.badConfiguration : .failure
+        } catch let failure as FetchFailure {
+            Terminal.standardError.line("error: \(failure.detail)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func load() throws -> LoadedSettings? {
+        try config.map { try ConfigurationOption.load($0, leavingOut: Self.sectionsLeftOut) }
+    }
+
+    /// With the one feed that `--feed` names, if it does.
+    private func settings(_ loaded: LoadedSettings?) throws -> Settings? {
+        guard let loaded else { return nil }
+        guard var settings = loaded.settings else { throw ExitCode.badConfiguration }
+        if let listen { settings.ingest.listen = NetworkAddress(listen) }
+        guard let feed else { return settings }
+        let all = settings.ingest.feeds.feeds
+        guard let rules = all.first(where: { $0.name == feed }) else {
+            throw ExitCode.wrongUsage(feed, isNot: "a feed", known: all.map(\.name))
+        }
+        settings.ingest.feeds.feeds = [rules]
+        return settings
+    }
+
+    // MARK: Showing
+
+    private func show(_ statuses: [FeedStatus]) throws {
+        let (output, now) = (Terminal.standardOutput, ServiceClock().now.wall)
+        if json {
+            for status in FeedStatus.sorted(statuses) { try output.line(String(decoding: status.json, as: UTF8.self)) }
+        } else {
+            try output.write(FeedTable.text(statuses, at: now, hasColours: output.hasColours))
+        }
+    }
+
+    private func rehearse(_ following: FeedFollowing) async throws {
+        let (isJSON, output) = (json, Terminal.standardOutput)
+        let statuses = try await following.rehearse { lane, event in
+            let event = isJSON ? RehearsedEvent.json(lane, event) : RehearsedEvent.text(lane, event)
+            try? output.line(event)
+        }
+        try end(statuses, prints: !json)
+    }
+
+    /// The summary of `--once`.
+    private func finish(_ statuses: [FeedStatus], of settings: Settings) throws {
+        let elsewhere = settings.ingest.feeds.feeds.count - statuses.count
+        if elsewhere > 0 {
+            Terminal.standardError.line(
+                "\(counted(elsewhere, "feed")) not polled here: another process of the group follows them")
+        }
+        if json { try show(statuses) }
+        try end(statuses, prints: !json)
+    }
+
+    /// - Throws: failure when a feed failed, which is named.
+    private func end(_ statuses: [FeedStatus], prints: Bool) throws {
+        let failed = statuses.filter(\.isProblem)
+        for status in failed {
+            Terminal.standardError.plainLine("error: feed \(status.name): \(status.state.detail ?? status.state.code)")
+        }
+        if prints { try Terminal.standardOutput.line(RehearsedEvent.summary(statuses)) }
+        let unpolled = statuses.filter { !$0.isProblem && $0.lastPollAt == nil && $0.state == .new }
+        if !unpolled.isEmpty { Terminal.standardError.line("error: \(counted(unpolled.count, "feed")) not polled") }
+        if !failed.isEmpty || !unpolled.isEmpty { throw ExitCode.failure }
+    }
+
+    private func show(explanationOf text: String, _ settings: Settings?) async throws {
+        let feeds = settings?.ingest.feeds.feeds ?? []
+        let source = ExplainedSource(text, named: feed == nil ? nil : feeds.first, feeds: feeds)
+        let output = Terminal.standardOutput
+        do {
+            let document = try await source.read(contact: settings?.ingest.contact)
+            let explanation = FeedExplanation(document, rules: source.rules, at: ServiceClock().now.wall)
+            if json {
+                for line in explanation.jsonLines { try output.line(line) }
+            } else {
+                try output.write(explanation.text(hasColours: output.hasColours))
+            }
+        } catch let failure as ExplainedSource.Failure {
+            Terminal.standardError.plainLine("error: \(text): \(failure)")
+            throw ExitCode.failure
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import FeedIO
+import Feeds
+import Foundation
+import NIOCore
+import NewsModel
+import NewswireSettings
+
+/// What `--explain` was given: an address or a file, and the rules of the feed that it is.
+struct ExplainedSource {
+    var text: String
+    var rules: FeedRules
+    /// The rules are those of the configuration.
+    private var isConfigured: Bool
+
+    private var isAddress: Bool { Self.isAddress(text) }
+
+    private static func isAddress(_ text: String) -> Bool {
+        let start = text.prefix(8).lowercased()
+        return start.hasPrefix("http://") || start.hasPrefix("https://")
+    }
+
+    /// - Parameter named: the feed that `--feed` names, if it does.
+    init(_ text: String, named: FeedRules?, feeds: [FeedRules]) {
+        self.text = text
+        let configured = named ?? feeds.first { $0.url == text }
+        isConfigured = configured != nil
+        rules = configured ?? FeedRules(name: Self.name(for: text), url: Self.isAddress(text) ? text : "")
+        // A person who types an address means it; where it redirects to is still checked.
+        if Self.isAddress(text), configured?.url != text, let host = URLComponents(string: text)?.host {
+            rules.allowPrivate.append(host)
+        }
+    }
+
+    /// The host, or the file's name without its extension.
+    private static func name(for text: String) -> String {
+        let host = isAddress(text) ? URLComponents(string: text)?.host : nil
+        let name = host ?? URL(fileURLWithPath: text).deletingPathExtension().lastPathComponent
+        let clean = name.filter {
+            $0 != "/" && !$0.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        }
+        return clean.isEmpty ? "feed" : String(clean.prefix(100))
+    }
+
+    /// Why nothing can be explained, in one sentence.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    func read(contact: String?) async throws(Failure) -> FeedDocument {
+        isAddress ? try await fetch(contact: contact) : try readFile()
+    }
+
+    // MARK: An address
+
+    private func fetch(contact: String?) async throws(Failure) -> FeedDocument {
+        var settings = FetcherSettings()
+        settings.contact = contact
+        do {
+            let fetcher = try Fetcher(settings)
+            let request = FetchRequest(
+                url: text, headers: rules.headers, allowPrivate: rules.allowPrivate, zoneMinutes: rules.zoneMinutes)
+            let result = try await fetcher.fetch(request).result.get()
+            await fetcher.close()
+            switch AnswerVerdict(result, to: request, at: Self.now) {
+            case .changed(let document, _): return document
+            case .failed(let trouble): throw Failure(description: trouble.detail)
+            case .wait(_, _, let trouble): throw Failure(description: trouble.detail)
+            case .gone: throw Failure(description: "the publisher says that the feed is gone for good (410)")
+            case .unchanged, .canceled: throw Failure(description: "there was no answer")
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch let failure as FetchFailure {
+            throw Failure(description: failure.detail)
+        } catch {
+            throw Failure(description: "\(error)")
+        }
+    }
+
+    private static var now: Instant { Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)) }
+
+    // MARK: A file
+
+    private func readFile() throws(Failure) -> FeedDocument {
+        let bytes = try Self.bytes(of: text)
+        do {
+            return try FeedReader.read(bytes, from: DocumentSource(address: rules.url, zoneMinutes: rules.zoneMinutes))
+        } catch {
+            throw Failure(description: error.detail)
+        }
+    }
+
+    /// Reads at most one byte more than the bound, so that an endless device or pipe does no harm.
+    private static func bytes(of path: String) throws(Failure) -> [UInt8] {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw Failure(description: "the file does not exist; an address begins with http:// or https://")
+        }
+        guard !isFolder.boolValue, let file = FileHandle(forReadingAtPath: path) else {
+            throw Failure(description: "the file cannot be read")
+        }
+        defer { try? file.close() }
+        var bytes = Data()
+        do {
+            while bytes.count <= FeedLimits.document,
+                let more = try file.read(upToCount: FeedLimits.document + 1 - bytes.count), !more.isEmpty
+            {
+                bytes.append(more)
+            }
+        } catch {
+            throw Failure(description: "the file cannot be read")
+        }
+        guard bytes.count <= FeedLimits.document else {
+            throw Failure(
+                description: "the file is larger than \(FeedLimits.document >> 20) MiB, the most that is read of a feed"
+            )
+        }
+        return Array(bytes)
+    }
+}

@@ -1,0 +1,171 @@
+import ArgumentParser
+import ByteText
+import FeedIO
+import Feeds
+import Foundation
+import HTTPServing
+import KafkaIO
+import KafkaModel
+import Logging
+import NewsModel
+import NewswireSettings
+import PublishEngine
+import PublisherService
+import StatusServer
+
+/// `newswire ingest` itself: wires settings, fetches, Kafka and the callback of hubs together.
+struct FeedFollowing {
+    var settings: Settings
+    var log: Logger
+
+    private func service(_ fetcher: Fetcher) -> IngestService {
+        IngestService(settings.ingestService, fetcher: fetcher, log: log)
+    }
+
+    private func fetcher() throws -> Fetcher {
+        var fetching = FetcherSettings()
+        fetching.contact = settings.ingest.contact
+        return try Fetcher(fetching)
+    }
+
+    // MARK: For good
+
+    /// - Parameter path: of the configuration, to be read again at SIGHUP.
+    func follow(_ path: String, effective: [EffectiveSetting], only feed: String?, threshold: LogThreshold?)
+        async throws
+    {
+        let fetcher = try fetcher()
+        let service = service(fetcher)
+        let signals = StopSignals { service.finish() }
+        let reload = FeedReload(path, feed: feed, service: service, log: log, threshold: threshold)
+        defer { withExtendedLifetime((signals, reload)) {} }
+        log.info(
+            "following feeds",
+            metadata: [
+                "group": "\(settings.kafkaSettings.group).feeds", "feeds": "\(settings.ingest.feeds.feeds.count)",
+                "state": "\(settings.ingest.stateTopic)",
+            ])
+        let servers = [await serveHubs(service), await serveStatus(service)].compactMap(\.self)
+        do {
+            try await service.run()
+        } catch {
+            for server in servers { await server.stop() }
+            throw error
+        }
+        for server in servers { await server.stop() }
+        await fetcher.close()
+        log.info("ended")
+    }
+
+    /// Takes the calls of WebSub hubs.
+    ///
+    /// - Returns: `nil` without a public address, or when the port is not available: feeds are polled all the same.
+    private func serveHubs(_ service: IngestService) async -> RunningServer? {
+        guard let listen = settings.ingest.webSubListen,
+            let address = settings.ingest.feeds.webSubURL.flatMap({ WebAddress($0) })
+        else { return nil }
+        let server = WebSubServer(
+            WebSubServerSettings(publicURL: address, host: listen.host, port: listen.port)
+        ) { service.take($0, $1) }
+        service.answerCalls { server.answer($0, $1) }
+        do throws(ListenFailure) {
+            let running = try await server.start()
+            log.info(
+                "hubs may call",
+                metadata: [
+                    "address": "\(NetworkAddress(host: listen.host, port: running.port))", "public": "\(address.text)",
+                ])
+            return running
+        } catch {
+            log.error(
+                "hubs cannot call: feeds are only polled",
+                metadata: ["reason": "\(error)", "remedy": "\(error.remedy) in ingest.websub.listen"])
+            return nil
+        }
+    }
+
+    /// Serves health, metrics and the page of feeds.
+    ///
+    /// - Returns: `nil` when that is off, or when the port is not available: feeds are followed all the same.
+    private func serveStatus(_ service: IngestService) async -> RunningServer? {
+        guard let listen = settings.ingest.listen else { return nil }
+        let server = FeedStatusServer(StatusServerSettings(host: listen.host, port: listen.port)) {
+            await service.report()
+        }
+        do throws(ListenFailure) {
+            let running = try await server.start()
+            let address = NetworkAddress(host: listen.host, port: running.port)
+            log.info("status served", metadata: ["address": "\(address)", "page": "http://\(address)/"])
+            return running
+        } catch {
+            log.error(
+                "status not served: no health, no metrics",
+                metadata: [
+                    "reason": "\(error)",
+                    "remedy": "\(error.remedy): each process needs its own ingest.listen, or off",
+                ])
+            return nil
+        }
+    }
+
+    // MARK: Once
+
+    /// - Returns: the feeds, after a poll of each.
+    /// - Throws: also when it was interrupted.
+    func pollOnce() async throws -> [FeedStatus] {
+        var settings = self
+        // An orderly start of the group would find hubs that push, and no one would be there to take it.
+        settings.settings.ingest.feeds.webSubURL = nil
+        let fetcher = try settings.fetcher()
+        let service = settings.service(fetcher)
+        let signals = StopSignals { service.finish() }
+        defer { withExtendedLifetime(signals) {} }
+        async let polled = service.pollOnce()
+        let running = Task { try await service.run() }
+        // When Kafka cannot be had, nothing is polled, and run says why.
+        let watch = Task {
+            _ = try? await running.value
+            service.finish()
+        }
+        let statuses = await polled
+        service.finish()
+        try await running.value
+        await watch.value
+        await fetcher.close()
+        return statuses
+    }
+
+    /// - Parameter show: receives each event with its lane.
+    func rehearse(show: @escaping @Sendable (String, FeedEvent) -> Void) async throws -> [FeedStatus] {
+        let fetcher = try fetcher()
+        let statuses = try await IngestRehearsal.run(settings.ingestService, fetcher: fetcher, log: log, show: show)
+        await fetcher.close()
+        return statuses
+    }
+
+    // MARK: Looking
+
+    /// What the state topic knows of each feed of the configuration. Blocks while it is read.
+    func stored(at now: Instant) throws(KafkaFailure) -> [FeedStatus] {
+        let known = try StoredFeeds(settings.ingestService)
+        return settings.ingest.feeds.feeds.map { rules in
+            FeedStatus(rules, known.states[rules.name], isStopped: known.stopped.contains(rules.name), at: now)
+        }
+    }
+}
+
+extension Settings {
+    /// For the process that follows feeds.
+    var ingestService: IngestService.Settings {
+        var lanes: [String: String] = [:]
+        for lane in engine.lanes { lanes[lane.name] = lane.topics.first }
+        var service = IngestService.Settings(
+            kafka: kafkaSettings, ingest: ingest.feeds,
+            topics: IngestTopics(state: ingest.stateTopic, control: ingest.controlTopic, lanes: lanes))
+        service.kafka.fetchBudget = 16 << 20
+        // The others of the group wait as long for what is revoked.
+        service.kafka.releaseTimeout = engine.drainDeadline
+        service.shutdownDeadline = engine.drainDeadline
+        return service
+    }
+}

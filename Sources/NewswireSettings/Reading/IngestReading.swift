@@ -1,0 +1,129 @@
+import Feeds
+import Foundation
+
+extension IngestConfiguration {
+    /// - Parameter lanes: the names of all, highest urgency first.
+    init(_ reader: inout SettingsReader, lanes: [String]) {
+        controlTopic = reader.text("control.topic") ?? ""
+        feeds = IngestSettings()
+        feeds.lane = reader.text("ingest.lane") ?? ""
+        // Without such a lane nothing of the past is written: it must not take the lane of the news.
+        feeds.backfillLane = lanes.contains(feeds.backfillLane) ? feeds.backfillLane : ""
+        feeds.intervalMin = reader.duration("ingest.interval.min")
+        feeds.intervalMax = reader.duration("ingest.interval.max")
+        feeds.webSubURL = reader.text("ingest.websub.publicURL").map { $0.hasSuffix("/") ? $0 : $0 + "/" }
+        let listen = reader.address("ingest.websub.listen")
+        webSubListen = feeds.webSubURL == nil ? nil : listen
+        self.listen = reader.address("ingest.listen")
+        contact = reader.text("ingest.contact")
+        stateTopic = reader.text("ingest.stateTopic") ?? ""
+        feeds.feeds = reader.names(under: "ingest.feeds").map { FeedRules(named: $0, &reader) }
+    }
+}
+
+extension FeedRules {
+    /// Asks only for what the file has: a default of each of 30 settings of thousands of feeds would be looked up for nothing.
+    fileprivate init(named name: String, _ reader: inout SettingsReader) {
+        let path = "ingest.feeds" / name
+        self.init(name: name, url: reader.text(path / "url") ?? "")
+        category = reader.given(path / "category") { $0.text($1) }
+        for word in reader.names(under: path / "map") {
+            // Compared without case.
+            categoryMap[word.lowercased()] = reader.text(path / "map" / word)
+        }
+        otherwise = reader.given(path / "default") { $0.text($1) }.flatMap { $0 == "drop" ? nil : $0 }
+        lane = reader.given(path / "lane") { $0.text($1) }
+        if reader.isGiven(path / "maxAge") { maxAge = reader.durationOrNone(path / "maxAge") }
+        if let word = reader.given(path / "updates", { $0.text($1) }) {
+            updates = UpdatePolicy(rawValue: word) ?? updates
+        }
+        if let word = reader.given(path / "onFirstSight", { $0.text($1) }) {
+            onFirstSight = FirstSight(word) ?? reader.unclear(path / "onFirstSight", "silent, last:N or all", .silent)
+        }
+        if let word = reader.given(path / "identity", { $0.text($1) }) {
+            identity =
+                IdentityRule(word)
+                ?? reader.unclear(path / "identity", "guid, link, link+title or regex:EXPRESSION", .automatic)
+        }
+        if let most = reader.given(path / "maxPerPoll", { $0.integerOrWord($1) }) { maxPerPoll = most }
+        if let most = reader.given(path / "maxVersionsPerHour", { $0.integerOrWord($1) }) { maxVersionsPerHour = most }
+        isUndated = reader.given(path / "undated") { $0.boolean($1) } ?? isUndated
+        catchUpIsLive = reader.given(path / "catchUp") { $0.text($1) } == "live"
+        futureDatesAreEmbargoes = reader.given(path / "futureDates") { $0.text($1) } == "embargo"
+        isPolite = reader.given(path / "polite") { $0.boolean($1) } ?? isPolite
+        strip = reader.given(path / "strip") { $0.texts($1) } ?? []
+        for signal in Signal.allCases {
+            signals[signal] = reader.given(path / "signals" / signal.rawValue) { $0.texts($1) }
+        }
+        group = reader.given(path / "group") { $0.text($1) }
+        if let word = reader.given(path / "zone", { $0.text($1) }) {
+            zoneMinutes = ZoneOffset.minutes(word) ?? reader.unclear(path / "zone", ZoneOffset.expectation, 0)
+        }
+        intervalMin = reader.given(path / "interval" / "min") { $0.durationOrNone($1) }
+        intervalMax = reader.given(path / "interval" / "max") { $0.durationOrNone($1) }
+        headers = reader.secretFields(under: path / "headers").map { HeaderField($0.name, $0.value.revealed) }
+        allowPrivate = reader.given(path / "allowPrivate") { $0.texts($1) } ?? []
+        usesWebSub = reader.given(path / "websub") { $0.boolean($1) } ?? usesWebSub
+        _ = reader.given(path / "format") { $0.text($1) }
+    }
+}
+
+extension SettingsReader {
+    fileprivate mutating func given<T>(
+        _ path: SettingsPath, _ read: (inout SettingsReader, SettingsPath) -> T?
+    ) -> T? {
+        isGiven(path) ? read(&self, path) : nil
+    }
+
+    /// Reports a text that says nothing known, and goes on with the default.
+    fileprivate mutating func unclear<T>(_ path: SettingsPath, _ expectation: String, _ fallback: T) -> T {
+        report(path, "is not understood", "write \(expectation)")
+        return fallback
+    }
+}
+
+extension FeedRules.FirstSight {
+    fileprivate init?(_ text: String) {
+        switch text {
+        case "silent": self = .silent
+        case "all": self = .all
+        case _ where text.hasPrefix("last:"):
+            guard let count = SettingsValue.integer(String(text.dropFirst(5))), (1...100).contains(count) else {
+                return nil
+            }
+            self = .last(count)
+        default: return nil
+        }
+    }
+}
+
+extension FeedRules.IdentityRule {
+    fileprivate init?(_ text: String) {
+        switch text {
+        case "guid": self = .guid
+        case "link": self = .link
+        case "link+title": self = .linkAndTitle
+        case _ where text.hasPrefix("regex:"):
+            let expression = String(text.dropFirst(6))
+            guard !expression.isEmpty, (try? Regex(expression)) != nil else { return nil }
+            self = .pattern(expression)
+        default: return nil
+        }
+    }
+}
+
+/// `UTC` or `+01:00`. A zone's name would need the history of its daylight saving time for each date.
+enum ZoneOffset {
+    static let expectation = "UTC, or the offset of dates without a zone such as +01:00 or -05:00"
+
+    static func minutes(_ text: String) -> Int? {
+        if ["UTC", "GMT", "Z"].contains(text) { return 0 }
+        let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+        guard let sign = text.first, sign == "+" || sign == "-", parts.count == 2, parts[0].count == 2,
+            parts[1].count == 2, let hours = SettingsValue.integer(String(parts[0])),
+            let minutes = SettingsValue.integer(String(parts[1])), minutes < 60,
+            hours < 14 || hours == 14 && minutes == 0
+        else { return nil }
+        return (sign == "-" ? -1 : 1) * (hours * 60 + minutes)
+    }
+}

@@ -1,0 +1,67 @@
+/// Many lives of feeds, one after the other on each core, until one breaks a promise.
+public struct FeedCampaign: Sendable {
+    public var firstSeed: UInt64
+    public var lives: Int
+    public var workers: Int
+
+    public init(firstSeed: UInt64, lives: Int, workers: Int = 2) {
+        self.firstSeed = firstSeed
+        self.lives = max(lives, 0)
+        self.workers = max(workers, 1)
+    }
+
+    public struct Progress: Sendable {
+        public var lives = 0
+        public var report = FeedLifeReport()
+        public var violations: [FeedViolation] = []
+    }
+
+    /// - Parameter progress: called now and then, from here.
+    /// - Returns: everything, once all lives are lived or one has failed.
+    public func run(progress: (Progress) -> Void) async -> Progress {
+        await withTaskGroup(of: Progress.self) { group in
+            var sum = Progress()
+            var next = 0
+            for _ in 0..<workers { addBatch(&next, to: &group) }
+            for await batch in group {
+                sum.lives += batch.lives
+                sum.report = sum.report + batch.report
+                sum.violations += batch.violations
+                progress(sum)
+                if sum.violations.isEmpty { addBatch(&next, to: &group) }
+            }
+            sum.violations.sort { $0.seed < $1.seed }
+            return sum
+        }
+    }
+
+    private func addBatch(_ next: inout Int, to group: inout TaskGroup<Progress>) {
+        let range = next..<min(next + 20, lives)
+        guard !range.isEmpty else { return }
+        next = range.upperBound
+        group.addTask {
+            var progress = Progress()
+            for number in range {
+                switch Self.live(FeedScenario(seed: firstSeed &+ UInt64(number))) {
+                case .success(let report):
+                    progress.lives += 1
+                    progress.report = progress.report + report
+                case .failure(let violation):
+                    progress.violations.append(violation)
+                    return progress
+                }
+            }
+            return progress
+        }
+    }
+
+    /// Lives one life with every promise checked.
+    public static func live(_ scenario: FeedScenario) -> Result<FeedLifeReport, FeedViolation> {
+        var world = FeedWorld(scenario)
+        do throws(FeedViolation) {
+            return .success(try world.run())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

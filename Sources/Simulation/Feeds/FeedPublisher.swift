@@ -1,0 +1,186 @@
+import ByteText
+import Feeds
+import NewsModel
+
+/// A publisher's server with one feed: what stands in it, and how badly it behaves.
+struct FeedPublisher {
+    let name: String
+    let host: String
+    var items: [FeedItem] = []
+    /// Numbers of the items in the document, in its order.
+    var listed: [Int] = []
+    var manners = Manners()
+    var random: SeededRandom
+    private var count = 0
+    /// Changes with each change of the document.
+    private var revision = 0
+    /// When the feed was first given to anybody.
+    private(set) var firstGivenAt: Instant?
+    /// It gives no dates.
+    var isUndated = false
+    /// It has said "not changed" although it was.
+    private(set) var hasLied = false
+
+    /// How the server treats those who ask, in percent of its answers.
+    struct Manners: Sendable, Hashable {
+        var errors = 0
+        var brokenDocuments = 0
+        var retryAfter = 0
+        /// Says "not changed" whatever was asked.
+        var liesAboutChange = 0
+        /// Gives another tag each time.
+        var changesTags = false
+        var redirects = 0
+        var repeatsEntries = false
+        var shuffles = 0
+        var timeouts = 0
+        /// Gives bytes, so that the reader of documents is part of it.
+        var givesBytes = 0
+    }
+
+    init(name: String, host: String, random: SeededRandom) {
+        self.name = name
+        self.host = host
+        self.random = random
+    }
+
+    var url: String { "https://\(host)/\(name)" }
+
+    static let listedMax = 30
+
+    // MARK: - The newsroom
+
+    mutating func publish(at now: Instant, date: Instant?, isBacklog: Bool) {
+        let number = items.count
+        items.append(
+            FeedItem(
+                number: number, guid: "\(name)-\(number)", headline: "Headline \(number) of \(name)",
+                link: "https://\(host)/\(name)/story-\(number)", bornAt: now, statedDate: date, editedAt: now,
+                isBacklog: isBacklog))
+        listed.insert(number, at: 0)
+        if listed.count > Self.listedMax { listed.removeLast() }
+        revision += 1
+    }
+
+    mutating func edit(_ number: Int, at now: Instant) {
+        items[number].edits += 1
+        items[number].headline = "Headline \(number) of \(name), edit \(items[number].edits)"
+        items[number].editedAt = now
+        revision += 1
+    }
+
+    /// Goes back to the headline before, as feeds with two servers behind them do.
+    mutating func flap(_ number: Int, at now: Instant) {
+        items[number].flaps = true
+        items[number].headline =
+            items[number].headline.hasSuffix(" (b)")
+            ? String(items[number].headline.dropLast(4)) : items[number].headline + " (b)"
+        items[number].editedAt = now
+        revision += 1
+    }
+
+    mutating func touch(_ number: Int) {
+        items[number].summary = "Summary \(random.number(0...1_000_000))"
+        revision += 1
+    }
+
+    mutating func cancel(_ number: Int) {
+        items[number].isCanceled = true
+        revision += 1
+    }
+
+    /// All ids are made anew, as by a site that is built again.
+    mutating func rekey() {
+        revision += 1
+        for number in listed {
+            items[number].guid = "\(name)-\(number)-\(revision)"
+            items[number].isRekeyed = true
+        }
+    }
+
+    /// Old items come back into the document, dated as they were.
+    mutating func bringBack(_ howMany: Int) {
+        let gone = items.indices.filter { !listed.contains($0) }
+        for number in gone.prefix(howMany) { listed.insert(number, at: random.number(0...listed.count)) }
+        revision += 1
+    }
+
+    // MARK: - The server
+
+    /// What an asker gets now. `shown` is what the document it got holds, if it got one.
+    mutating func answer(
+        _ request: FetchRequest, at now: Instant
+    ) -> (result: FetchResult, shown: [FeedItem]?) {
+        count += 1
+        func failed(_ reason: FetchFailure.Reason) -> (FetchResult, [FeedItem]?) {
+            (.failed(FetchFailure(reason, "the simulated publisher is away")), nil)
+        }
+        if random.chance(percent: manners.timeouts) { return failed(.timeout) }
+        if random.chance(percent: manners.errors) {
+            return random.chance(percent: 50)
+                ? failed(.connectFailed) : (.answered(FetchAnswer(status: 500, finalURL: request.url)), nil)
+        }
+        if random.chance(percent: manners.retryAfter) {
+            let seconds = random.number(60...900)
+            return (
+                .answered(
+                    FetchAnswer(
+                        status: 429, headers: [HeaderField("retry-after", "\(seconds)")], finalURL: request.url)), nil
+            )
+        }
+        if random.chance(percent: manners.brokenDocuments) {
+            let document = FetchAnswer.DocumentResult.notAFeed(NotAFeed(.broken, "it ends in the middle"))
+            return (
+                .answered(
+                    FetchAnswer(status: 200, finalURL: request.url, bodyHash: "broken\(count)", document: document)),
+                nil
+            )
+        }
+        let tag = "\"\(manners.changesTags ? count : revision)\""
+        let isKnown = request.validators?.etag == tag
+        if request.validators != nil, isKnown || random.chance(percent: manners.liesAboutChange) {
+            if !isKnown { hasLied = true }
+            return (
+                .answered(FetchAnswer(status: 304, headers: [HeaderField("etag", tag)], finalURL: request.url)), nil
+            )
+        }
+        return document(request, tag: tag, at: now)
+    }
+
+    private mutating func document(
+        _ request: FetchRequest, tag: String, at now: Instant
+    ) -> (result: FetchResult, shown: [FeedItem]?) {
+        firstGivenAt = firstGivenAt ?? now
+        var shown = listed.map { items[$0] }
+        if random.chance(percent: manners.shuffles) { shown.shuffle(using: &random) }
+        var entries = shown.map(\.entry)
+        if manners.repeatsEntries, let first = entries.first { entries.append(first) }
+        var document = FeedDocument(format: .rss20, title: name, entries: entries)
+        if random.chance(percent: manners.givesBytes), !shown.contains(where: \.isCanceled) {
+            document =
+                (try? FeedReader.read(Array(Self.rss(entries).utf8), from: DocumentSource(address: request.url)))
+                ?? document
+        }
+        let hash = "\(revision)-\(shown.map(\.number))"
+        let isKnownBody = hash == request.knownBodyHash
+        var answer = FetchAnswer(
+            status: 200, headers: [HeaderField("etag", tag)], finalURL: request.url, bodyBytes: 1_000, bodyHash: hash,
+            document: isKnownBody ? nil : .feed(document))
+        if random.chance(percent: manners.redirects) {
+            answer.redirects = [FetchAnswer.Redirect(status: 302, from: request.url, to: request.url + "?moved")]
+        }
+        return (.answered(answer), shown)
+    }
+
+    private static func rss(_ entries: [FeedEntry]) -> String {
+        var text = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>feed</title>"
+        for entry in entries {
+            text += "<item><title>\(entry.headline ?? "")</title><link>\(entry.link ?? "")</link>"
+            text += "<guid isPermaLink=\"false\">\(entry.id ?? "")</guid>"
+            if let summary = entry.summary { text += "<description>\(summary)</description>" }
+            if let date = entry.publishedAt { text += "<pubDate>\(date)</pubDate>" }
+            text += "</item>"
+        }
+        return text + "</channel></rss>"
+    }
+}

@@ -1,0 +1,121 @@
+import ByteText
+public import Feeds
+public import NewsModel
+
+/// One life of followed feeds, drawn from a seed: feeds and their rules, publishers' manners, processes and faults.
+public struct FeedScenario: Sendable, Hashable {
+    public var seed: UInt64
+    public var processes: Int
+    public var partitions: Int32
+    public var feeds: Int
+    public var hosts: Int
+    /// How long things go wrong. After it, servers and Kafka are well until the end.
+    public var stormy: Duration
+    public var calm: Duration
+    /// In percent of the chances that there are.
+    public var crashes: Int
+    public var rebalances: Int
+    public var lostSessions: Int
+    public var failedWrites: Int
+    public var maxPerPoll: Int
+
+    public init(seed: UInt64) {
+        self.seed = seed
+        var random = SeededRandom(seed: seed, 1)
+        processes = random.number(1...3)
+        partitions = Int32(random.number(1...3))
+        feeds = random.number(1...5)
+        hosts = random.number(1...2)
+        stormy = .seconds(random.number(1_800...14_400))
+        calm = .seconds(10 * 3_600)
+        crashes = random.pick([0, 1, 3, 8], or: 0)
+        rebalances = random.pick([0, 2, 8], or: 0)
+        lostSessions = processes > 1 ? random.pick([0, 0, 3, 8], or: 0) : 0
+        failedWrites = random.pick([0, 2, 15], or: 0)
+        maxPerPoll = random.pick([3, 1_000, 1_000], or: 1_000)
+    }
+}
+
+/// Lives of feeds that kept every promise, in numbers.
+public struct FeedLifeReport: Sendable, Hashable {
+    public var feeds = 0
+    public var polls = 0
+    public var documents = 0
+    public var stories = 0
+    /// Events on the lanes, repeats included.
+    public var events = 0
+    /// The same version of the same event again: the publisher settles it as a duplicate.
+    public var repeats = 0
+    public var updates = 0
+    public var crashes = 0
+    public var rebalances = 0
+    public var lostSessions = 0
+    public var failedWrites = 0
+    public var inputs = 0
+    public var simulated: Duration = .zero
+
+    public init() {}
+
+    public static func + (lhs: FeedLifeReport, rhs: FeedLifeReport) -> FeedLifeReport {
+        var sum = lhs
+        sum.feeds += rhs.feeds
+        sum.polls += rhs.polls
+        sum.documents += rhs.documents
+        sum.stories += rhs.stories
+        sum.events += rhs.events
+        sum.repeats += rhs.repeats
+        sum.updates += rhs.updates
+        sum.crashes += rhs.crashes
+        sum.rebalances += rhs.rebalances
+        sum.lostSessions += rhs.lostSessions
+        sum.failedWrites += rhs.failedWrites
+        sum.inputs += rhs.inputs
+        sum.simulated += rhs.simulated
+        return sum
+    }
+}
+
+/// The promises about feeds that are checked, by name.
+public enum FeedPromise: String, Sendable, Hashable, CaseIterable {
+    case nothingLost = "every new entry and version is written"
+    case oneVersion = "a version has one content, and versions go forward"
+    case nothingTwice = "nothing is written twice under another version or id"
+    case noBacklog = "the backlog is never sent"
+    case politeness = "one request at a time to a host, and none before it wants one"
+    case boundedMemory = "memory is bounded"
+    case ends = "everything ends when it is asked to"
+}
+
+/// A broken promise about feeds.
+public struct FeedViolation: Error, Sendable, Hashable, CustomStringConvertible {
+    public var seed: UInt64
+    public var promise: FeedPromise
+    public var sentence: String
+    /// Since the life's beginning.
+    public var at: Duration
+
+    public var description: String {
+        """
+        seed \(seed): \(promise.rawValue): \(sentence) (after \(at.components.seconds) s)
+        again: newswire simulate --model feeds --seed \(seed) --lives 1
+        """
+    }
+}
+
+/// Stands between an ingester and its world, to plant a bug and see it caught.
+public protocol FeedInterference {
+    /// Changes what the ingester receives; `nil` keeps it from it.
+    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput?
+    /// Changes what the ingester wants done; the inputs returned are fed to it next.
+    mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput]
+}
+
+extension FeedInterference {
+    public mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? { input }
+    public mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] { [] }
+}
+
+/// A world without a planted bug.
+public struct NoInterference: FeedInterference {
+    public init() {}
+}

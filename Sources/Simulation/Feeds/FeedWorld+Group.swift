@@ -1,0 +1,122 @@
+import ByteText
+import Feeds
+import NewsModel
+
+// The state topic's group: who owns which partition, and what they read from it.
+
+extension FeedWorld {
+    mutating func assign(_ partition: Int32) throws(FeedViolation) {
+        guard owners[Int(partition)] == nil else { return }
+        let alive = processes.indices.filter { processes[$0].isAlive && !processes[$0].hasFinished }
+        guard !alive.isEmpty else { return }
+        let heir = heirs[Int(partition)].flatMap { alive.contains($0) ? $0 : nil } ?? random.pick(alive, or: 0)
+        heirs[Int(partition)] = nil
+        // One that still believes to own it cannot get it again before it knows better.
+        if processes[heir].reading[partition] != nil {
+            guard let other = alive.first(where: { processes[$0].reading[partition] == nil }) else {
+                agenda.add(.assign(partition), at: now + .seconds(5))
+                return
+            }
+            return try hand(partition, to: other)
+        }
+        try hand(partition, to: heir)
+    }
+
+    private mutating func hand(_ partition: Int32, to number: Int) throws(FeedViolation) {
+        owners[Int(partition)] = number
+        processes[number].reading[partition] = Reading(end: topic.end(partition))
+        let life = processes[number].life
+        try give(.assigned([partition]), to: number, life: life)
+        agenda.add(.deliver(number, life: life, partition), at: now + random.milliseconds(5...500))
+    }
+
+    mutating func append(_ records: [StateRecord], to partition: Int32) {
+        for record in records {
+            topic.append(record, to: partition, at: now)
+            if record.key.hasPrefix("feed/"), Self.isPrimed(record.value) {
+                let name = String(record.key.dropFirst(5))
+                primedAt[name] = primedAt[name] ?? now
+            }
+        }
+        for number in processes.indices where processes[number].reading[partition] != nil {
+            let slow = !isCalm && random.chance(percent: 5)
+            agenda.add(
+                .deliver(number, life: processes[number].life, partition),
+                at: now + random.milliseconds(slow ? 100...5_000 : 1...30))
+        }
+    }
+
+    private static func isPrimed(_ value: [UInt8]?) -> Bool {
+        value.map { String(decoding: $0, as: UTF8.self).contains("\"primedAt\"") } ?? false
+    }
+
+    mutating func deliver(_ partition: Int32, to number: Int, life: Int) throws(FeedViolation) {
+        guard processes[number].isAlive, processes[number].life == life else { return }
+        while let reading = processes[number].reading[partition] {
+            if !reading.isRestored, reading.position >= reading.end {
+                processes[number].reading[partition]?.isRestored = true
+                try give(.restored(partition: partition), to: number, life: life)
+                continue
+            }
+            let records = topic.partitions[Int(partition)]
+            guard reading.position < records.count, processes[number].life == life else { return }
+            processes[number].reading[partition]?.position += 1
+            let record = records[reading.position]
+            if record.isCompacted { continue }
+            try give(.record(partition: partition, key: record.key, value: record.value), to: number, life: life)
+        }
+    }
+
+    // MARK: - Faults
+
+    mutating func trouble() throws(FeedViolation) {
+        guard !isCalm else { return }
+        agenda.add(.trouble, at: now + random.milliseconds(5_000...60_000))
+        if random.chance(percent: scenario.crashes), let number = processes.indices.randomElement(using: &random) {
+            crash(number)
+        }
+        if random.chance(percent: scenario.rebalances) { try rebalance() }
+        if random.chance(percent: scenario.lostSessions) { try loseSession() }
+    }
+
+    /// Partitions move in order: the owner is asked, releases, and then they are given to another.
+    private mutating func rebalance() throws(FeedViolation) {
+        report.rebalances += 1
+        let alive = processes.indices.filter { processes[$0].isAlive }
+        guard let partition = owners.indices.randomElement(using: &random), let owner = owners[partition],
+            heirs[partition] == nil
+        else { return }
+        heirs[partition] = random.pick(alive, or: owner)
+        let life = processes[owner].life
+        agenda.add(.deadline(owner, life: life, Int32(partition)), at: now + .seconds(5))
+        try give(.revoked([Int32(partition)]), to: owner, life: life)
+    }
+
+    /// A process stalls: the group gives its partitions away, and it learns of that only later.
+    private mutating func loseSession() throws(FeedViolation) {
+        guard let number = processes.indices.filter({ processes[$0].isAlive }).randomElement(using: &random) else {
+            return
+        }
+        report.lostSessions += 1
+        for partition in owners.indices where owners[partition] == number && heirs[partition] == nil {
+            owners[partition] = nil
+            agenda.add(
+                .sessionEnds(number, life: processes[number].life, Int32(partition)),
+                at: now + random.milliseconds(500...45_000))
+            try assign(Int32(partition))
+        }
+    }
+
+    mutating func becomeCalm() throws(FeedViolation) {
+        isCalm = true
+        for name in names {
+            publishers[name]?.manners = FeedPublisher.Manners()
+            for round in 0..<6 {
+                agenda.add(
+                    .calmNews(name, round), at: now + .seconds(600 + round * 4_000) + random.milliseconds(0...3_000_000)
+                )
+            }
+        }
+        for number in processes.indices where !processes[number].isAlive { try start(number) }
+    }
+}

@@ -1,0 +1,46 @@
+import ByteText
+import Feeds
+import NewsModel
+
+// What publishers do to their feeds.
+
+extension FeedWorld {
+    /// Something happens in a newsroom while things go wrong.
+    mutating func newsroom(_ name: String) {
+        guard !isCalm, var publisher = publishers[name] else { return }
+        agenda.add(.newsroom(name), at: now + random.milliseconds(20_000...1_200_000))
+        switch random.number(0...99) {
+        case 0..<50:
+            for _ in 0..<random.pick([1, 1, 1, 2, 5], or: 1) { publishNow(&publisher) }
+        case 50..<65: if let number = publisher.listed.randomElement(using: &random) { publisher.edit(number, at: now) }
+        case 65..<75: if let number = publisher.listed.randomElement(using: &random) { publisher.flap(number, at: now) }
+        case 75..<82: if let number = publisher.listed.randomElement(using: &random) { publisher.touch(number) }
+        case 82..<86: if publisher.listed.count >= 12 { publisher.rekey() }
+        case 86..<92: if !publisher.isUndated { publisher.bringBack(random.number(1...8)) }
+        case 92..<95: if let number = publisher.listed.randomElement(using: &random) { publisher.cancel(number) }
+        default:
+            // Dates that are wrong by an hour, or in the future.
+            let isBacklog = publisher.firstGivenAt == nil
+            if !publisher.isUndated {
+                let wrong = Duration.seconds(random.pick([-3_600 * 30, 3_600, 86_400], or: 0))
+                publisher.publish(at: now, date: now + wrong, isBacklog: isBacklog)
+            }
+        }
+        publishers[name] = publisher
+    }
+
+    private mutating func publishNow(_ publisher: inout FeedPublisher) {
+        publisher.publish(
+            at: now, date: publisher.isUndated ? nil : now, isBacklog: publisher.firstGivenAt == nil)
+    }
+
+    /// News that must reach its readers: all is well.
+    mutating func calmNews(_ name: String, _ round: Int) {
+        guard var publisher = publishers[name] else { return }
+        publishNow(&publisher)
+        // A story of an earlier round is edited, another one is withdrawn.
+        if round == 3, let number = publisher.listed.dropFirst(2).first { publisher.edit(number, at: now) }
+        if round == 5, let number = publisher.listed.dropFirst(4).first { publisher.cancel(number) }
+        publishers[name] = publisher
+    }
+}

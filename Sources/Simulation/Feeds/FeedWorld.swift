@@ -1,0 +1,226 @@
+import ByteText
+import Feeds
+import NewsModel
+
+/// Processes that follow feeds, the publishers they ask, and the topics they write to, from one seed.
+public struct FeedWorld {
+    let scenario: FeedScenario
+    let promises: Set<FeedPromise>
+    var interference: any FeedInterference
+    var random: SeededRandom
+    var now = FeedWorld.start
+    var agenda = TimerHeap<Occurrence>()
+    var publishers: [String: FeedPublisher] = [:]
+    let names: [String]
+    var rules: [String: FeedRules] = [:]
+    var topic: StateTopic
+    var lanes = LaneTopic()
+    var processes: [Process] = []
+    /// By partition: the process that the group has given it to.
+    var owners: [Int?]
+    /// By partition: the process that shall have it once the present one has released it.
+    var heirs: [Int?]
+    var isCalm = false
+    /// By feed: when its record first stood on the topic.
+    var primedAt: [String: Instant] = [:]
+    /// Items that stood in documents given to somebody.
+    var shown: Set<String> = []
+    var report = FeedLifeReport()
+
+    /// One process, or what is left of it.
+    struct Process {
+        var ingester: Ingester
+        /// Counts its starts: what was begun by an earlier one reaches nobody.
+        var life: Int
+        var isAlive: Bool
+        var reading: [Int32: Reading] = [:]
+        var fetching: [FetchID: Fetching] = [:]
+        var hosts: [String: HostRecord] = [:]
+        /// Keeps its writes in order.
+        var lastWriteAt = Instant.distantPast
+        var hasFinished = false
+    }
+
+    struct Reading {
+        var position = 0
+        /// Where the partition ended when it was assigned.
+        var end: Int
+        var isRestored = false
+    }
+
+    struct Fetching: Hashable {
+        var host: String
+        var feed: String
+    }
+
+    /// What a host has seen of one process.
+    struct HostRecord {
+        var underWay = 0
+        var lastEnd = Instant.distantPast
+        var awayUntil = Instant.distantPast
+    }
+
+    enum Occurrence: Hashable {
+        case wake(Int, life: Int)
+        case answer(Int, life: Int, FetchID, FetchRequest, isCanceled: Bool)
+        case stored(Int, life: Int, WriteID, Int32, [StateRecord], fails: Bool, appears: Bool)
+        case published(Int, life: Int, WriteID, lane: String, [FeedEvent], stored: Int)
+        case deliver(Int, life: Int, Int32)
+        case newsroom(String)
+        case calmNews(String, Int)
+        case trouble
+        case start(Int)
+        case sessionEnds(Int, life: Int, Int32)
+        case assign(Int32)
+        case deadline(Int, life: Int, Int32)
+        case compact
+        case calm
+        case finish
+        case end
+    }
+
+    static let start = Instant(nanoseconds: 1_790_000_000_000_000_000)
+
+    public init(
+        _ scenario: FeedScenario, promises: [FeedPromise] = FeedPromise.allCases,
+        interference: any FeedInterference = NoInterference()
+    ) {
+        self.scenario = scenario
+        self.promises = Set(promises)
+        self.interference = interference
+        random = SeededRandom(seed: scenario.seed, 2)
+        topic = StateTopic(partitions: scenario.partitions)
+        owners = Array(repeating: nil, count: Int(scenario.partitions))
+        heirs = owners
+        names = (0..<scenario.feeds).map { "feed\($0)" }
+        for (number, name) in names.enumerated() { makeFeed(name, number) }
+    }
+
+    var moment: Moment { Moment(steady: Instant(nanoseconds: now.nanoseconds - Self.start.nanoseconds), wall: now) }
+
+    private mutating func makeFeed(_ name: String, _ number: Int) {
+        var draw = SeededRandom(seed: scenario.seed, 3, number)
+        var publisher = FeedPublisher(name: name, host: "host\(number % scenario.hosts).example", random: draw)
+        publisher.manners = Self.manners(&draw)
+        var rules = FeedRules(name: name, url: publisher.url)
+        rules.category = "World"
+        rules.maxPerPoll = scenario.maxPerPoll
+        rules.maxAge = draw.pick([.seconds(7_200), .seconds(3_600), nil], or: nil)
+        rules.updates = draw.pick([.headline, .headline, .any], or: .headline)
+        rules.isUndated = draw.chance(percent: 20)
+        publisher.isUndated = rules.isUndated
+        rules.catchUpIsLive = false
+        self.rules[name] = rules
+        for place in 0..<draw.number(0...40) {
+            let age = Duration.seconds(86_400 - place * 600)
+            publisher.publish(at: now, date: rules.isUndated ? nil : now - age, isBacklog: true)
+        }
+        publishers[name] = publisher
+    }
+
+    private static func manners(_ random: inout SeededRandom) -> FeedPublisher.Manners {
+        var manners = FeedPublisher.Manners()
+        manners.errors = random.pick([0, 0, 5, 40], or: 0)
+        manners.timeouts = random.pick([0, 0, 5], or: 0)
+        manners.brokenDocuments = random.pick([0, 0, 10], or: 0)
+        manners.retryAfter = random.pick([0, 0, 10], or: 0)
+        manners.liesAboutChange = random.pick([0, 0, 0, 40], or: 0)
+        manners.changesTags = random.chance(percent: 20)
+        manners.redirects = random.pick([0, 20], or: 0)
+        manners.repeatsEntries = random.chance(percent: 20)
+        manners.shuffles = random.pick([0, 0, 30], or: 0)
+        manners.givesBytes = random.pick([0, 0, 30], or: 0)
+        return manners
+    }
+
+    // MARK: - Its course
+
+    /// Lives the life to its end.
+    public mutating func run() throws(FeedViolation) -> FeedLifeReport {
+        for number in 0..<scenario.processes { processes.append(makeProcess(number, life: 0)) }
+        for number in processes.indices { agenda.add(.start(number), at: now) }
+        for name in names { agenda.add(.newsroom(name), at: now + random.milliseconds(1_000...600_000)) }
+        agenda.add(.trouble, at: now + .seconds(30))
+        agenda.add(.compact, at: now + .seconds(1_800))
+        let calm = now + scenario.stormy
+        agenda.add(.calm, at: calm)
+        agenda.add(.finish, at: calm + scenario.calm)
+        agenda.add(.end, at: calm + scenario.calm + .seconds(300))
+        report.feeds = names.count
+        while let next = agenda.next {
+            now = max(now, next)
+            guard let occurrence = agenda.take(at: now) else { break }
+            if case .end = occurrence { break }
+            try happen(occurrence)
+        }
+        try checkEnd()
+        report.simulated = now - Self.start
+        report.stories = publishers.values.reduce(0) { $0 + $1.items.count }
+        report.events = lanes.count
+        report.repeats = lanes.repeats
+        report.updates = lanes.updates
+        return report
+    }
+
+    private mutating func happen(_ occurrence: Occurrence) throws(FeedViolation) {
+        switch occurrence {
+        case .wake(let number, let life): try give(.tick, to: number, life: life)
+        case .answer(let number, let life, let id, let request, let isCanceled):
+            try answer(number, life, id, request, isCanceled: isCanceled)
+        case .stored(let number, let life, let id, let partition, let records, let fails, let appears):
+            if appears { append(records, to: partition) }
+            if fails { try give(.writeFailed(id, because: "the simulated broker is away"), to: number, life: life) }
+        case .published(let number, let life, let id, let lane, let events, let stored):
+            try write(events.prefix(stored), to: lane)
+            let fails = stored < events.count
+            try give(
+                fails ? .writeFailed(id, because: "the simulated broker is away") : .published(id), to: number,
+                life: life)
+        case .deliver(let number, let life, let partition): try deliver(partition, to: number, life: life)
+        case .newsroom(let name): newsroom(name)
+        case .calmNews(let name, let round): calmNews(name, round)
+        case .trouble: try trouble()
+        case .start(let number): try start(number)
+        case .sessionEnds(let number, let life, let partition):
+            guard processes[number].life == life, processes[number].reading[partition] != nil else { return }
+            processes[number].reading[partition] = nil
+            try give(.lost([partition]), to: number, life: life)
+        case .assign(let partition): try assign(partition)
+        case .deadline(let number, let life, let partition):
+            guard processes[number].life == life, owners[Int(partition)] == number, heirs[Int(partition)] != nil else {
+                return
+            }
+            processes[number].reading[partition] = nil
+            owners[Int(partition)] = nil
+            try give(.lost([partition]), to: number, life: life)
+            try assign(partition)
+        case .compact:
+            topic.compact(at: now)
+            agenda.add(.compact, at: now + .seconds(1_800))
+        case .calm: try becomeCalm()
+        case .finish:
+            for number in processes.indices { try give(.finish, to: number, life: processes[number].life) }
+        case .end: break
+        }
+    }
+
+    private mutating func write(_ events: ArraySlice<FeedEvent>, to lane: String) throws(FeedViolation) {
+        for event in events {
+            let comparesSummary = rules[event.feed]?.updates == .any
+            let mayBeRenamed = mayBeRenamed(event)
+            let broken = lanes.append(
+                event, lane: lane, comparesSummary: comparesSummary, mayBeRenamed: mayBeRenamed)
+            if let (promise, sentence) = broken { try self.broken(promise, sentence) }
+        }
+    }
+
+    private func mayBeRenamed(_ event: FeedEvent) -> Bool {
+        guard let link = lanes.read(event.value, lane: "")?.1.link, let (_, item) = item(link) else { return false }
+        return mayBeRenamed(item)
+    }
+
+    func broken(_ promise: FeedPromise, _ sentence: String) throws(FeedViolation) {
+        guard promises.contains(promise) else { return }
+        throw FeedViolation(seed: scenario.seed, promise: promise, sentence: sentence, at: now - Self.start)
+    }
+}

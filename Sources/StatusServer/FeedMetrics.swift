@@ -1,0 +1,103 @@
+import Feeds
+import NewsModel
+import PublisherService
+
+/// All metrics of a process that follows feeds. Series are as many as feeds times a constant: feeds are named by the
+/// configuration alone.
+enum FeedMetrics {
+    static func text(_ report: IngestReport, _ process: ProcessFigures) -> [UInt8] {
+        var text = MetricsText()
+        let feeds = report.feeds.sorted { $0.name < $1.name }
+        states(feeds, &text)
+        times(feeds, &text)
+        counts(feeds, &text)
+        pushes(feeds, &text)
+        text.family("newswire_ready", .gauge, "1 when feeds can be followed.") {
+            $0.sample(report.notReady.isEmpty ? 1 : 0)
+        }
+        text.family("newswire_build_info", .gauge, "Always 1; the labels say what is running.") {
+            $0.sample(1, ("version", ServiceVersion.text))
+        }
+        text.family("process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.") {
+            $0.sample(Double(report.startedAt.milliseconds) / 1000)
+        }
+        process.write(into: &text)
+        return text.bytes
+    }
+
+    private static func states(_ feeds: [FeedStatus], _ text: inout MetricsText) {
+        text.family("newswire_feed_state", .gauge, "1 for the state that the feed is in.") { text in
+            for feed in feeds {
+                for code in FeedStatus.State.codes {
+                    text.sample(feed.state.code == code ? 1 : 0, ("feed", feed.name), ("state", code))
+                }
+            }
+        }
+        text.family("newswire_feed_problem", .gauge, "1 while somebody should look at the feed.") { text in
+            for feed in feeds { text.sample(feed.isProblem ? 1 : 0, ("feed", feed.name)) }
+        }
+    }
+
+    private static func times(_ feeds: [FeedStatus], _ text: inout MetricsText) {
+        let families: [(String, String, KeyPath<FeedStatus, Instant?>)] = [
+            ("newswire_feed_last_poll_timestamp_seconds", "When the last poll ended.", \.lastPollAt),
+            ("newswire_feed_last_success_timestamp_seconds", "When the publisher last gave the feed.", \.lastSuccessAt),
+            ("newswire_feed_last_new_timestamp_seconds", "When something new came last.", \.lastNewAt),
+            ("newswire_feed_next_poll_timestamp_seconds", "When the next poll is due.", \.nextPollAt),
+        ]
+        for (name, help, path) in families {
+            text.family(name, .gauge, help) { text in
+                for feed in feeds {
+                    if let instant = feed[keyPath: path] {
+                        text.sample(Double(instant.milliseconds) / 1000, ("feed", feed.name))
+                    }
+                }
+            }
+        }
+    }
+
+    private static func counts(_ feeds: [FeedStatus], _ text: inout MetricsText) {
+        let families: [(String, String, KeyPath<FeedCounts, Int>)] = [
+            ("newswire_feed_polls_total", "Polls that have ended.", \.polls),
+            ("newswire_feed_unchanged_polls_total", "Polls answered with 304 or the known document.", \.unchanged),
+            ("newswire_feed_failed_polls_total", "Polls that brought no document.", \.failures),
+            (
+                "newswire_feed_unreadable_dates_total", "Dates that stand in documents but cannot be read.",
+                \.unreadableDates
+            ),
+            ("newswire_feed_pushes_total", "Deliveries of a WebSub hub that were read.", \.pushes),
+            ("newswire_feed_forged_pushes_total", "Deliveries that no hub had signed.", \.forgedPushes),
+        ]
+        for (name, help, path) in families {
+            text.family(name, .counter, help) { text in
+                for feed in feeds { text.sample(feed.counts?[keyPath: path] ?? 0, ("feed", feed.name)) }
+            }
+        }
+        text.family("newswire_feed_bytes_total", .counter, "Bytes of documents, after decompression.") { text in
+            for feed in feeds { text.sample(feed.counts?.bytes ?? 0, ("feed", feed.name)) }
+        }
+        text.family(
+            "newswire_feed_entries_total", .counter, "Entries read, by what was decided; each document counts its own."
+        ) { text in
+            for feed in feeds {
+                for action in Decision.Action.allCases {
+                    text.sample(feed.counts?[action] ?? 0, ("feed", feed.name), ("decision", action.rawValue))
+                }
+            }
+        }
+    }
+
+    private static func pushes(_ feeds: [FeedStatus], _ text: inout MetricsText) {
+        text.family("newswire_feed_websub_state", .gauge, "1 for the state of the feed's WebSub subscription.") {
+            text in
+            for feed in feeds {
+                for phase in PushStatus.Phase.allCases {
+                    text.sample(feed.push.phase == phase ? 1 : 0, ("feed", feed.name), ("state", phase.rawValue))
+                }
+            }
+        }
+        text.family("newswire_feed_websub_proven", .gauge, "1 while pushes stand in for most polls.") { text in
+            for feed in feeds { text.sample(feed.push.isProven ? 1 : 0, ("feed", feed.name)) }
+        }
+    }
+}

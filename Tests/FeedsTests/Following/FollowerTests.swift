@@ -1,0 +1,370 @@
+import NewsModel
+import Testing
+
+@testable import Feeds
+
+/// A feed that is followed poll by poll, as the ingester does it.
+struct FollowedFeed {
+    var rules: FeedRules
+    var feed = FeedState()
+    var entries = EntryTable()
+    var group = GroupMemory()
+    var now: Instant
+    var backfillLane = "backfill"
+
+    init(_ change: (inout FeedRules) -> Void = { _ in }) {
+        rules = FeedRules(name: "wire", url: "https://example.org/feed")
+        rules.category = "World"
+        change(&rules)
+        now = Self.start
+    }
+
+    static let start = Instant(nanoseconds: 1_790_000_000_000_000_000)
+
+    /// Primed with an empty document.
+    static func empty(_ change: (inout FeedRules) -> Void = { _ in }) -> FollowedFeed {
+        var feed = FollowedFeed(change)
+        feed.poll([])
+        return feed
+    }
+
+    @discardableResult
+    mutating func poll(_ entries: [FeedEntry], after gap: Duration = .seconds(60)) -> Following {
+        now = now + gap
+        let result = Follower.follow(
+            FeedDocument(format: .rss20, entries: entries), rules: rules, feed: feed, entries: self.entries,
+            group: group, lane: "live", backfillLane: backfillLane, at: now)
+        feed = result.feed
+        feed.lastSuccessAt = now
+        for change in result.changes { self.entries[change.hash] = change.state }
+        return result
+    }
+
+    /// An entry published `age` before the next poll.
+    func entry(
+        _ id: String, _ headline: String? = nil, link: String? = nil, age: Duration? = .zero
+    ) -> FeedEntry {
+        var entry = FeedEntry(id: id, headline: headline ?? "Headline of \(id)")
+        entry.link = link ?? "https://example.org/\(id)"
+        entry.publishedAt = age.map { now + .seconds(60) - $0 }
+        return entry
+    }
+}
+
+extension Following {
+    var actions: [Decision.Action] { decisions.map(\.action) }
+    var events: [NewsEvent] { changes.compactMap(\.event?.event) }
+}
+
+@Suite struct FollowerTests {
+    // MARK: - First sight
+
+    @Test func `nothing that stands in a feed at first sight is sent`() {
+        var feed = FollowedFeed()
+        #expect(feed.poll([feed.entry("b"), feed.entry("a")]).actions == [.backlog, .backlog])
+        #expect(feed.poll([feed.entry("b"), feed.entry("a")]).actions == [.unchanged, .unchanged])
+        #expect(feed.poll([feed.entry("c"), feed.entry("b")]).actions == [.alert, .unchanged])
+    }
+
+    @Test func `the first entry of a feed that was empty at first is sent`() {
+        var feed = FollowedFeed.empty()
+        let result = feed.poll([feed.entry("a")])
+        #expect(result.actions == [.alert])
+        #expect(result.events.map(\.id) == ["wire:a"])
+        #expect(result.events.map(\.version?.text) == ["1"])
+        #expect(result.events.map(\.categories) == [["World"]])
+    }
+
+    @Test func `the newest entries are sent at first sight when the feed says so, oldest first`() {
+        var feed = FollowedFeed { $0.onFirstSight = .last(2) }
+        let result = feed.poll([feed.entry("c", age: .zero), feed.entry("b", age: .seconds(60)), feed.entry("a")])
+        #expect(result.actions == [.alert, .alert, .backlog])
+        #expect(result.events.map(\.id) == ["wire:b", "wire:c"])
+    }
+
+    @Test func `all entries go to the backfill lane when the feed says so`() {
+        var feed = FollowedFeed { $0.onFirstSight = .all }
+        let result = feed.poll([feed.entry("b"), feed.entry("a")])
+        #expect(result.decisions.map(\.lane) == ["backfill", "backfill"])
+        feed = FollowedFeed { $0.onFirstSight = .all }
+        feed.backfillLane = ""
+        #expect(feed.poll([feed.entry("a")]).actions == [.backlog])
+    }
+
+    // MARK: - Stale
+
+    @Test(
+        arguments: [
+            (Duration?.some(.seconds(7_100)), Decision.Action.alert), (.seconds(7_300), .stale), (nil, .alert),
+        ])
+    func `an entry older than maxAge is stale`(age: Duration?, action: Decision.Action) {
+        var feed = FollowedFeed.empty()
+        feed.poll([], after: .seconds(5_000))
+        feed.poll([], after: .seconds(5_000))
+        #expect(feed.poll([feed.entry("a", age: age)]).actions == [action])
+    }
+
+    @Test func `an entry older than the first reading is stale`() {
+        var feed = FollowedFeed.empty()
+        #expect(feed.poll([feed.entry("a", age: .seconds(120))]).actions == [.stale])
+    }
+
+    @Test func `an entry without a date is news only above what is known`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("b", age: nil)])
+        let entries = [feed.entry("c", age: nil), feed.entry("b", age: nil), feed.entry("a", age: nil)]
+        #expect(feed.poll(entries).actions == [.alert, .unchanged, .stale])
+        feed = FollowedFeed.empty { $0.isUndated = true }
+        feed.poll([feed.entry("b", age: nil)])
+        #expect(feed.poll(entries).actions == [.alert, .unchanged, .alert])
+    }
+
+    @Test func `the age of an entry counts from the end of its embargo`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([], after: .seconds(5_000))
+        var entry = feed.entry("a", age: .seconds(9_000))
+        entry.embargo = .until(feed.now + .seconds(3_600))
+        let result = feed.poll([entry])
+        #expect(result.actions == [.alert])
+        #expect(result.events.first?.embargoUntil == feed.now + .seconds(3_540))
+        // Its end changes nothing, and neither does an embargo that is taken away afterwards.
+        entry.embargo = .none
+        #expect(feed.poll([entry], after: .seconds(4_000)).actions == [.noise])
+    }
+
+    @Test func `more than maxPerPoll new entries are cut to the newest`() {
+        var feed = FollowedFeed.empty { $0.maxPerPoll = 2 }
+        let result = feed.poll(["c", "b", "a"].map { feed.entry($0) })
+        #expect(result.actions == [.alert, .alert, .backlog])
+        #expect(result.notes.count == 1)
+        #expect(feed.poll(["c", "b", "a"].map { feed.entry($0) }).actions == [.unchanged, .unchanged, .unchanged])
+    }
+
+    @Test func `what appeared while nobody polled goes to the backfill lane`() {
+        var feed = FollowedFeed.empty()
+        let entries = [feed.entry("b", age: .seconds(-35_000)), feed.entry("a", age: .seconds(-10_000))]
+        let result = feed.poll(entries, after: .seconds(36_000))
+        #expect(result.decisions.map(\.lane) == ["live", "backfill"])
+    }
+
+    @Test func `a feed that puts its newest entry last loses nothing below the limit`() {
+        var feed = FollowedFeed.empty()
+        var entries = (0..<150).map { feed.entry("\($0)", age: .seconds(10_000 - 10 * $0)) }
+        feed.poll(entries)
+        entries.append(feed.entry("new"))
+        #expect(feed.poll(entries).decisions.last?.action == .alert)
+    }
+
+    // MARK: - Identity
+
+    @Test func `ids that repeat make the feed known by its links, silently`() {
+        var feed = FollowedFeed()
+        feed.poll([feed.entry("x", "One", link: "https://example.org/1"), feed.entry("y", "Two")])
+        let entries = (1...4).map { feed.entry("same", "Entry \($0)", link: "https://example.org/\($0)") }
+        feed.poll(entries)
+        #expect(feed.feed.hasDegraded)
+        let result = feed.poll([feed.entry("same", "New", link: "https://example.org/9")] + entries)
+        #expect(result.actions == [.alert, .unchanged, .unchanged, .unchanged, .unchanged])
+        #expect(result.events.map(\.id) == ["wire:https://example.org/9"])
+    }
+
+    @Test(arguments: [
+        ("short", "wire:short"), ("tab\there", "wire:sha256-"), (String(repeating: "x", count: 600), "wire:sha256-"),
+    ])
+    func `an event id is clean and bounded`(key: String, start: String) {
+        let id = EntryIdentity.eventID(feed: "wire", key: key)
+        #expect(id.hasPrefix(start))
+        #expect(id.utf8.count <= FeedLimits.eventID)
+    }
+
+    @Test func `ids that are all new under known headlines and links alert nobody`() {
+        var feed = FollowedFeed()
+        feed.poll((0..<20).map { feed.entry("\($0)") })
+        let again = (0..<20).map { feed.entry("new-\($0)", "Headline of \($0)", link: "https://example.org/\($0)") }
+        let result = feed.poll([feed.entry("true news")] + again)
+        #expect(result.events.map(\.id) == ["wire:true news"])
+        #expect(result.notes.count == 1)
+    }
+
+    @Test func `many new entries whose link all share are news`() {
+        var feed = FollowedFeed.empty()
+        feed.poll((0..<8).map { feed.entry("\($0)", link: "https://example.org/") })
+        #expect(feed.poll((10..<18).map { feed.entry("\($0)", link: "https://example.org/") }).events.count == 8)
+    }
+
+    @Test func `one entry under a new id with the same link and headline is no news`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("a", "Storm", link: "https://example.org/storm")])
+        #expect(feed.poll([feed.entry("b", "Storm", link: "https://example.org/storm")]).actions == [.noise])
+    }
+
+    @Test(arguments: [
+        (FeedRules.IdentityRule.guid, "id-7"), (.link, "https://example.org/7"),
+        (.linkAndTitle, "https://example.org/7|Headline"), (.pattern("id-([0-9]+)"), "7"),
+        (.pattern("nothing"), "id-7"),
+    ])
+    func `an identity rule says what an entry is known by`(rule: FeedRules.IdentityRule, key: String) {
+        var entry = FeedEntry(id: "id-7", headline: "Headline")
+        entry.link = "https://example.org/7"
+        let identity = EntryIdentity(feed: "wire", rule: rule, hasDegraded: false)
+        #expect(identity.keys(of: [(0, entry)]).entries.map(\.key) == [key])
+    }
+
+    // MARK: - Changes
+
+    @Test(arguments: [
+        (FeedRules.UpdatePolicy.headline, "Other", String?.none, Decision.Action.update),
+        (.headline, "Storm", "other summary", .noise), (.any, "Storm", "other summary", .update),
+        (.never, "Other", nil, .noise), (.headline, " Storm ", nil, .unchanged),
+    ])
+    func `a change is a new version or noise as the feed says`(
+        policy: FeedRules.UpdatePolicy, headline: String, summary: String?, action: Decision.Action
+    ) {
+        var feed = FollowedFeed.empty { $0.updates = policy }
+        feed.poll([feed.entry("a", "Storm")])
+        var entry = feed.entry("a", headline)
+        entry.summary = summary
+        let result = feed.poll([entry])
+        #expect(result.actions == [action])
+        #expect(result.events.map(\.version?.text) == (action == .update ? ["2"] : []))
+    }
+
+    @Test func `an update says that it is one, and makes no sound`() {
+        var feed = FollowedFeed.empty { $0.signals = [.correction: ["CORRECTED:"]] }
+        feed.poll([feed.entry("a", "Storm")])
+        let updated = feed.poll([feed.entry("a", "Big storm")]).events
+        #expect(updated.first?.data == [NewsEvent.DataField(name: "update", value: "update")])
+        #expect(updated.first?.urgency == EventMaker.updateUrgency)
+        let corrected = feed.poll([feed.entry("a", "CORRECTED: small storm")]).events
+        #expect(corrected.first?.data == [NewsEvent.DataField(name: "update", value: "correction")])
+    }
+
+    @Test func `another date alone is no change`() {
+        var feed = FollowedFeed.empty { $0.updates = .any }
+        feed.poll([feed.entry("a")])
+        #expect(feed.poll([feed.entry("a", age: .seconds(5))]).actions == [.unchanged])
+    }
+
+    @Test func `a text that comes back within a day is noise`() {
+        var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
+        feed.poll([feed.entry("a", "One")])
+        #expect(feed.poll([feed.entry("a", "Two")]).actions == [.update])
+        for headline in ["One", "Two", "One", "Two"] {
+            #expect(feed.poll([feed.entry("a", headline)]).actions == [.noise])
+        }
+        #expect(feed.poll([feed.entry("a", "One")], after: .seconds(25 * 3_600)).actions == [.update])
+    }
+
+    @Test func `an entry has at most maxVersionsPerHour versions`() {
+        var feed = FollowedFeed.empty()
+        let actions = (0..<5).map { number in feed.poll([feed.entry("a", "Text \(number)")]).actions[0] }
+        #expect(actions == [.alert, .update, .update, .noise, .noise])
+        #expect(feed.poll([feed.entry("a", "Text 9")], after: .seconds(3_700)).actions == [.update])
+    }
+
+    @Test func `a change to an entry of which nothing was sent is noise`() {
+        var feed = FollowedFeed()
+        feed.poll([feed.entry("a", "Storm")])
+        #expect(feed.poll([feed.entry("a", "Big storm")]).actions == [.noise])
+    }
+
+    @Test func `a format's own version is followed: higher replaces, equal or lower is a repeat`() {
+        var feed = FollowedFeed.empty()
+        func version(_ version: String, _ headline: String) -> FeedEntry {
+            var entry = feed.entry("urn:a", headline)
+            entry.version = NewsEvent.Version(version)
+            entry.story = "urn:story"
+            return entry
+        }
+        let first = feed.poll([version("3", "Storm")])
+        #expect(first.events.map(\.version?.text) == ["3"])
+        #expect(first.events.map(\.orderKey) == ["urn:story"])
+        #expect(feed.poll([version("3", "Other")]).actions == [.unchanged])
+        #expect(feed.poll([version("2", "Older")]).actions == [.unchanged])
+        #expect(feed.poll([version("10", "Newer")]).events.map(\.version?.text) == ["10"])
+    }
+
+    // MARK: - Withheld and recalled
+
+    @Test func `a withheld entry waits until a later version frees it`() {
+        var feed = FollowedFeed.empty()
+        var entry = feed.entry("a")
+        entry.embargo = .untilFurtherNotice
+        #expect(feed.poll([entry]).actions == [.withheld])
+        #expect(feed.poll([entry]).actions == [.unchanged])
+        entry.embargo = .none
+        #expect(feed.poll([entry]).actions == [.alert])
+    }
+
+    @Test func `an entry that is withheld after it was sent says nothing until it is free and different`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("a", "Storm")])
+        var held = feed.entry("a", "Storm")
+        held.status = .withheld
+        #expect(feed.poll([held]).actions == [.withheld])
+        #expect(feed.poll([feed.entry("a", "Storm")]).events == [])
+        #expect(feed.poll([feed.entry("a", "Big storm")]).actions == [.update])
+    }
+
+    @Test func `a recall is always written, also of what was never sent`() {
+        var feed = FollowedFeed()
+        feed.poll([feed.entry("a")])
+        feed.poll([feed.entry("b"), feed.entry("a")])
+        let gone = ["a", "b", "c"].map { id in
+            var entry = feed.entry(id, age: .seconds(90_000))
+            entry.status = .canceled
+            return entry
+        }
+        let result = feed.poll(gone)
+        #expect(result.actions == [.canceled, .canceled, .canceled])
+        #expect(result.events.allSatisfy { $0.status == .canceled })
+        #expect(
+            Set(result.events.map { "\($0.id) \($0.version?.text ?? "")" }) == ["wire:a 1", "wire:b 2", "wire:c 1"])
+        #expect(feed.poll(gone).actions == [.unchanged, .unchanged, .unchanged])
+    }
+
+    @Test func `a prefix of the headline recalls or holds as the feed's signals say`() {
+        var feed = FollowedFeed.empty { $0.signals = [.kill: ["KILL"], .hold: ["HOLD"]] }
+        feed.poll([feed.entry("a", "Storm")])
+        #expect(feed.poll([feed.entry("a", "HOLD Storm")]).actions == [.withheld])
+        #expect(feed.poll([feed.entry("a", "KILL Storm")]).actions == [.canceled])
+    }
+
+    // MARK: - Groups, memory
+
+    @Test func `the same story in two feeds of a group is one event`() {
+        var first = FollowedFeed.empty { $0.group = "wires" }
+        let found = first.poll([first.entry("a", "Storm hits: coast!", link: "https://a.example/1")])
+        var second = FollowedFeed.empty {
+            $0.name = "other"
+            $0.group = "wires"
+        }
+        for event in found.changes {
+            second.group.note(
+                link: event.state?.link ?? 0, title: event.state?.title ?? 0, feed: "wire", at: Minute.of(first.now))
+        }
+        let entry = second.entry("z", "Storm hits coast", link: "https://b.example/2")
+        #expect(second.poll([entry]).actions == [.duplicate])
+        #expect(second.poll([second.entry("y", "Another")]).actions == [.alert])
+    }
+
+    @Test func `an entry is forgotten after thirty days, but never while it stands in the document`() {
+        var feed = FollowedFeed()
+        feed.poll((0..<300).map { feed.entry("\($0)", age: nil) })
+        feed.poll([feed.entry("5", age: nil)], after: .seconds(31 * 86_400))
+        #expect(feed.entries.count == 100)
+        #expect(feed.entries[EntryHash("5")] != nil)
+    }
+
+    @Test func `ten thousand feeds of a hundred entries fit into memory`() {
+        #expect(MemoryLayout<EntryTable.Row>.stride <= 128)
+    }
+
+    @Test func `explain decides as for a feed that was empty when it was first read`() {
+        let feed = FollowedFeed()
+        let document = FeedDocument(format: .rss20, entries: [feed.entry("a"), feed.entry("b", age: .seconds(90_000))])
+        let decisions = Follower.explain(document, rules: feed.rules, at: FollowedFeed.start + .seconds(60))
+        #expect(decisions.map(\.action) == [.alert, .stale])
+        #expect(decisions.map(\.event?.id) == ["wire:a", "wire:b"])
+    }
+}

@@ -1,0 +1,73 @@
+import Feeds
+import Testing
+
+struct HubLinksTests {
+    private static let address = "https://news.example/feed.xml"
+
+    @Test(arguments: [
+        (
+            ["<https://hub.example/>; rel=\"hub\", <https://news.example/all>; rel=\"self\""], "https://hub.example/",
+            "all"
+        ),
+        (["<https://hub.example/>;rel=hub", "<https://news.example/all>; rel=self"], "https://hub.example/", "all"),
+        (
+            ["<https://news.example/all>; title=\"a, \\\"b\\\"; <c>\"; REL=\"Self hub\""], "https://news.example/all",
+            "all"
+        ),
+        (["<http://old.example/>; rel=hub, <https://hub.example/>; rel=hub"], "https://hub.example/", "feed.xml"),
+        (["<http://old.example/>; rel=hub"], "http://old.example/", "feed.xml"),
+        (
+            ["<https://a.example/>; rel=next; rel=hub, <https://hub.example/>; rel=hub; rel=x"], "https://hub.example/",
+            "feed.xml"
+        ),
+        (["</all>; rel=self, <//hub.example/>; rel=hub"], "https://hub.example/", "all"),
+        (["<javascript:alert(1)>; rel=hub, <https://hub.example/>; rel=hub"], "https://hub.example/", "feed.xml"),
+    ])
+    func `hub and topic are taken from Link headers`(headers: [String], hub: String, topic: String) {
+        let source = PushSource(headers: headers, document: HubLinks(), address: Self.address)
+        #expect(source == PushSource(hub: hub, topic: "https://news.example/\(topic)"))
+    }
+
+    @Test(arguments: [
+        "", "hub", "<https://hub.example/", "<https://hub.example/>", "<https://hub.example/>; rel=\"next",
+        "<ftp://hub.example/>; rel=hub", "x, <https://hub.example/>; rel=hub",
+        "<>;;;=;=\"\\", "<//>; rel=hub",
+    ])
+    func `a header without a usable hub is no offer`(header: String) {
+        #expect(PushSource(headers: [header], document: HubLinks(), address: Self.address) == nil)
+    }
+
+    @Test func `headers beat the document, and the document completes them`() {
+        let document = HubLinks(hubs: ["https://other.example/"], selfLink: "https://news.example/document")
+        func source(_ header: String) -> PushSource? {
+            PushSource(headers: [header], document: document, address: Self.address)
+        }
+        #expect(
+            source("<https://hub.example/>; rel=hub, <https://news.example/header>; rel=self")
+                == PushSource(hub: "https://hub.example/", topic: "https://news.example/header"))
+        #expect(
+            source("<https://hub.example/>; rel=hub")
+                == PushSource(hub: "https://hub.example/", topic: "https://news.example/document"))
+        #expect(
+            source("<https://news.example/header>; rel=self")
+                == PushSource(hub: "https://other.example/", topic: "https://news.example/document"))
+    }
+
+    @Test func `links in the head of a page count, those in comments and in the body do not`() {
+        let page = """
+            <!doctype html><html><HEAD lang=en><!-- <link rel=hub href=https://comment.example/> -->
+            <script>var a = '<link rel="hub" href="https://script.example/">'</script>
+            <link href='https://hub.example/?a=1&amp;b=2' rel="preload HUB">
+            <LINK REL=self HREF=https://news.example/page /></head>
+            <body><link rel="hub" href="https://body.example/"></body></html>
+            """
+        let links = HubLinks(page: Array(page.utf8), base: Self.address)
+        #expect(links.hubs == ["https://hub.example/?a=1&b=2"])
+        #expect(links.selfLink == "https://news.example/page")
+    }
+
+    @Test(arguments: ["<link", "<link rel", "<link rel=", "<link rel=\"hub", "<!--", "<script>", "<", "", "<link/>"])
+    func `a page cut off anywhere ends quietly`(page: String) {
+        #expect(HubLinks(page: Array(page.utf8), base: Self.address) == HubLinks())
+    }
+}

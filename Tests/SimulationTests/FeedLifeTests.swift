@@ -1,0 +1,159 @@
+import Feeds
+import NewsModel
+import Simulation
+import Testing
+
+@Test
+func `lives of feeds keep every promise`() async {
+    let result = await FeedCampaign(firstSeed: 1_000_000, lives: 200).run { _ in }
+    for violation in result.violations { Issue.record("\(violation)") }
+    // What never happens proves nothing.
+    #expect(result.report.repeats > 0)
+    #expect(result.report.updates > 0)
+    #expect(result.report.crashes > 0)
+    #expect(result.report.lostSessions > 0)
+    #expect(result.report.failedWrites > 0)
+}
+
+@Test
+func `a life of feeds is the same every time`() throws {
+    for seed in 1...5 as ClosedRange<UInt64> {
+        #expect(
+            try FeedCampaign.live(FeedScenario(seed: seed)).get() == FeedCampaign.live(FeedScenario(seed: seed)).get())
+    }
+}
+
+/// Seeds that once failed, with their findings.
+@Test(
+    arguments: [
+        (2, "a changed summary is a version where the feed says so"),
+        (72, "a second owner read a feed for the first time that the first had read already"),
+        (120, "an entry changed its id and its text between two polls"),
+    ] as [(UInt64, String)])
+func `seeds of feeds that once failed keep every promise`(_ seed: UInt64, _ found: String) throws {
+    #expect(try FeedCampaign.live(FeedScenario(seed: seed)).get().events > 0)
+}
+
+/// For each promise, a bug that breaks it is planted between ingester and world, and must be caught.
+struct PlantedFeedBug: Sendable, CustomTestStringConvertible {
+    var name: String
+    var promise: FeedPromise
+    var make: @Sendable () -> any FeedInterference
+
+    var testDescription: String { name }
+
+    static let all: [PlantedFeedBug] = [
+        PlantedFeedBug(name: "a publication only believed in", promise: .nothingLost) { BelievesInPublications() },
+        PlantedFeedBug(name: "an intent that is not read back", promise: .oneVersion) { BelievesInIntents() },
+        PlantedFeedBug(name: "a story under another id", promise: .nothingTwice) { RenamesEntries() },
+        PlantedFeedBug(name: "dates taken from the poll", promise: .noBacklog) { DatesEntriesNow() },
+        PlantedFeedBug(name: "an ignored Retry-After", promise: .politeness) { IgnoresRetryAfter() },
+        PlantedFeedBug(name: "a write nobody takes off the books", promise: .boundedMemory) { WritesWithoutEnd() },
+        PlantedFeedBug(name: "an end that nobody hears of", promise: .ends) { NeverFinishes() },
+    ]
+}
+
+@Test(arguments: PlantedFeedBug.all)
+func `each promise about feeds catches its planted bug`(_ bug: PlantedFeedBug) {
+    var caught: FeedViolation?
+    for seed in 1...120 as ClosedRange<UInt64> where caught == nil {
+        var world = FeedWorld(FeedScenario(seed: seed), promises: [bug.promise], interference: bug.make())
+        do throws(FeedViolation) {
+            _ = try world.run()
+        } catch {
+            caught = error
+        }
+    }
+    #expect(caught?.promise == bug.promise)
+}
+
+@Test
+func `every promise about feeds has a planted bug`() {
+    #expect(Set(PlantedFeedBug.all.map(\.promise)) == Set(FeedPromise.allCases))
+}
+
+// MARK: - Bugs
+
+private struct BelievesInPublications: FeedInterference {
+    mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
+        var inputs: [IngestInput] = []
+        actions.removeAll { action in
+            guard case .publish(let id, _, _) = action else { return false }
+            inputs.append(.published(id))
+            return true
+        }
+        return inputs
+    }
+}
+
+/// Hands every record that is to be stored back at once, before anybody else's.
+private struct BelievesInIntents: FeedInterference {
+    mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
+        actions.flatMap { action -> [IngestInput] in
+            guard case .store(_, let partition, let records) = action else { return [] }
+            return records.map { .record(partition: partition, key: $0.key, value: $0.value) }
+        }
+    }
+}
+
+/// Gives an entry another id and headline with each poll.
+private struct RenamesEntries: FeedInterference {
+    private var count = 0
+
+    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
+        count += 1
+        return input.withEntries { entry in
+            entry.id = "\(entry.id ?? "")-\(count)"
+            entry.headline = "\(entry.headline ?? "") \(count)"
+        }
+    }
+}
+
+private struct DatesEntriesNow: FeedInterference {
+    private var count = 0
+
+    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
+        input.withEntries { $0.publishedAt = now }
+    }
+}
+
+private struct IgnoresRetryAfter: FeedInterference {
+    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
+        guard case .fetched(let id, .answered(var answer)) = input, answer.status == 429 else { return input }
+        answer.status = 304
+        return .fetched(id, .failed(FetchFailure(.timeout, "forgot")))
+    }
+}
+
+/// Adds feeds without end.
+private struct WritesWithoutEnd: FeedInterference {
+    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
+        // Answers never come, so that requests pile up with each change of owner.
+        if case .fetched = input { return nil }
+        return input
+    }
+
+    mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
+        actions.contains { if case .fetch = $0 { true } else { false } }
+            ? [.lost([0, 1, 2]), .assigned([0, 1, 2])] : []
+    }
+}
+
+private struct NeverFinishes: FeedInterference {
+    mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
+        actions.removeAll { $0 == .finished }
+        return []
+    }
+}
+
+extension IngestInput {
+    /// The same answer with other entries.
+    fileprivate func withEntries(_ change: (inout FeedEntry) -> Void) -> IngestInput {
+        guard case .fetched(let id, .answered(var answer)) = self, case .feed(var document) = answer.document else {
+            return self
+        }
+        for index in document.entries.indices { change(&document.entries[index]) }
+        answer.document = .feed(document)
+        return .fetched(id, .answered(answer))
+    }
+}
