@@ -5,7 +5,7 @@ import Testing
 
 @Test
 func `lives of feeds keep every promise`() async {
-    let result = await FeedCampaign(firstSeed: 1_000_000, lives: 200).run { _ in }
+    let result = await FeedCampaign(firstSeed: 1_000_000, lives: 100).run { _ in }
     for violation in result.violations { Issue.record("\(violation)") }
     // What never happens proves nothing.
     #expect(result.report.repeats > 0)
@@ -48,7 +48,7 @@ struct PlantedFeedBug: Sendable, CustomTestStringConvertible {
         PlantedFeedBug(name: "a story under another id", promise: .nothingTwice) { RenamesEntries() },
         PlantedFeedBug(name: "dates taken from the poll", promise: .noBacklog) { DatesEntriesNow() },
         PlantedFeedBug(name: "an ignored Retry-After", promise: .politeness) { IgnoresRetryAfter() },
-        PlantedFeedBug(name: "a write nobody takes off the books", promise: .boundedMemory) { WritesWithoutEnd() },
+        PlantedFeedBug(name: "feeds that nobody follows", promise: .boundedMemory) { InventsFeeds() },
         PlantedFeedBug(name: "an end that nobody hears of", promise: .ends) { NeverFinishes() },
     ]
 }
@@ -110,8 +110,6 @@ private struct RenamesEntries: FeedInterference {
 }
 
 private struct DatesEntriesNow: FeedInterference {
-    private var count = 0
-
     mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
         input.withEntries { $0.publishedAt = now }
     }
@@ -119,23 +117,19 @@ private struct DatesEntriesNow: FeedInterference {
 
 private struct IgnoresRetryAfter: FeedInterference {
     mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
-        guard case .fetched(let id, .answered(var answer)) = input, answer.status == 429 else { return input }
-        answer.status = 304
+        guard case .fetched(let id, .answered(let answer)) = input, answer.status == 429 else { return input }
         return .fetched(id, .failed(FetchFailure(.timeout, "forgot")))
     }
 }
 
-/// Adds feeds without end.
-private struct WritesWithoutEnd: FeedInterference {
-    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
-        // Answers never come, so that requests pile up with each change of owner.
-        if case .fetched = input { return nil }
-        return input
-    }
+/// Hands over records of ever more feeds that nobody has written.
+private struct InventsFeeds: FeedInterference {
+    private var count = 0
 
-    mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
-        actions.contains { if case .fetch = $0 { true } else { false } }
-            ? [.lost([0, 1, 2]), .assigned([0, 1, 2])] : []
+    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
+        guard case .tick = input else { return input }
+        count += 1
+        return .record(partition: 0, key: "feed/ghost\(count)", value: Array("{}".utf8))
     }
 }
 
