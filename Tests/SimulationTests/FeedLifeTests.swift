@@ -44,7 +44,7 @@ struct PlantedFeedBug: Sendable, CustomTestStringConvertible {
 
     static let all: [PlantedFeedBug] = [
         PlantedFeedBug(name: "a publication only believed in", promise: .nothingLost) { BelievesInPublications() },
-        PlantedFeedBug(name: "an intent that is not read back", promise: .oneVersion) { BelievesInIntents() },
+        PlantedFeedBug(name: "an event made anew for each try", promise: .oneVersion) { MakesEventsAnew() },
         PlantedFeedBug(name: "a story under another id", promise: .nothingTwice) { RenamesEntries() },
         PlantedFeedBug(name: "dates taken from the poll", promise: .noBacklog) { DatesEntriesNow() },
         PlantedFeedBug(name: "an ignored Retry-After", promise: .politeness) { IgnoresRetryAfter() },
@@ -86,13 +86,23 @@ private struct BelievesInPublications: FeedInterference {
     }
 }
 
-/// Hands every record that is to be stored back at once, before anybody else's.
-private struct BelievesInIntents: FeedInterference {
+/// Makes the event anew for each try, not from its intent.
+private struct MakesEventsAnew: FeedInterference {
+    private var count = 0
+
     mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
-        actions.flatMap { action -> [IngestInput] in
-            guard case .store(_, let partition, let records) = action else { return [] }
-            return records.map { .record(partition: partition, key: $0.key, value: $0.value) }
+        actions = actions.map { action in
+            guard case .publish(let id, let lane, let events) = action else { return action }
+            count += 1
+            let anew = events.map { event in
+                let text = String(decoding: event.value, as: UTF8.self)
+                var event = event
+                event.value = Array(("{\"urgency\":\"\(count)\"," + text.dropFirst()).utf8)
+                return event
+            }
+            return .publish(id, lane: lane, anew)
         }
+        return []
     }
 }
 
