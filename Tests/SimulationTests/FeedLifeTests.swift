@@ -5,7 +5,7 @@ import Testing
 
 @Test
 func `lives of feeds keep every promise`() async {
-    let result = await FeedCampaign(firstSeed: 1_000_000, lives: 200).run { _ in }
+    let result = await FeedCampaign(firstSeed: 1_000_000, lives: 100).run { _ in }
     for violation in result.violations { Issue.record("\(violation)") }
     // What never happens proves nothing.
     #expect(result.report.repeats > 0)
@@ -44,11 +44,11 @@ struct PlantedFeedBug: Sendable, CustomTestStringConvertible {
 
     static let all: [PlantedFeedBug] = [
         PlantedFeedBug(name: "a publication only believed in", promise: .nothingLost) { BelievesInPublications() },
-        PlantedFeedBug(name: "an intent that is not read back", promise: .oneVersion) { BelievesInIntents() },
+        PlantedFeedBug(name: "an event made anew for each try", promise: .oneVersion) { MakesEventsAnew() },
         PlantedFeedBug(name: "a story under another id", promise: .nothingTwice) { RenamesEntries() },
         PlantedFeedBug(name: "dates taken from the poll", promise: .noBacklog) { DatesEntriesNow() },
         PlantedFeedBug(name: "an ignored Retry-After", promise: .politeness) { IgnoresRetryAfter() },
-        PlantedFeedBug(name: "a write nobody takes off the books", promise: .boundedMemory) { WritesWithoutEnd() },
+        PlantedFeedBug(name: "feeds that nobody follows", promise: .boundedMemory) { InventsFeeds() },
         PlantedFeedBug(name: "an end that nobody hears of", promise: .ends) { NeverFinishes() },
     ]
 }
@@ -86,13 +86,23 @@ private struct BelievesInPublications: FeedInterference {
     }
 }
 
-/// Hands every record that is to be stored back at once, before anybody else's.
-private struct BelievesInIntents: FeedInterference {
+/// Makes the event anew for each try, not from its intent.
+private struct MakesEventsAnew: FeedInterference {
+    private var count = 0
+
     mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
-        actions.flatMap { action -> [IngestInput] in
-            guard case .store(_, let partition, let records) = action else { return [] }
-            return records.map { .record(partition: partition, key: $0.key, value: $0.value) }
+        actions = actions.map { action in
+            guard case .publish(let id, let lane, let events) = action else { return action }
+            count += 1
+            let anew = events.map { event in
+                let text = String(decoding: event.value, as: UTF8.self)
+                var event = event
+                event.value = Array(("{\"urgency\":\"\(count)\"," + text.dropFirst()).utf8)
+                return event
+            }
+            return .publish(id, lane: lane, anew)
         }
+        return []
     }
 }
 
@@ -110,8 +120,6 @@ private struct RenamesEntries: FeedInterference {
 }
 
 private struct DatesEntriesNow: FeedInterference {
-    private var count = 0
-
     mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
         input.withEntries { $0.publishedAt = now }
     }
@@ -119,23 +127,19 @@ private struct DatesEntriesNow: FeedInterference {
 
 private struct IgnoresRetryAfter: FeedInterference {
     mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
-        guard case .fetched(let id, .answered(var answer)) = input, answer.status == 429 else { return input }
-        answer.status = 304
+        guard case .fetched(let id, .answered(let answer)) = input, answer.status == 429 else { return input }
         return .fetched(id, .failed(FetchFailure(.timeout, "forgot")))
     }
 }
 
-/// Adds feeds without end.
-private struct WritesWithoutEnd: FeedInterference {
-    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
-        // Answers never come, so that requests pile up with each change of owner.
-        if case .fetched = input { return nil }
-        return input
-    }
+/// Hands over records of ever more feeds that nobody has written.
+private struct InventsFeeds: FeedInterference {
+    private var count = 0
 
-    mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
-        actions.contains { if case .fetch = $0 { true } else { false } }
-            ? [.lost([0, 1, 2]), .assigned([0, 1, 2])] : []
+    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
+        guard case .tick = input else { return input }
+        count += 1
+        return .record(partition: 0, key: "feed/ghost\(count)", value: Array("{}".utf8))
     }
 }
 

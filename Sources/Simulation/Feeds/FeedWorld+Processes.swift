@@ -53,7 +53,7 @@ extension FeedWorld {
             for action in actions { try carryOut(action, of: number, life: life) }
         }
         let load = processes[number].ingester.load
-        if load.fetches > 40 || load.writes > 2 * load.feeds || load.batches > load.feeds
+        if load.feeds > names.count || load.fetches > 40 || load.writes > 2 * load.feeds || load.batches > load.feeds
             || load.timers > 500 + 200 * load.feeds
         {
             try broken(.boundedMemory, "process \(number) keeps \(load)")
