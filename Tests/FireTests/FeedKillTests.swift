@@ -112,7 +112,11 @@ struct FeedKillTests {
             kills += 1
         }
         feeds.change(false)
-        for process in running { process.signal(SIGTERM) }
+        for process in running {
+            // Before that, nobody listens for signals.
+            while process.isRunning, !process.output.contains("following feeds") { moment() }
+            process.signal(SIGTERM)
+        }
         for process in running { #expect(process.wait() == 0, "\(process.output.suffix(2_000))") }
         let last = try ingest("--once")
         #expect(last.wait() == 0, "\(last.output.suffix(2_000))")
