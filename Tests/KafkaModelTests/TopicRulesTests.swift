@@ -121,3 +121,34 @@ import Testing
         #expect(days(patient, .source(lane: "live")) == 7)
     }
 }
+
+struct FeedStateTopicTests {
+    private let rules = TopicRules(
+        lanes: [.init(name: "live", topics: ["news.events"])], resultsTopic: "news.results",
+        deadLetterTopic: "news.dead-letters", feedStateTopic: "news.feeds")
+
+    private func problems(_ policy: String?) -> [TopicRules.Problem] {
+        let configuration = policy.map { TopicConfiguration.known(["cleanup.policy": $0]) } ?? .untold
+        let states = ["news.feeds": TopicState(partitions: 3, configuration: configuration)]
+        return rules.findings(states).filter { $0.use == .feedState }.map(\.problem)
+    }
+
+    @Test(arguments: ["delete", "compact,delete", "delete,compact"])
+    func `state that would vanish in time is refused`(policy: String) {
+        #expect(problems(policy) == [.notCompacted])
+    }
+
+    @Test(arguments: ["compact", nil])
+    func `compacted state is sound, and an unknown policy is taken`(policy: String?) {
+        #expect(problems(policy) == [])
+    }
+
+    @Test func `the state topic is created compacted, as wide as the results, and never widened`() {
+        let states = ["news.events": TopicState(partitions: 6), "news.results": TopicState(partitions: 6)]
+        let created = rules.changes(states, partitions: 12).first { $0.use == .feedState }
+        #expect(created?.partitions == 6)
+        #expect(created?.configuration["cleanup.policy"] == "compact")
+        let narrow = states.merging(["news.feeds": TopicState(partitions: 2)]) { $1 }
+        #expect(!rules.changes(narrow, partitions: 12).contains { $0.use == .feedState })
+    }
+}

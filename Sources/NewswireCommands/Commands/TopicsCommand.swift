@@ -19,6 +19,7 @@ struct TopicsCommand: ParsableCommand {
 
             --create creates missing topics with cleanup.policy=delete and a retention: source topics 7 days (or \
             their lane's maxAge if that is longer), results 14 days (or the largest maxAge), dead letters 30 days. \
+            With feeds, their state topic is created with cleanup.policy=compact. \
             It widens a results topic with too few partitions, and a lane's topic with fewer than another of the \
             same lane. After that, records with the same key may go to another partition than before. The settings \
             of existing topics do not change. It waits up to 30 seconds for the brokers to show the new topics.

@@ -1,0 +1,167 @@
+import ByteText
+import Foundation
+import KafkaIO
+import KafkaModel
+import NewsModel
+import Synchronization
+import TestSupport
+import Testing
+
+/// Feeds that change from one request to the next, and what they have said so far.
+private final class ChangingFeeds: Sendable {
+    private struct State {
+        var chance: SeededRandom
+        var isChanging = false
+        /// By feed: entries with their texts, newest first.
+        var feeds: [String: [(id: String, texts: [String], date: String)]] = [:]
+    }
+
+    private let state: Mutex<State>
+
+    init(seed: UInt64) { state = Mutex(State(chance: SeededRandom(seed: seed))) }
+
+    func change(_ on: Bool) { state.withLock { $0.isChanging = on } }
+
+    /// Entries that appeared after the first sight, with their last texts, by event id.
+    var expected: [String: String] {
+        state.withLock { state in
+            var expected: [String: String] = [:]
+            for (feed, entries) in state.feeds {
+                for entry in entries where entry.id.hasPrefix("new") {
+                    expected["\(feed):\(entry.id)"] = entry.texts.last
+                }
+            }
+            return expected
+        }
+    }
+
+    func document(_ path: String) -> String {
+        let feed = String(path.dropFirst())
+        let entries = state.withLock { state in
+            var entries =
+                state.feeds[feed] ?? (0..<3).map { ("old\($0)", ["\(feed) backlog \($0)"], "2026-01-01T00:00:00Z") }
+            if state.isChanging {
+                if Int.random(in: 0..<2, using: &state.chance) == 0 {
+                    let id = "new\(entries.count)"
+                    entries.insert(
+                        (
+                            id, ["\(feed) \(id) text 0"],
+                            "\(Instant(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e9)))"
+                        ), at: 0)
+                }
+                let fresh = entries.indices.filter { entries[$0].id.hasPrefix("new") }
+                if let place = fresh.randomElement(using: &state.chance) {
+                    let entry = entries[place]
+                    entries[place].texts.append("\(feed) \(entry.id) text \(entry.texts.count)")
+                }
+            }
+            state.feeds[feed] = entries
+            return entries
+        }
+        let items = entries.map {
+            """
+            <entry><id>\($0.id)</id><title>\($0.texts.last ?? "")</title><published>\($0.date)</published>\
+            <updated>\($0.date)</updated><category term="World"/></entry>
+            """
+        }
+        return #"<feed xmlns="http://www.w3.org/2005/Atom"><title>\#(feed)</title>\#(items.joined())</feed>"#
+    }
+}
+
+@Suite(.serialized)
+struct FeedKillTests {
+    @Test(.enabled(if: isUnderFire, "\(underFireHint)"), .timeLimit(.minutes(15)))
+    func `processes that share feeds are killed at random, and each version of each entry is written once`()
+        async throws
+    {
+        let count = scale("NEWSWIRE_FIRE_FEEDS", 50)
+        let polls = scale("NEWSWIRE_FIRE_POLLS", 200)
+        var chance = SeededRandom(seed: UInt64(scale("NEWSWIRE_FIRE_SEED", 7)))
+        let feeds = ChangingFeeds(seed: chance.next())
+        let publisher = try await ScriptedPublisher.start { .status(200, body: feeds.document($0.path).utf8) }
+        let items = (0..<count).map {
+            "    - {name: f\($0), url: \"\(publisher.url("/f\($0)"))\", allowPrivate: [127.0.0.1], maxVersionsPerHour: 1000}"
+        }
+        let room = try await FireRoom(
+            partitions: 4, topics: ["news.events", "news.backfill", "news.feeds"],
+            """
+            lanes: {live: {topics: [news.events]}, backfill: {topics: [news.backfill]}}
+            ingest:
+              interval: {min: 1s, max: 2s}
+              listen: off
+              feeds:
+            \(items.joined(separator: "\n"))
+            """)
+        func ingest(_ arguments: String...) throws -> ChildProcess {
+            try ChildProcess("newswire", ["ingest", "--config", room.configuration.path] + arguments, in: room.folder)
+        }
+        let first = try ingest("--once")
+        #expect(first.wait() == 0, "\(first.output.suffix(2_000))")
+
+        feeds.change(true)
+        let begin = publisher.requests.count
+        var running = [try ingest(), try ingest()]
+        var kills = 0
+        while publisher.requests.count < begin + polls {
+            let target = publisher.requests.count + Int.random(in: 1...(polls / 8), using: &chance)
+            while publisher.requests.count < target { moment() }
+            let victim = Int.random(in: 0..<2, using: &chance)
+            running[victim].signal(SIGKILL)
+            running[victim].wait()
+            running[victim] = try ingest()
+            kills += 1
+        }
+        feeds.change(false)
+        for process in running {
+            // Before that, nobody listens for signals.
+            while process.isRunning, !process.output.contains("following feeds") { moment() }
+            process.signal(SIGTERM)
+        }
+        for process in running { #expect(process.wait() == 0, "\(process.output.suffix(2_000))") }
+        let last = try ingest("--once")
+        #expect(last.wait() == 0, "\(last.output.suffix(2_000))")
+
+        let written = try events(room)
+        var latest: [String: String] = [:]
+        var repeats = 0
+        for (id, copies) in written {
+            var versions: [String: [UInt8]] = [:]
+            var order: [Int] = []
+            for (version, bytes) in copies {
+                repeats += versions[version] == nil ? 0 : 1
+                #expect(versions[version] ?? bytes == bytes, "\(id) \(version) was written with two contents")
+                if versions[version] == nil { order.append(try #require(Int(version))) }
+                versions[version] = bytes
+            }
+            #expect(order == Array(1...order.count), "\(id) has versions \(order)")
+            latest[id] = versions["\(order.count)"].flatMap { headline($0) }
+        }
+        print(
+            "feed kill test: \(publisher.requests.count - begin) polls, \(kills) kills, \(written.count) entries, \(repeats) repeats"
+        )
+        #expect(latest == feeds.expected)
+        await publisher.stop()
+        await room.close()
+    }
+
+    private func headline(_ event: [UInt8]) -> String? {
+        (try? JSONSerialization.jsonObject(with: Data(event)) as? [String: Any])?["headline"] as? String
+    }
+
+    /// By event id, its versions with their bytes, in the order of the topic.
+    private func events(_ room: FireRoom) throws -> [String: [(String, [UInt8])]] {
+        var found: [String: [(String, [UInt8])]] = [:]
+        for topic in ["news.events", "news.backfill"] {
+            let reader = try TopicReader(settings: room.kafka, topic: topic)
+            while !reader.isAtEnd {
+                for read in try reader.next() {
+                    let value = try #require(read.record.value)
+                    let event = try #require(try JSONSerialization.jsonObject(with: Data(value)) as? [String: Any])
+                    let id = try #require(event["id"] as? String)
+                    found[id, default: []].append((try #require(event["version"] as? String), value))
+                }
+            }
+        }
+        return found
+    }
+}
