@@ -1,3 +1,4 @@
+import ByteText
 import KafkaIO
 import KafkaModel
 import NewsModel
@@ -40,6 +41,23 @@ struct ToolTests {
         #expect(tail.map(\.record.offset) == Array(990..<1000))
         #expect(try readAll(TopicReader(settings: settings, topic: topic, from: .end)).isEmpty)
         #expect(try readAll(TopicReader(settings: settings, topic: topic, from: .offset(5000))).isEmpty)
+    }
+
+    @Test func `a record with a key goes where Java's producers would put it`() throws {
+        let broker = try Broker(("news", 3))
+        let publisher = try RecordPublisher(settings: broker.settings)
+        let keys = ["21", "foobar", "story-1", "story-2", "story-3"]
+        for key in keys {
+            try publisher.publish(
+                ProducedRecord(topic: broker.topic("news"), key: Array(key.utf8), value: Array(key.utf8)))
+        }
+        try publisher.flush()
+        let all = try readAll(TopicReader(settings: broker.settings, topic: broker.topic("news")))
+        #expect(all.count == keys.count)
+        for read in all {
+            let key = String(decoding: read.record.key ?? [], as: UTF8.self)
+            #expect(read.partition.partition == Murmur2.partition(of: key, among: 3), "\(key)")
+        }
     }
 
     @Test func `reading begins so many records before the end, and says where it left some out`() throws {

@@ -39,6 +39,8 @@ public final class RecordPublisher {
             defaults: [
                 ("linger.ms", "20"), ("queue.buffering.max.kbytes", String(max(settings.produceBudget >> 10, 1024))),
                 ("message.max.bytes", "16000000"),
+                // As Java's producers have it: all versions of a story share a partition, whoever writes them.
+                ("partitioner", "murmur2_random"),
             ],
             fixed: [("enable.idempotence", "true"), ("acks", "all"), ("log.queue", "true")])
         configuration.setEvents(RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG)
