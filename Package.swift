@@ -276,7 +276,7 @@ let package = Package(
         .testTarget(
             name: "NewswireTests",
             dependencies: [
-                "newswire", "CZlib", "CZstd", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "newswire", "CZlib", "CZstd", "Feeds", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
                 "NewswireCommands", "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService",
                 "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),

@@ -75,7 +75,9 @@ struct IngestCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only this feed; for --explain, whose rules to use.", valueName: "name"))
     var feed: String?
     @Option(
-        help: ArgumentHelp("Serve status here instead of ingest.listen: host:port, or off.", valueName: "address"))
+        help: ArgumentHelp(
+            "Serve status here, or with --status ask here, instead of at ingest.listen: host:port, or off.",
+            valueName: "address"))
     var listen: String?
 
     /// The publisher's, with keys that following feeds has no use for.
@@ -110,7 +112,7 @@ struct IngestCommand: AsyncParsableCommand {
         let following = FeedFollowing(settings: settings, log: Logger(label: "newswire"))
         do {
             if status {
-                try show(try following.stored(at: ServiceClock().now.wall))
+                try await showStatus(of: following, askingAt: settings.ingest.listen)
             } else if dryRun {
                 try await rehearse(following)
             } else if once {
@@ -148,6 +150,22 @@ struct IngestCommand: AsyncParsableCommand {
     }
 
     // MARK: Showing
+
+    private func showStatus(of following: FeedFollowing, askingAt address: NetworkAddress?) async throws {
+        var statuses = try following.stored(at: ServiceClock().now.wall)
+        if let address {
+            let live = await LiveFeeds.ask("\(address)")
+            for index in statuses.indices { live?.complete(&statuses[index]) }
+            if live == nil {
+                Terminal.standardError.line(
+                    """
+                    Nothing that follows feeds answers at \(address), so the next polls are not known here; name the \
+                    ingest.listen of another process with --listen.
+                    """)
+            }
+        }
+        try show(statuses)
+    }
 
     private func show(_ statuses: [FeedStatus]) throws {
         let (output, now) = (Terminal.standardOutput, ServiceClock().now.wall)

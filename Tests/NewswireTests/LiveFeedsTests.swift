@@ -1,0 +1,33 @@
+import Feeds
+import Foundation
+import NewsModel
+import NewswireCommands
+import Testing
+
+struct LiveFeedsTests {
+    private let status = FeedStatus(
+        FeedRules(name: "world", url: "https://example.org/"), nil, at: Instant(milliseconds: 0))
+
+    @Test func `the next poll comes from the process that follows the feed`() throws {
+        let poll = Instant(milliseconds: 1_000_000)
+        var followed = status
+        followed.nextPollAt = poll
+        followed.because = "limited by max-age 300 s"
+        let report = IngestReport(at: poll, startedAt: poll, feeds: [followed], notReady: [])
+        let live = try #require(LiveFeeds(json: Data(report.json(version: "1"))))
+        var known = status
+        live.complete(&known)
+        #expect(known == followed)
+        var other = FeedStatus(FeedRules(name: "sports", url: ""), nil, at: poll)
+        live.complete(&other)
+        #expect(other.nextPollAt == nil)
+    }
+
+    @Test(arguments: ["", "no", "[]", "{}"]) func `another service at the address is not believed`(text: String) {
+        #expect(LiveFeeds(json: Data(text.utf8)) == nil)
+    }
+
+    @Test func `nobody at the address is no error`() async {
+        #expect(await LiveFeeds.ask("127.0.0.1:1") == nil)
+    }
+}
