@@ -78,15 +78,19 @@ let package = Package(
         .target(
             name: "FeedIO",
             dependencies: [
-                "ByteText", "CZlib", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", crypto, logging,
+                "ByteText", "CZlib", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "ServerIdentity",
+                crypto, logging,
                 nioCore, nioHTTP1, nioPosix, nioSSL, .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
+        // TLS to a host by its name.
+        .target(
+            name: "ServerIdentity", dependencies: ["ByteText", nioCore, nioSSL], swiftSettings: strict),
         .target(
             name: "HubIO",
             dependencies: [
-                "ByteText", "NewsModel", "NotificationHub", deque, nioCore, nioPosix, nioSSL,
+                "ByteText", "NewsModel", "NotificationHub", "ServerIdentity", deque, nioCore, nioPosix, nioSSL,
                 .product(name: "NIOTLS", package: "swift-nio"),
             ], swiftSettings: strict),
         .target(
@@ -126,7 +130,8 @@ let package = Package(
         .target(
             name: "StatusServer",
             dependencies: [
-                "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
+                "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine",
+                "PublisherService",
                 logging, nioCore,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -145,7 +150,7 @@ let package = Package(
                 "BreakingNews", "ByteText", "CZlib", "CZstd", "FeedIO", "Feeds", "HTTPServing", "HubIO", "HubServer",
                 "KafkaIO",
                 "KafkaModel", "NewsModel", "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine",
-                "PublisherService", "Simulation", "StatusServer",
+                "PublisherService", "ServerIdentity", "Simulation", "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, nioCore, nioHTTP1,
                 nioPosix, nioSSL,
             ], swiftSettings: strict),
@@ -209,6 +214,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ], swiftSettings: strict),
+        .testTarget(name: "ServerIdentityTests", dependencies: ["ServerIdentity"], swiftSettings: strict),
         .testTarget(
             name: "HubIOTests",
             dependencies: [

@@ -39,6 +39,19 @@ import Foundation
         try await hub.stop()
     }
 
+    @Test(arguments: [("127.0.0.1", true), ("localhost", false)])
+    func `a certificate for an address is none for the name that leads there`(host: String, isGood: Bool) async throws {
+        let hub = try await ScriptedHub.start(certificate: TestCertificates.addressOnly) { _ in .reply(Self.created) }
+        try await Self.withTrustFile(TestCertificates.addressOnly) { trust in
+            let sender = try await Sender(port: hub.port, scheme: .https, host: host, trust: trust)
+            let result = await sender.send()
+            #expect(isGood ? result.reply?.status == 201 : result.notSent == .tls, "\(result)")
+            #expect(hub.requests.count == (isGood ? 1 : 0))
+            try await sender.close()
+        }
+        try await hub.stop()
+    }
+
     @Test(arguments: [
         (TestCertificates.elsewhere, "localhost", true), (TestCertificates.elsewhere, "127.0.0.1", true),
         (TestCertificates.expired, "localhost", true), (TestCertificates.localhost, "localhost", false),

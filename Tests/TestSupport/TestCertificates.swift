@@ -63,7 +63,21 @@ package enum TestCertificates {
         -----END CERTIFICATE-----
         """
 
-    /// The key of the three servers.
+    /// For 127.0.0.1 and no name; its own authority.
+    package static let addressOnly = """
+        -----BEGIN CERTIFICATE-----
+        MIIBUTCB+KADAgECAgI4BTAKBggqhkjOPQQDAjAeMRwwGgYDVQQDDBNPbmx5IGZv
+        ciBhbiBhZGRyZXNzMCAXDTIwMDEwMTAwMDAwMFoYDzIxMjUxMjMxMDAwMDAwWjAe
+        MRwwGgYDVQQDDBNPbmx5IGZvciBhbiBhZGRyZXNzMFkwEwYHKoZIzj0CAQYIKoZI
+        zj0DAQcDQgAE6hegbH/6SYhB8+rRJzmk+7pQUNy65l2TxEGqIxYP3uLKJ2RtHrVX
+        GIS+zurrTZmC78Wgr6RBLa8Bq0YKf+EY4KMkMCIwDwYDVR0RBAgwBocEfwAAATAP
+        BgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gAMEUCIGW59qS64Xh5AGX0n4Cl
+        RuJDQ/HdnucPs4Cw6X/KVkg/AiEA05UrqqzbUTgj78Iqlc2C9ijB5nD+4iEGtDBB
+        xCu9zQI=
+        -----END CERTIFICATE-----
+        """
+
+    /// The key of the servers.
     package static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgV8seap33iOshsfHj

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import ServerIdentity
 
 #if canImport(Glibc)
 import Glibc
@@ -19,15 +20,12 @@ extension FetchFailure {
         FetchFailure(.tooLarge, "the document has more than \(limit >> 20) MiB; ask the publisher for a shorter feed")
     }
 
-    static func wrongCertificate(_ host: String) -> FetchFailure {
-        FetchFailure(.tls, "the certificate of \(host) is for another name; check the name in url")
-    }
-
     /// Why there is no connection.
     init(connecting error: any Error, to address: FetchAddress, _ limits: FetchLimits) {
         let place = "\(address.host) port \(address.port)"
         switch error {
         case let failure as FetchFailure: self = failure
+        case is WrongCertificate: self.init(tls: error, address)
         case ChannelError.connectTimeout:
             self.init(.timeout, "no connection to \(place) within \(limits.connect)")
         case let error as NIOConnectionError:
@@ -50,7 +48,8 @@ extension FetchFailure {
         let host = address.host
         switch error {
         case let failure as FetchFailure: self = failure
-        case is NIOSSLExtraError, is BoringSSLError, NIOSSLError.handshakeFailed: self.init(tls: error, address)
+        case is WrongCertificate, is NIOSSLExtraError, is BoringSSLError, NIOSSLError.handshakeFailed:
+            self.init(tls: error, address)
         case HTTPParserError.headerOverflow: self.init(.tooLarge, "the head of \(host)'s answer is too long")
         case HTTPParserError.invalidEOFState:
             self.init(.disconnected, "\(host) closed the connection before its answer was complete")
@@ -68,8 +67,8 @@ extension FetchFailure {
         let detail =
             if words.contains("WRONG_VERSION_NUMBER") || words.contains("HTTP_REQUEST") {
                 "no TLS at port \(address.port) of \(address.host); check https and the port"
-            } else if error is NIOSSLExtraError {
-                Self.wrongCertificate(address.host).detail
+            } else if error is WrongCertificate || error is NIOSSLExtraError {
+                "the certificate of \(address.host) is for another name; check the name in url"
             } else if words.contains("CERTIFICATE_VERIFY_FAILED") || words.contains("unableToValidate") {
                 "the certificate of \(address.host) is not trusted or has expired"
             } else {

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import ServerIdentity
 
 /// One connection with one request and one answer. Reports at most one head, then at most one body, or a failure; nothing
 /// after `abort`.
@@ -66,7 +67,7 @@ final class Hop: ChannelInboundHandler {
         self.channel = channel
         do {
             if address.isSecure {
-                try channel.pipeline.syncOperations.addHandler(makeTLSHandler(tls, host: address.host))
+                try channel.pipeline.syncOperations.addHandler(ServerIdentity.makeHandler(tls, host: address.host))
             }
             try start(on: channel)
         } catch { fail(FetchFailure(connecting: error, to: address, limits)) }

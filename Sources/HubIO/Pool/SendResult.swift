@@ -2,6 +2,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 public import NotificationHub
+internal import ServerIdentity
 
 #if canImport(Glibc)
 internal import Glibc
@@ -98,7 +99,8 @@ extension SendFailure {
             }
         case NIOSSLError.uncleanShutdown, ChannelError.eof, ChannelError.ioOnClosedChannel:
             self.init(.closedEarly, "the connection was closed during the TLS handshake")
-        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self.init(.tls, "\(error)")
+        case is WrongCertificate, is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            self.init(.tls, "\(error)")
         default: self.init(.connectFailed, "\(error)")
         }
     }

@@ -3,6 +3,7 @@ internal import NIOPosix
 public import NIOSSL
 internal import NewsModel
 internal import NotificationHub
+internal import ServerIdentity
 
 /// Sends requests to one hub over its own keep-alive connections; one request becomes one result. `PoolState` makes the
 /// decisions.
@@ -184,11 +185,7 @@ public final class SenderPool {
     }
 
     func makeTLSHandler() throws -> NIOSSLClientHandler? {
-        guard let tls else { return nil }
-        let host = target.endpoint.host
-        // An address is checked against the certificate's addresses; it is no name to announce. RFC 6066 §3.
-        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-        return try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host)
+        try tls.map { try ServerIdentity.makeHandler($0, host: target.endpoint.host) }
     }
 }
 

@@ -5,6 +5,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import NotificationHub
+import ServerIdentity
 
 /// Sends requests to a hub, each on a connection of its own, and hands over replies as they arrive.
 ///
@@ -58,11 +59,7 @@ struct DeviceLink: HubTransport {
             .channelInitializer { [tls] channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    if let tls {
-                        let isName = (try? SocketAddress(ipAddress: endpoint.host, port: 0)) == nil
-                        try pipeline.addHandler(
-                            NIOSSLClientHandler(context: tls, serverHostname: isName ? endpoint.host : nil))
-                    }
+                    if let tls { try pipeline.addHandler(ServerIdentity.makeHandler(tls, host: endpoint.host)) }
                     try pipeline.addHTTPClientHandlers()
                     try pipeline.addHandlers([
                         IdleStateHandler(readTimeout: silenceMax), ReplyHandler(pieces, silenceMax),

@@ -1,8 +1,8 @@
 import Testing
 
-@testable import FeedIO
+@testable import ServerIdentity
 
-struct CertificateNameTests {
+struct ServerIdentityTests {
     @Test(
         arguments: [
             ("news.example", "news.example", true), ("news.example", "NEWS.Example", true),
@@ -14,6 +14,6 @@ struct CertificateNameTests {
             ("localhost", "localhost", true), ("localhost", "*.", false),
         ])
     func `a star stands for one whole first label`(host: String, pattern: String, isMatch: Bool) {
-        #expect(matches(host, pattern) == isMatch)
+        #expect(ServerIdentity.matches(host, pattern) == isMatch)
     }
 }
