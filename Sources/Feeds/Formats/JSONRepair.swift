@@ -26,7 +26,7 @@ enum JSONRepair {
             return at + 12
         }
         if UTF16.isLeadSurrogate(unit) || UTF16.isTrailSurrogate(unit) {
-            text.replaceSubrange(at + 2..<at + 6, with: "FFFD".utf8)
+            for (place, digit) in zip(at + 2..<at + 6, "FFFD".utf8) { text[place] = digit }
         }
         return at + 6
     }
