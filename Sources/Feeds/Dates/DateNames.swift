@@ -16,10 +16,19 @@ enum MonthName {
         (12, ["dec", "dez", "déc", "dic", "des", "δεκ"]),
     ]
 
+    /// Nearly all feeds write these, so they are looked up first, as numbers.
+    private static let english = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ].map { key($0) }
+
+    /// The first three bytes.
+    private static func key(_ word: String) -> UInt32 { word.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) } }
+
     /// - Parameter word: in lower case; whole or abbreviated.
     static func month(_ word: String) -> Int? {
+        if let index = english.firstIndex(of: key(word)) { return index + 1 }
         // By bytes: comparing characters would cost more than the rest of a date.
-        prefixes.first { $0.names.contains { word.utf8.starts(with: $0.utf8) } }?.month
+        return prefixes.first { $0.names.contains { word.utf8.starts(with: $0.utf8) } }?.month
     }
 }
 

@@ -50,7 +50,7 @@ struct DateReader {
 
     private mutating func readDay() -> Bool {
         // The name of the day: whatever the word, unless only it can be the month.
-        if case .word(let word)? = tokens.peek(), MonthName.month(word) == nil || hasMonthAhead {
+        if case .word(let word)? = tokens.peek(), hasMonthAhead || MonthName.month(word) == nil {
             tokens.advance()
             skipSeparators()
         }

@@ -31,9 +31,14 @@ enum LinkRelation: String {
     case alternate, enclosure, hub
     case itself = "self"
 
-    /// - Parameter list: a `rel` attribute: names with blanks between them, in any case.
+    /// - Parameter list: a `rel` attribute: names with blanks between them, in any case, short or as addresses in the
+    ///   registry. RFC 4287 §4.2.7.2.
     func isNamed(by list: String?) -> Bool {
         guard let list else { return false }
-        return list.split(whereSeparator: \.isWhitespace).contains { $0.equalsIgnoringASCIICase(rawValue) }
+        return list.split(whereSeparator: \.isWhitespace).contains {
+            $0.equalsIgnoringASCIICase(rawValue) || $0 == Self.registry + rawValue
+        }
     }
+
+    private static let registry = "http://www.iana.org/assignments/relation/"
 }

@@ -30,7 +30,8 @@ enum Atom {
         of element: MarkupElement, to document: inout FeedDocument, _ parts: inout EntryParts
     ) {
         for child in element.children {
-            if child.isNamed("entry", in: atom) {
+            // Those who come from RSS call it an item.
+            if child.isNamed("entry", in: atom) || child.isNamed("item", in: atom) {
                 if child.isCutOff, child.first("entry", in: atom) == nil {
                     document.skipped.append(.cutOff(id: parts.identifier(child.first("id", in: atom))))
                 } else {
@@ -74,6 +75,7 @@ enum Atom {
             text(element.first("summary", in: atom), limit: EventLimits.summary)
             ?? (content?["src"] == nil ? text(content, limit: EventLimits.summary) : nil)
             ?? parts.mediaDescription(of: element)
+            ?? parts.text(element.first("description", in: .dc), limit: EventLimits.summary)
         entry.headline =
             text(element.first("title", in: atom), limit: EventLimits.headline)
             ?? parts.text(element.first("title", in: .dc), limit: EventLimits.headline)

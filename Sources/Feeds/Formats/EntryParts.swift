@@ -78,6 +78,8 @@ struct EntryParts {
     func address(_ reference: String, at element: MarkupElement) -> String? {
         let reference = reference.trimmed
         guard !reference.isEmpty else { return nil }
+        // Before anyone looks for a base.
+        if WebAddress.isNormal(reference) { return String(reference) }
         if let site, !reference.hasPrefix("/"), !reference.contains(":"), element.inherited("base", in: .xml) == nil {
             return WebAddress.resolve(String(reference), base: site)
         }

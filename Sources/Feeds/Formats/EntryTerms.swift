@@ -19,6 +19,8 @@ extension FeedEntry {
 
     /// Eight digits alone are a code only where their vocabulary is named.
     private static func mediaTopic(_ name: String, scheme: String?) -> String? {
+        // Before the scheme is compared: nearly all categories are words.
+        guard name.utf8.suffix(8).allSatisfy(\.isASCIIDigit) else { return nil }
         let isNamed = scheme.map { MediaTopic.isNewsCodesAddress($0.utf8) || $0 == "medtop" || $0 == "subj" } ?? false
         return isNamed || name.utf8.count > 8 ? MediaTopic.canonical(name.utf8) : nil
     }

@@ -5,6 +5,15 @@ import NewsModel
 enum JSONDocument {
     /// - Parameter bytes: UTF-8.
     static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
+        do throws(NotAFeed) {
+            return try readStrictly(bytes, from: source)
+        } catch {
+            guard error.reason == .broken, let repaired = JSONRepair.repaired(bytes) else { throw error }
+            return try readStrictly(repaired, from: source)
+        }
+    }
+
+    private static func readStrictly(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
         // One ninjs item, or an array of them, which its own reader takes apart.
         if bytes.first(where: { !$0.isMarkupBlank }) == UInt8(ascii: "[") { return try Ninjs.read(bytes, from: source) }
         let parser = JSONParser(sizeMax: max(bytes.count, FeedLimits.document))

@@ -47,37 +47,43 @@ enum RSS {
         }
     }
 
+    /// Elements of Atom, which some write into RSS without their namespace.
+    private static let atom = MarkupNamespace.atom.union(.rss)
+    private static let bodies = MarkupNamespace.rss.union(.xhtml)
+
     private static func entry(_ item: MarkupElement, _ parts: inout EntryParts) -> FeedEntry {
         let guid = item.first("guid", in: .rss)
         var entry = FeedEntry()
         entry.id =
             parts.identifier(guid) ?? parts.identifier(item["about", in: .rdf])
-            ?? parts.identifier(item.first("id", in: .atom))
+            ?? parts.identifier(item.first("id", in: atom))
         entry.summary =
             parts.text(
-                item.first("description", in: .rss), item.first("summary", in: .atom), limit: EventLimits.summary)
+                item.first("description", in: .rss), item.first("summary", in: atom), limit: EventLimits.summary)
             ?? parts.mediaDescription(of: item)
             ?? item.first("encoded", in: .content).flatMap { FirstParagraph.text(of: $0.markup) }
             ?? parts.text(
                 item.first("summary", in: .itunes), item.first("description", in: .dc),
                 item.first("content", in: .atom),
-                item.first("body", in: .xhtml), limit: EventLimits.summary)
+                item.first("body", in: bodies), item.first("fullitem", in: bodies), limit: EventLimits.summary)
         entry.headline =
             parts.text(
                 item.first("title", in: .rss), item.first("title", in: .dc), item.first("title", in: .atom),
-                limit: EventLimits.headline)
+                item.first("title", in: .itunes), limit: EventLimits.headline)
             ?? parts.mediaTitle(of: item) ?? EntryParts.headline(from: entry.summary)
         entry.link = link(item, guid: guid, parts)
         entry.publishedAt = parts.date(
             item.first("pubDate", in: .rss), item.first("date", in: .dc), item.first("issued", in: .dcterms),
             item.first("created", in: .dcterms),
-            item.first("published", in: .atom))
-        entry.updatedAt = parts.date(item.first("updated", in: .atom), item.first("modified", in: .dcterms))
+            item.first("published", in: atom))
+        entry.updatedAt = parts.date(item.first("updated", in: atom), item.first("modified", in: .dcterms))
         entry.expiresAt = parts.expiry(of: item)
         entry.language =
             EntryParts.language(item.first("language", in: .dc)?.text) ?? EntryParts.language(item["lang", in: .xml])
         for category in item.all("category", in: .rss) {
-            entry.add(category: category.text, scheme: category["domain"])
+            // Publishers escape names before they put them into CDATA.
+            let name = PlainText.ofHTML(category.markup, limit: EventLimits.category) ?? ""
+            entry.add(category: name, scheme: category["domain"])
         }
         entry.addExtensionTerms(of: item)
         entry.image = parts.image(of: item)

@@ -59,7 +59,8 @@ struct Reference {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    private static func isAllowed(_ byte: UInt8) -> Bool {
+    /// In any part but the authority.
+    static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x21, 0x23...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7E: true
         default: false
@@ -74,7 +75,7 @@ struct Authority {
     var port: Int?
 
     /// The longest name that DNS can resolve.
-    private static let hostMax = 253
+    static let hostMax = 253
 
     /// - Returns: `nil` for an authority without a host, or one that a browser might read differently.
     init?(_ text: String) {

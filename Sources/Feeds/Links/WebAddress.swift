@@ -110,7 +110,7 @@ public struct WebAddress: Sendable, Hashable {
     /// The same for one base, as text.
     /// - Parameter base: an absolute address; with any other, only an absolute reference is resolved.
     public static func resolve(_ text: some StringProtocol, base: String) -> String? {
-        resolve(text, against: [base])?.text
+        isNormal(text) ? String(text) : resolve(text, against: [base])?.text
     }
 
     /// RFC 3986 §5.2.4, segment by segment.

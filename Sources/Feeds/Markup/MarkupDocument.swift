@@ -100,7 +100,7 @@ extension MarkupDocument {
             }
             guard nodes.count < MarkupDocument.elementsMax else { return }
             let outer = scope
-            if token.declaresNamespace { declare(token.inside) }
+            if token.declaresNamespace { declare(token.inside, isRSS: bytes.spells("rss", in: token.name)) }
             let prefix = prefixLength(token.name)
             let namespace = namespace(
                 ofPrefix: token.name.lowerBound..<token.name.lowerBound + max(prefix - 1, 0), scope)
@@ -163,7 +163,7 @@ extension MarkupDocument {
 
         // MARK: - Namespaces
 
-        private mutating func declare(_ attributes: Range<Int>) {
+        private mutating func declare(_ attributes: Range<Int>, isRSS: Bool) {
             var rest = MarkupAttributes(bytes, in: attributes)
             var count = 0
             while let attribute = rest.next(), count < FeedLimits.attributes {
@@ -182,8 +182,13 @@ extension MarkupDocument {
                 // Longer than any that we know; as long as it pleases the sender.
                 let address = attribute.value.count > 256 ? "…" : bytes.text(attribute.value)
                 var namespace = MarkupNamespace(address: address)
-                // Whatever the root's own default is called, it holds the format's elements.
-                if namespace == .other, prefix.isEmpty, nodes.isEmpty { namespace = .none }
+                // Whatever the root's own default is called, it holds the format's elements. Of RSS that holds even for
+                // names that mean something else: many copy that of Atom.
+                if prefix.isEmpty,
+                    namespace == .other && nodes.isEmpty || isRSS && namespace.isDisjoint(with: .rss)
+                {
+                    namespace = .none
+                }
                 declarations.append(
                     Declaration(
                         prefix: Int32(prefix.lowerBound)..<Int32(prefix.upperBound), namespace: namespace, outer: scope,

@@ -136,9 +136,14 @@ package struct MarkupElement: Sendable {
         Children(document: document, index: index + 1, end: Int(node.next))
     }
 
+    /// The first that has content; the first of all when none has any.
     package func first(_ name: StaticString, in namespaces: MarkupNamespace) -> MarkupElement? {
-        for child in children where child.isNamed(name, in: namespaces) { return child }
-        return nil
+        var empty: MarkupElement?
+        for child in children where child.isNamed(name, in: namespaces) {
+            guard child.isEmpty else { return child }
+            empty = empty ?? child
+        }
+        return empty
     }
 
     package func all(_ name: StaticString, in namespaces: MarkupNamespace) -> [MarkupElement] {

@@ -118,6 +118,8 @@ struct MarkupTokens {
             if let token = documentType(at: start) { return token }
             absent.insert(.documentTypeEnd)
         }
+        // `<!>` is an empty comment; other marks begin nothing.
+        guard start + 2 < end, bytes[start + 2].beginsName || "->[".utf8.contains(bytes[start + 2]) else { return nil }
         return section(.skipped, start, opening: 2, until: ">", .tagEnd)
     }
 

@@ -25,6 +25,7 @@ package enum PlainText {
         var visible = VisibleText(limit: limit)
         var decoded: [UInt8] = []
         var tokens = MarkupTokens(bytes)
+        var closed: Set<String>?
         while !visible.isFull, let token = tokens.next() {
             switch token.kind {
             case .text:
@@ -37,6 +38,14 @@ package enum PlainText {
                     // `<jane@example.org>` is an address.
                     visible.append(bytes, token.start..<token.end)
                     continue
+                }
+                if token.kind == .startTag, token.inside.isEmpty, !HTMLElements.known.contains(name) {
+                    if closed == nil { closed = HTMLElements.closed(in: bytes) }
+                    if !(closed?.contains(name) ?? false) {
+                        // The headline is about `Array<Element>`.
+                        visible.append(bytes, token.start..<token.end)
+                        continue
+                    }
                 }
                 if HTMLElements.blocks.contains(name) { visible.appendBlank() }
                 if token.kind == .startTag, !token.closesItself, let place = HTMLElements.hidden.firstIndex(of: name) {
@@ -66,6 +75,16 @@ private enum HTMLElements {
         return local.count > 15 ? "" : bytes.text(local).asciiLowercased
     }
 
+    /// The names of all end tags, so that each start tag need not search for its own.
+    static func closed(in bytes: UnsafeBufferPointer<UInt8>) -> Set<String> {
+        var names: Set<String> = []
+        var tokens = MarkupTokens(bytes)
+        while let token = tokens.next() {
+            if token.kind == .endTag, let name = name(bytes, token.name) { names.insert(name) }
+        }
+        return names
+    }
+
     /// Their content is not for readers.
     static let hidden = ["script", "style", "iframe", "noscript", "template", "svg", "math"]
 
@@ -78,4 +97,15 @@ private enum HTMLElements {
         "hr", "li", "main", "menu", "nav", "ol", "option", "p", "pre", "section", "select", "summary", "table", "tbody",
         "td", "tfoot", "th", "thead", "tr", "ul",
     ]
+
+    /// All of HTML, in its present and former versions. The empty name stands for long ones.
+    static let known = blocks.union(hidden).union([
+        "", "a", "abbr", "acronym", "applet", "area", "audio", "b", "base", "basefont", "bdi", "bdo", "bgsound", "big",
+        "blink", "body", "button", "canvas", "cite", "code", "col", "colgroup", "data", "datalist", "del", "dfn",
+        "dialog", "em", "embed", "font", "frame", "frameset", "head", "hgroup", "html", "i", "image", "img", "input",
+        "ins", "kbd", "keygen", "label", "layer", "legend", "link", "map", "mark", "marquee", "meta", "meter", "nobr",
+        "noframes", "object", "optgroup", "output", "param", "picture", "plaintext", "progress", "q", "rb", "rp", "rt",
+        "rtc", "ruby", "s", "samp", "search", "slot", "small", "source", "spacer", "span", "strike", "strong", "sub",
+        "sup", "textarea", "time", "title", "track", "tt", "u", "var", "video", "wbr", "xmp",
+    ])
 }

@@ -23,8 +23,10 @@ package enum MediaTopic {
     /// `http(s)://cv.iptc.org/newscodes/mediatopic/` or `…/subjectcode/`, also as the `scheme` of a bare code.
     package static func isNewsCodesAddress(_ text: some BidirectionalCollection<UInt8>) -> Bool {
         let address = text.dropLast(text.last == UInt8(ascii: "/") ? 1 : 0)
-        return ["http://cv.iptc.org/newscodes/", "https://cv.iptc.org/newscodes/"].contains { start in
-            ["mediatopic", "subjectcode"].contains { address.elementsEqual((start + $0).utf8) }
-        }
+        return addresses.contains { address.elementsEqual($0.utf8) }
+    }
+
+    private static let addresses = ["http", "https"].flatMap { scheme in
+        ["mediatopic", "subjectcode"].map { "\(scheme)://cv.iptc.org/newscodes/\($0)" }
     }
 }

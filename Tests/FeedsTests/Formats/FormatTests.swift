@@ -26,6 +26,47 @@ struct FormatTests {
         #expect(entry.subjects == ["medtop:11000000"] && entry.language == "en-GB")
     }
 
+    @Test(arguments: [
+        ("<id>urn:1</id><summary>S</summary><updated>2026-01-02T00:00:00Z</updated>", "urn:1", "S"),
+        ("<guid>1</guid><body><p>S</p></body><category><![CDATA[R &amp; D]]></category>", "1", "S"),
+        ("<guid>1</guid><title/><itunes:title>S</itunes:title>", "1", nil),
+    ])
+    func `an RSS item may hold elements of its neighbours`(inside: String, id: String, summary: String?) throws {
+        let entry = try #require(try Samples.read("<rss><channel><item>\(inside)</item></channel></rss>").entries.first)
+        #expect(entry.id == id && entry.headline == "S" && entry.summary == summary)
+        #expect((entry.updatedAt != nil) == inside.contains("updated"))
+        #expect(entry.categories == (inside.contains("category") ? [FeedEntry.Term("R & D")] : []))
+    }
+
+    @Test func `Atom takes items, Dublin Core's description and long names of relations`() throws {
+        let feed = try Samples.read(
+            """
+            <feed xmlns="http://www.w3.org/2005/Atom"><item><id>urn:1</id><dc:description>D</dc:description>
+            <link rel="http://www.iana.org/assignments/relation/alternate" href="http://news.example/1"/></item></feed>
+            """)
+        let entry = try #require(feed.entries.first)
+        #expect(entry.id == "urn:1" && entry.summary == "D" && entry.link == "http://news.example/1")
+    }
+
+    @Test(arguments: ["http://www.w3.org/2005/Atom", "http://www.w3.org/1999/xhtml", "http://example.com/", ""])
+    func `RSS is RSS in whatever namespace it puts itself`(namespace: String) throws {
+        let feed = try Samples.read(
+            """
+            <rss xmlns="\(namespace)" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>T</title>
+            <atom:link rel="self" href="/feed"/><item><title/><title>A</title><guid>1</guid></item></channel></rss>
+            """)
+        #expect(feed.title == "T" && feed.selfLink == "http://news.example/feed")
+        #expect(feed.entries.map(\.headline) == ["A"] && feed.entries.map(\.id) == ["1"])
+    }
+
+    @Test func `one wrong character does not make JSON unreadable`() throws {
+        let feed = try Samples.read(
+            #"{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"\\u1","title":"a\ud83d \udE00b"# + "\u{1}\n"
+                + #"c\ud83d\ude00"}]}"#)
+        #expect(feed.entries.first?.id == #"\u1"# && feed.entries.first?.headline == "a\u{FFFD} \u{FFFD}b c😀")
+        #expect(throws: NotAFeed.self) { try Samples.read(#"{"items":[\ud83d\"#) }
+    }
+
     @Test func `RSS 1.0 keeps the address in rdf:about`() throws {
         let feed = try Samples.read(Samples.rdf)
         #expect(feed.format == .rss10 && feed.title == "R")

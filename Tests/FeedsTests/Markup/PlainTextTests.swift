@@ -14,6 +14,8 @@ struct PlainTextTests {
         ("\u{202E}evil\u{202C} \u{2066}x\u{2069}\u{200B}\u{FEFF}\u{2060}y", "evil xy"),
         ("👩\u{200D}🚀 می\u{200C}خواهم", "👩\u{200D}🚀 می\u{200C}خواهم"), ("don\u{92}t &#146;", "don’t ’"),
         ("x\u{0}\u{8}\u{7F}y", "xy"), ("<![CDATA[a < b]]>", "a < b"), ("<o:p>x</o:p>", "x"),
+        ("Array<Element> and <Key, Value> of <T>s", "Array<Element> and <Key, Value> of <T>s"),
+        ("<org>IPTC</org> <b>unclosed <NOBR>x", "IPTC unclosed x"), ("<!' <a href=x>a</a> <!> <!x>b", "<!' a b"),
         ("2 &times; 3 &ne; &NotEqualTilde;", "2 × 3 ≠ \u{2242}\u{338}"),
     ])
     func `HTML becomes what a phone shows`(html: String, text: String) {
