@@ -33,9 +33,11 @@ extension Ingester {
         guard isOwned(name), let life = lives[name], life.rules != nil, !isFinishing else { return }
         var at = at
         if let until = life.state.retryUntil, until > now.wall { at = max(at, now.steady + (until - now.wall)) }
+        lives[name]?.because = because
+        // Anybody can ask for a poll that must wait, any number of times: the timer stands already.
+        if let planned = life.nextPoll, planned > now.steady, planned <= at, at - planned < .seconds(1) { return }
         lives[name]?.plan += 1
         lives[name]?.nextPoll = at
-        lives[name]?.because = because
         timers.add(.poll(name, plan: life.plan + 1), at: at)
     }
 
@@ -94,7 +96,7 @@ extension Ingester {
         request.allowPrivate = rules.allowPrivate
         request.zoneMinutes = rules.zoneMinutes
         let id = FetchID(nextID())
-        fetches[id] = Fetch(feed: name, host: host)
+        fetches[id] = Fetch(feed: name, host: host, request: request)
         lives[name]?.fetch = FeedLife.Fetching(id: id, request: request, host: host)
         lives[name]?.counts.polls += 1
         actions.append(.fetch(id, request))
@@ -113,6 +115,12 @@ extension Ingester {
             return
         }
         queue.ended(host, at: now.steady)
+        // A host that asks to be left alone is, at once and also if nobody wants the answer any more.
+        if let request = fetch.request,
+            case .wait(let pause, let host, _) = AnswerVerdict(result, to: request, at: now.wall)
+        {
+            queue.block(host, until: now.steady + pause)
+        }
         guard let request = lives[fetch.feed]?.fetch?.request, lives[fetch.feed]?.fetch?.id == id else { return }
         lives[fetch.feed]?.fetch = nil
         lives[fetch.feed]?.lastPollAt = now.wall

@@ -14,8 +14,11 @@ extension FeedState {
         let prefix = "feed/"
         guard key.hasPrefix(prefix) else { return nil }
         let parser = JSONParser(sizeMax: Ingester.recordMax)
-        let state = value.withUnsafeBufferPointer { bytes in
-            (try? parser.object(in: bytes)).map { FeedState($0) }
+        // An object lives no longer than its parser.
+        let state = withExtendedLifetime(parser) {
+            value.withUnsafeBufferPointer { bytes in
+                (try? parser.object(in: bytes)).map { FeedState($0) }
+            }
         }
         return state.map { (String(key.dropFirst(prefix.count)), $0) }
     }

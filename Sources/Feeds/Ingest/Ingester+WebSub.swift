@@ -50,7 +50,7 @@ extension Ingester {
 
     mutating func send(_ request: WebSubRequest, for name: String) {
         let id = FetchID(nextID())
-        fetches[id] = Fetch(feed: name, host: nil)
+        fetches[id] = Fetch(feed: name, host: nil, request: nil)
         lives[name]?.post = id
         actions.append(.post(id, request))
     }

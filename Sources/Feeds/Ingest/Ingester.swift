@@ -47,6 +47,8 @@ public struct Ingester {
         var feed: String
         /// `nil` for a form to a hub.
         var host: String?
+        /// `nil` for a form to a hub.
+        var request: FetchRequest?
     }
 
     enum Due: Sendable, Hashable {

@@ -18,8 +18,16 @@ extension FeedWorld {
         }
     }
 
+    /// The item whose event the record intends.
+    func intended(_ record: StateRecord) -> (feed: String, FeedItem)? {
+        record.value.flatMap { Self.intent(in: $0) }.flatMap { lanes.read($0.event, lane: $0.lane) }
+            .flatMap { item($0.1.link) }
+    }
+
     private static func intent(in value: [UInt8]) -> (lane: String, event: [UInt8])? {
         let parser = JSONParser()
+        // An object lives no longer than its parser.
+        defer { withExtendedLifetime(parser) {} }
         return value.withUnsafeBufferPointer { buffer in
             guard let object = try? parser.object(in: buffer) else { return nil }
             for member in object where String(decoding: member.name, as: UTF8.self) == "intent" {

@@ -97,14 +97,32 @@ extension FeedWorld {
         guard let number = processes.indices.filter({ processes[$0].isAlive }).randomElement(using: &random) else {
             return
         }
+        try loseSession(of: number)
+    }
+
+    private mutating func loseSession(of number: Int) throws(FeedViolation) {
         report.lostSessions += 1
+        let pausedUntil = max(processes[number].pausedUntil, now)
         for partition in owners.indices where owners[partition] == number && heirs[partition] == nil {
             owners[partition] = nil
             agenda.add(
                 .sessionEnds(number, life: processes[number].life, Int32(partition)),
-                at: now + random.milliseconds(500...45_000))
+                at: pausedUntil + random.milliseconds(500...45_000))
             try assign(Int32(partition))
         }
+    }
+
+    /// The worst moment: a process stands still with intents on their way. Another one takes over and is restored before
+    /// they arrive, the stories are edited meanwhile, and the first goes on with what it knew.
+    mutating func pause(_ number: Int, writing records: [StateRecord]) throws(FeedViolation) {
+        guard !isCalm, random.chance(percent: scenario.lostSessions * 5) else { return }
+        let stories = records.compactMap(intended)
+        guard let (name, item) = stories.randomElement(using: &random) else { return }
+        let pause = random.number(5_000...180_000)
+        processes[number].pausedUntil = now + .milliseconds(pause)
+        processes[number].lastWriteAt = now + random.milliseconds(0...(pause + 20_000))
+        agenda.add(.edit(name, item.number), at: now + random.milliseconds(0...pause))
+        try loseSession(of: number)
     }
 
     mutating func becomeCalm() throws(FeedViolation) {

@@ -69,6 +69,7 @@ extension FeedWorld {
                 .answer(number, life: life, id, FetchRequest(url: ""), isCanceled: true), at: now + .milliseconds(5))
         case .store(let id, let partition, let records):
             for record in records { try checkIntent(record) }
+            try pause(number, writing: records)
             let fails = fails()
             let at = writeTime(of: number)
             agenda.add(
@@ -93,6 +94,11 @@ extension FeedWorld {
         case .finished: processes[number].hasFinished = true
         case .answer, .post, .note: break
         }
+    }
+
+    /// What a broker says reaches a process that stands still only afterwards.
+    mutating func tell(_ input: IngestInput, _ number: Int, _ life: Int) {
+        agenda.add(.told(number, life: life, input), at: now)
     }
 
     /// Most writes take milliseconds, some seconds; those of one process stay in order.

@@ -38,6 +38,8 @@ public struct FeedWorld {
         var hosts: [String: HostRecord] = [:]
         /// Keeps its writes in order.
         var lastWriteAt = Instant.distantPast
+        /// It stands still until then, and so does what it knows.
+        var pausedUntil = Instant.distantPast
         var hasFinished = false
     }
 
@@ -65,8 +67,10 @@ public struct FeedWorld {
         case answer(Int, life: Int, FetchID, FetchRequest, isCanceled: Bool)
         case stored(Int, life: Int, WriteID, Int32, [StateRecord], fails: Bool, appears: Bool)
         case published(Int, life: Int, WriteID, lane: String, [FeedEvent], stored: Int)
+        case told(Int, life: Int, IngestInput)
         case deliver(Int, life: Int, Int32)
         case newsroom(String)
+        case edit(String, Int)
         case calmNews(String, Int)
         case trouble
         case start(Int)
@@ -77,6 +81,16 @@ public struct FeedWorld {
         case calm
         case finish
         case end
+
+        /// The process that would notice it; what happens at brokers and publishers waits for none.
+        var process: Int? {
+            switch self {
+            case .wake(let number, _), .answer(let number, _, _, _, _), .told(let number, _, _),
+                .deliver(let number, _, _), .sessionEnds(let number, _, _):
+                number
+            default: nil
+            }
+        }
     }
 
     static let start = Instant(nanoseconds: 1_790_000_000_000_000_000)
@@ -163,21 +177,25 @@ public struct FeedWorld {
     }
 
     private mutating func happen(_ occurrence: Occurrence) throws(FeedViolation) {
+        if let number = occurrence.process, processes[number].pausedUntil > now {
+            agenda.add(occurrence, at: processes[number].pausedUntil)
+            return
+        }
         switch occurrence {
         case .wake(let number, let life): try give(.tick, to: number, life: life)
         case .answer(let number, let life, let id, let request, let isCanceled):
             try answer(number, life, id, request, isCanceled: isCanceled)
         case .stored(let number, let life, let id, let partition, let records, let fails, let appears):
             if appears { append(records, to: partition) }
-            if fails { try give(.writeFailed(id, because: "the simulated broker is away"), to: number, life: life) }
+            if fails { tell(.writeFailed(id, because: "the simulated broker is away"), number, life) }
         case .published(let number, let life, let id, let lane, let events, let stored):
             try write(events.prefix(stored), to: lane)
             let fails = stored < events.count
-            try give(
-                fails ? .writeFailed(id, because: "the simulated broker is away") : .published(id), to: number,
-                life: life)
+            tell(fails ? .writeFailed(id, because: "the simulated broker is away") : .published(id), number, life)
+        case .told(let number, let life, let input): try give(input, to: number, life: life)
         case .deliver(let number, let life, let partition): try deliver(partition, to: number, life: life)
         case .newsroom(let name): newsroom(name)
+        case .edit(let name, let number): publishers[name]?.edit(number, at: now)
         case .calmNews(let name, let round): calmNews(name, round)
         case .trouble: try trouble()
         case .start(let number): try start(number)

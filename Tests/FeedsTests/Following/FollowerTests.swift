@@ -147,6 +147,19 @@ extension Following {
         #expect(result.decisions.map(\.lane) == ["live", "backfill"])
     }
 
+    @Test func `without a backfill lane old news becomes known, and no lane without a name gets any`() {
+        var first = FollowedFeed { $0.onFirstSight = .all }
+        first.backfillLane = ""
+        #expect(first.poll([first.entry("a")]).actions == [.backlog])
+        var late = FollowedFeed.empty()
+        late.backfillLane = ""
+        let entry = late.entry("a")
+        let result = late.poll([entry], after: .seconds(10_000))
+        #expect(result.actions == [.stale])
+        #expect(result.events.isEmpty)
+        #expect(late.poll([entry]).actions == [.unchanged])
+    }
+
     @Test func `a feed that puts its newest entry last loses nothing below the limit`() {
         var feed = FollowedFeed.empty()
         var entries = (0..<150).map { feed.entry("\($0)", age: .seconds(10_000 - 10 * $0)) }

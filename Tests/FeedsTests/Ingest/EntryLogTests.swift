@@ -1,0 +1,104 @@
+import NewsModel
+import Testing
+
+@testable import Feeds
+
+@Suite struct EntryLogTests {
+    private static let hash = EntryHash("a")
+
+    private static func record(_ text: String) -> EntryRecord? {
+        if text == "gone" { return nil }
+        let parts = text.split(separator: " ").map(String.init)
+        var state = EntryState()
+        state.version = parts[0]
+        state.standing = parts[1] == "known" ? .known : .sent
+        let intent = parts[1] == "known" || parts[1] == "done" ? nil : parts[1]
+        return EntryRecord(
+            state: state, intent: intent.map { Intent(lane: "live", key: "k", event: Array($0.utf8), order: 1) },
+            writer: "w")
+    }
+
+    /// Records as `version what`, where what is an event that is intended, `done` or `known`.
+    @Test(
+        arguments: [
+            (["1 X"], "1 X", false),
+            (["1 X", "1 done"], "1 -", false),
+            (["1 X", "1 X"], "1 X", false),
+            (["1 X", "1 Y"], "1 X", true),
+            (["1 X", "1 Y", "1 X"], "1 X", false),
+            (["1 X", "1 done", "1 Y"], "1 -", true),
+            (["1 X", "1 done", "1 Y", "1 done"], "1 -", false),
+            (["1 X", "1 known"], "1 X", true),
+            (["0 known", "1 X"], "1 X", false),
+            (["1 X", "0 known"], "1 X", true),
+            (["2 X", "1 Y"], "2 X", true),
+            (["1 X", "2 Y"], "2 Y", false),
+            (["1 X", "2 Y", "1 done"], "2 Y", true),
+            (["9 X", "10 Y"], "10 Y", false),
+            (["1 X", "1 Y", "gone"], "- -", false),
+            (["gone", "1 X"], "1 X", false),
+        ] as [([String], String, Bool)])
+    func `the record that stands first counts`(_ records: [String], _ end: String, _ isOverwritten: Bool) {
+        var log = EntryLog()
+        for text in records { log.fold(Self.hash, Self.record(text)) }
+        let intent = log.intents[Self.hash].map { String(decoding: $0.event, as: UTF8.self) }
+        #expect("\(log.table[Self.hash]?.version ?? "-") \(intent ?? "-")" == end)
+        #expect(log.overwritten.contains(Self.hash) == isOverwritten)
+        // What is written over is settled by its own record.
+        if isOverwritten {
+            log.fold(Self.hash, log.record(of: Self.hash, writer: "w"))
+            #expect(log.overwritten.isEmpty)
+        }
+    }
+
+    @Test func `an unreadable record is written over only where something is known`() {
+        var log = EntryLog()
+        log.spoiled(Self.hash)
+        #expect(log.overwritten.isEmpty)
+        log.fold(Self.hash, Self.record("1 X"))
+        log.spoiled(Self.hash)
+        #expect(log.overwritten == [Self.hash])
+    }
+
+    // MARK: - Records
+
+    /// An object is valid only while its bytes and its parser are.
+    private func reading<Value>(_ text: some Sequence<UInt8>, _ read: (JSONObject) -> Value) throws -> Value {
+        let parser = JSONParser()
+        return try withExtendedLifetime(parser) {
+            try Array(text).withUnsafeBufferPointer { read(try parser.object(in: $0)) }
+        }
+    }
+
+    @Test func `a record of an entry comes back as it was`() throws {
+        var record = try #require(Self.record("7 X"))
+        record.state.headlinePrint = .max
+        record.state.bodyPrint = 1
+        record.state.past.leave(.max, at: 1)
+        record.state.past.leave(2, at: .max)
+        record.state.link = 0x8000_0000_0000_0000
+        record.state.title = 3
+        record.state.expiry = 4
+        record.state.embargo = Minute.never
+        record.state.firstSeen = 5
+        record.state.lastSeen = 6
+        record.state.hourBegan = 7
+        record.state.versionsThisHour = 255
+        record.state.standing = .heldAfterSent
+        record.intent?.event = Array(#"{"id":"é \" \\ 🗞"}"#.utf8)
+        #expect(try reading(record.bytes) { EntryRecord($0) } == record)
+    }
+
+    @Test(
+        arguments: [
+            "{}", #"{"version":1}"#, #"{"version":"1","standing":7,"headline":"zz","past":[1,2]}"#,
+            #"{"version":"1","past":[-1,99999999999,"a",null,1,2,3],"expiry":-5,"versionsThisHour":-1}"#,
+            #"{"version":"1","intent":{"lane":1}}"#, #"{"version":"1","intent":[]}"#,
+            #"{"url":5,"primedAt":"yesterday","failures":-3,"interval":-1,"medianGap":99999999999,"move":{},"webSub":7}"#,
+        ])
+    func `a record of another version or by a hand stops nothing`(_ text: String) throws {
+        let (record, state) = try reading(text.utf8) { (EntryRecord($0), FeedState($0)) }
+        #expect(record?.intent == nil)
+        #expect(state.failures == 0 && state.interval == nil && state.medianGap == nil && !state.isPrimed)
+    }
+}

@@ -1,0 +1,196 @@
+import NewsModel
+import Testing
+
+@testable import Feeds
+
+/// A topic, a lane and a publisher around one ingester at a time. What it wants done is done one step after the other, so
+/// that it can end between any two.
+struct IngestDesk {
+    var settings = IngestSettings()
+    var document: [FeedEntry] = []
+    /// In the order of the partition.
+    var topic: [StateRecord] = []
+    var written: [FeedEvent] = []
+    var now = FollowedFeed.start
+
+    private enum Step {
+        case input(IngestInput)
+        case store(WriteID, Int32, [StateRecord])
+        case publish(WriteID, [FeedEvent])
+    }
+
+    init() {
+        var rules = FeedRules(name: "wire", url: "https://example.org/feed")
+        rules.category = "World"
+        settings.feeds = [rules]
+    }
+
+    var moment: Moment { Moment(steady: now, wall: now) }
+
+    /// A process starts, reads the topic, and polls until `polls` documents are wholly followed, or ends after `steps`.
+    /// - Returns: the steps it lived.
+    @discardableResult
+    mutating func live(as writer: String, polls: Int = 1, steps stepsMax: Int = .max) -> Int {
+        settings.writer = writer
+        var ingester = Ingester(settings)
+        var queue: [Step] = [.input(.assigned([0]))]
+        queue += topic.map { .input(.record(partition: 0, key: $0.key, value: $0.value)) }
+        queue.append(.input(.restored(partition: 0)))
+        var steps = 0
+        var wake: Instant?
+        var documents = 0
+        while steps < stepsMax {
+            if queue.isEmpty {
+                guard documents < polls, let at = wake else { break }
+                now = max(now, at)
+                queue.append(.input(.tick))
+            }
+            steps += 1
+            switch queue.removeFirst() {
+            case .store(_, let partition, let records):
+                topic += records
+                queue += records.map { .input(.record(partition: partition, key: $0.key, value: $0.value)) }
+            case .publish(let id, let events):
+                written += events
+                queue.append(.input(.published(id)))
+            case .input(let input):
+                for action in ingester.handle(input, at: moment) {
+                    switch action {
+                    case .fetch(let id, _):
+                        documents += 1
+                        queue.append(.input(.fetched(id, answer)))
+                    case .store(let id, let partition, let records): queue.append(.store(id, partition, records))
+                    case .publish(let id, _, let events): queue.append(.publish(id, events))
+                    case .wake(let at): wake = at
+                    default: break
+                    }
+                }
+            }
+        }
+        return steps
+    }
+
+    private var answer: FetchResult {
+        .answered(
+            FetchAnswer(
+                status: 200, finalURL: "https://example.org/feed",
+                document: .feed(FeedDocument(format: .rss20, entries: document))))
+    }
+
+    mutating func publish(_ id: String) {
+        var entry = FeedEntry(id: id, headline: "Headline of \(id)")
+        entry.link = "https://example.org/\(id)"
+        entry.publishedAt = now
+        document.insert(entry, at: 0)
+    }
+
+    /// The events that stand on the topic and are not done.
+    var intents: Int {
+        var last: [String: Bool] = [:]
+        for record in topic {
+            last[record.key] = record.value.map { String(decoding: $0, as: UTF8.self).contains("\"intent\"") }
+        }
+        return last.values.count { $0 }
+    }
+
+    /// What is written, as `id version headline`, repeats left out.
+    var texts: [String] {
+        var texts: [String] = []
+        for event in written {
+            let text = String(decoding: event.value, as: UTF8.self)
+            let parts = ["id", "version", "headline"].map { name in
+                text.split(separator: "\"\(name)\":\"").dropFirst().first?.split(separator: "\"").first ?? ""
+            }
+            let line = parts.joined(separator: " ")
+            if !texts.contains(line) { texts.append(line) }
+        }
+        return texts
+    }
+
+    /// Primed, with two new stories that nobody has seen.
+    static var withTwoStories: IngestDesk {
+        var desk = IngestDesk()
+        desk.live(as: "first")
+        desk.publish("a")
+        desk.publish("b")
+        return desk
+    }
+
+    static let stepsOfTwoStories: Int = {
+        var desk = IngestDesk.withTwoStories
+        return desk.live(as: "second")
+    }()
+}
+
+@Suite struct IngesterTests {
+    @Test func `two new stories are written once, and nothing is left undone`() {
+        var desk = IngestDesk.withTwoStories
+        desk.live(as: "second", polls: 5)
+        #expect(desk.written.count == 2)
+        #expect(desk.texts == ["wire:a 1 Headline of a", "wire:b 1 Headline of b"])
+        #expect(desk.intents == 0)
+    }
+
+    @Test(arguments: 0...IngestDesk.stepsOfTwoStories)
+    func `a process that ends after any step leaves all to the next, and nothing is written as something else`(
+        _ steps: Int
+    ) {
+        var desk = IngestDesk.withTwoStories
+        desk.live(as: "second", steps: steps)
+        // An event is never published before the topic has it.
+        if !desk.written.isEmpty { #expect(desk.topic.count { $0.key.hasPrefix("entry/") } >= 2) }
+        let isIntended = desk.intents > 0 || !desk.written.isEmpty
+        for place in desk.document.indices { desk.document[place].headline? += ", edited" }
+        desk.live(as: "third", polls: 3)
+        let first = isIntended ? "" : ", edited"
+        var expected = ["wire:a 1 Headline of a\(first)", "wire:b 1 Headline of b\(first)"]
+        if isIntended { expected += ["wire:a 2 Headline of a, edited", "wire:b 2 Headline of b, edited"] }
+        #expect(desk.texts == expected)
+        #expect(Set(desk.written.map(\.value)).count == expected.count)
+        #expect(desk.written.count <= expected.count + 2)
+        #expect(desk.intents == 0)
+    }
+
+    @Test func `an intent that another process wrote first is published, not one's own`() {
+        var other = IngestDesk.withTwoStories
+        let before = other.topic.count
+        other.live(as: "other", steps: 8 + before)
+        let theirs = other.topic.dropFirst(before)
+        #expect(!theirs.isEmpty)
+        var desk = IngestDesk.withTwoStories
+        for place in desk.document.indices { desk.document[place].headline? += ", edited" }
+        desk.topic += theirs
+        desk.live(as: "second", polls: 2)
+        #expect(desk.texts.prefix(2) == ["wire:a 1 Headline of a", "wire:b 1 Headline of b"])
+    }
+
+    @Test func `a host that asks to be left alone is, although nobody wants the answer any more`() {
+        var settings = IngestDesk().settings
+        settings.feeds[0].group = "left"
+        var ingester = Ingester(settings)
+        var now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
+        _ = ingester.handle(.assigned([0]), at: now)
+        _ = ingester.handle(.restored(partition: 0), at: now)
+        now.steady = now.steady + .seconds(61)
+        now.wall = now.wall + .seconds(61)
+        let fetch = ingester.handle(.tick, at: now).compactMap { if case .fetch(let id, _) = $0 { id } else { nil } }
+        #expect(fetch.count == 1)
+        _ = ingester.handle(.lost([0]), at: now)
+        let answer = FetchAnswer(
+            status: 429, headers: [HeaderField("retry-after", "900")], finalURL: "https://example.org/feed")
+        for id in fetch { _ = ingester.handle(.fetched(id, .answered(answer)), at: now) }
+        #expect(ingester.queue.isBlocked("example.org", at: now.steady) == now.steady + .seconds(900))
+    }
+
+    @Test func `asking for polls that must wait does not heap up timers`() {
+        let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
+        var ingester = Ingester(IngestDesk().settings)
+        _ = ingester.handle(.assigned([0]), at: now)
+        let state = #"{"url":"https://example.org/feed","retryUntil":"2030-01-01T00:00:00Z"}"#
+        _ = ingester.handle(.record(partition: 0, key: "feed/wire", value: Array(state.utf8)), at: now)
+        _ = ingester.handle(.restored(partition: 0), at: now)
+        let before = ingester.load.timers
+        for _ in 0..<1_000 { _ = ingester.handle(.pollNow, at: now) }
+        #expect(ingester.load.timers <= before + 1)
+    }
+}
