@@ -88,6 +88,8 @@ public final class IngestService: Sendable {
 
     private func close() {
         life.withLock { $0.stopped }?.close()
+        // Without a driver nobody else keeps it.
+        closed.succeed()
         core.loop.execute { [core] in core.end() }
     }
 
