@@ -90,6 +90,13 @@ struct FeedStatusServerTests {
         }
     }
 
+    @Test func `keys in an address do not reach whoever reads the status`() {
+        let url = "https://user:SECRET@agency.example:8443/g2?api_key=SECRET#SECRET"
+        let status = FeedStatus(FeedRules(name: "agency", url: url), nil, at: Self.now)
+        #expect(status.url == "https://agency.example:8443/g2?…")
+        #expect(!String(decoding: status.json, as: UTF8.self).contains("SECRET"))
+    }
+
     @Test func `a process that cannot follow feeds is not ready and says why, but is healthy`() async throws {
         let reason = IngestReport.Reason(code: "kafka", detail: "no broker answers", remedy: "start one")
         try await Self.serve([], notReady: [reason]) { port in

@@ -85,9 +85,11 @@ package final class ScriptedPublisher: Sendable {
 
     /// - Parameters:
     ///   - certificate: PEM, of `TestCertificates`; with one, the publisher speaks TLS.
+    ///   - host: where it listens; `0.0.0.0` is every address, so that feeds may have hosts of their own in 127/8.
     ///   - greeting: what happens to a connection before any request.
     package static func start(
-        certificate: String? = nil, greeting: Answer? = nil, script: @escaping @Sendable (Request) -> Answer
+        certificate: String? = nil, host: String = "127.0.0.1", greeting: Answer? = nil,
+        script: @escaping @Sendable (Request) -> Answer
     ) async throws -> ScriptedPublisher {
         let tls = try certificate.map { certificate in
             try NIOSSLContext(
@@ -104,7 +106,7 @@ package final class ScriptedPublisher: Sendable {
                     try channel.pipeline.syncOperations.addHandler(Actor(box, greeting))
                 }
             }
-            .bind(host: "127.0.0.1", port: 0).get()
+            .bind(host: host, port: 0).get()
         return ScriptedPublisher(server, box, isSecure: tls != nil)
     }
 

@@ -88,6 +88,8 @@ public final class IngestService: Sendable {
 
     private func close() {
         life.withLock { $0.stopped }?.close()
+        // Without a driver nobody else keeps it.
+        closed.succeed()
         core.loop.execute { [core] in core.end() }
     }
 
@@ -222,7 +224,10 @@ public final class IngestService: Sendable {
                 bytes += list.reduce(0) { $0 + $1.byteCount }
             }
             for input in books.take(event) { core.handle(input) }
-            if let layout = books.missingLayout() { driver?.write([layout], as: WriteNumber.layout.raw) }
+            if let layout = books.missingLayout() {
+                log.warning("the state topic was made anew: what feeds have now becomes known silently")
+                driver?.write([layout], as: WriteNumber.layout.raw)
+            }
         }
         if records > 0 { driver?.handled(records: records, bytes: bytes) }
     }

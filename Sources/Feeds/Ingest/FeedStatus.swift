@@ -68,10 +68,10 @@ public struct FeedStatus: Sendable, Hashable {
     ///   - isStopped: by editors.
     public init(_ rules: FeedRules, _ state: FeedState?, isStopped: Bool = false, at now: Instant) {
         name = rules.name
-        url = rules.url
+        url = WebAddress(rules.url)?.shown ?? ""
         lastSuccessAt = state?.lastSuccessAt
         lastNewAt = state?.lastNewAt
-        movedTo = state?.move.flatMap { $0.isProven(at: now) ? $0.move.to : nil }
+        movedTo = state?.move.flatMap { $0.isProven(at: now) ? WebAddress($0.move.to)?.shown : nil }
         push = PushStatus(state?.webSub ?? Subscription(), at: now)
         self.state = State(state, isStopped: isStopped, at: now)
     }

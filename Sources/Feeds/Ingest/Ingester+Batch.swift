@@ -1,3 +1,4 @@
+import ByteText
 import NewsModel
 
 // What one poll changes, on its way: intents stored and read back, events published, done stored.
@@ -192,13 +193,14 @@ extension Ingester {
         lives[name]?.batch?.write = nil
         lives[name]?.batch?.failures = 0
         lives[name]?.counts[.unreadable] += refused.count
+        if done.count > refused.count { note(.info, name, "\(counted(done.count - refused.count, "event")) written.") }
         advance(name, at: now)
     }
 
     mutating func refused(_ id: WriteID, _ places: [Int], because: String, at now: Moment) {
         guard let name = writes[id], let count = lives[name]?.batch?.publishing else { return }
         let refused = Set(places.filter { (0..<count).contains($0) })
-        note(.error, name, "\(refused.count) events are not sent: \(because)")
+        note(.error, name, "\(counted(refused.count, "event")) not sent: \(because)")
         published(id, refused: refused, at: now)
     }
 

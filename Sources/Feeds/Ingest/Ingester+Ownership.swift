@@ -171,8 +171,12 @@ extension Ingester {
 
     mutating func stop(_ names: Set<String>, at now: Moment) {
         let freed = stopped.subtracting(names).sorted()
+        for name in names.subtracting(stopped).sorted() where isOwned(name) {
+            note(.notice, name, "Editors have stopped this feed: it is neither polled nor sent.")
+        }
         stopped = names
         for name in freed where isOwned(name) {
+            note(.notice, name, "Editors let this feed go on.")
             advance(name, at: now)
             plan(name, at: now.steady, because: "resumed", now)
         }

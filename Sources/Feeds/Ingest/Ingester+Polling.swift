@@ -219,7 +219,8 @@ extension Ingester {
             if let move = state.move, move.isProven(at: now.wall) {
                 note(
                     .warning, name,
-                    "The feed has moved for good to \(move.move.to); write this address into the settings.")
+                    "The feed has moved for good to \(WebAddress(move.move.to)?.shown ?? "another address"); set its url."
+                )
             }
         }
         state.failures = 0
@@ -302,7 +303,8 @@ extension Ingester {
         if !wasPrimed {
             note(
                 .info, name,
-                "First reading: \(following.decisions.count) entries are known, \(following.count(.alert)) are sent.")
+                "First reading: \(counted(following.decisions.count, "entry", plural: "entries")) known, \(following.count(.alert)) sent."
+            )
         }
         var batch = FeedBatch(feed: state, storesFeed: true)
         batch.entries = following.changes.map { entry($0) }

@@ -53,6 +53,15 @@ public struct WebAddress: Sendable, Hashable {
         return text
     }
 
+    /// For logs and status, where anyone may read it: without user information, and without the query, as publishers put keys
+    /// there.
+    public var shown: String {
+        var address = self
+        (address.userInfo, address.fragment) = (nil, nil)
+        if address.query != nil { address.query = "…" }
+        return address.text
+    }
+
     /// - Returns: `nil` for text that is not an absolute http or https address with a host.
     public init?(_ text: some StringProtocol) {
         guard let reference = Reference(text), let address = WebAddress(reference) else { return nil }

@@ -128,11 +128,15 @@ final class SharedStateLoop: @unchecked Sendable {
         let client = consumer.client
         let (topic, commands) = (topic, commands)
         Thread.detachNewThread {
+            // Together: a question waits behind the fetch that is under way, for half a second.
+            let partitions = unknown.map { TopicPartition(topic: topic, partition: $0) }
             var found: [Int32: Range<Int64>] = [:]
-            for number in unknown {
-                // One by one: what one broker cannot tell must not hold up the others' partitions.
-                let partition = TopicPartition(topic: topic, partition: number)
-                found[number] = try? client.watermarks(partition, milliseconds: Self.endsMilliseconds)
+            if let ranges = try? client.ranges(partitions, milliseconds: Self.endsMilliseconds) {
+                for (partition, range) in ranges { found[partition.partition] = range }
+            }
+            // One by one: what one broker cannot tell must not hold up the others' partitions.
+            for partition in partitions where found[partition.partition] == nil {
+                found[partition.partition] = try? client.watermarks(partition, milliseconds: Self.endsMilliseconds)
             }
             commands.post(.found(found, generation))
         }
