@@ -128,11 +128,14 @@ final class SharedStateLoop: @unchecked Sendable {
         let client = consumer.client
         let (topic, commands) = (topic, commands)
         Thread.detachNewThread {
+            let partitions = unknown.map { TopicPartition(topic: topic, partition: $0) }
+            // All at once: each question waits behind a fetch that waits for records.
+            let ranges = (try? client.ranges(partitions, milliseconds: Self.endsMilliseconds)) ?? [:]
             var found: [Int32: Range<Int64>] = [:]
-            for number in unknown {
+            for partition in partitions {
                 // One by one: what one broker cannot tell must not hold up the others' partitions.
-                let partition = TopicPartition(topic: topic, partition: number)
-                found[number] = try? client.watermarks(partition, milliseconds: Self.endsMilliseconds)
+                found[partition.partition] =
+                    ranges[partition] ?? (try? client.watermarks(partition, milliseconds: Self.endsMilliseconds))
             }
             commands.post(.found(found, generation))
         }
