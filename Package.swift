@@ -126,7 +126,8 @@ let package = Package(
         .target(
             name: "StatusServer",
             dependencies: [
-                "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
+                "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine",
+                "PublisherService",
                 logging, nioCore,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -276,7 +277,7 @@ let package = Package(
         .testTarget(
             name: "NewswireTests",
             dependencies: [
-                "newswire", "CZlib", "CZstd", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "newswire", "CZlib", "CZstd", "Feeds", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
                 "NewswireCommands", "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService",
                 "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),
