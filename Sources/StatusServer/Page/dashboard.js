@@ -121,7 +121,7 @@ function drawFeeds(known) {
   const { at, feeds, reasons: [reason] } = known;
   get("feeds-section").hidden = false;
   write(get("feeds-remark"), reason ? sentence(reason.detail)
-    : `As newswire ingest had stored it at ${time(at)}. Its own page says when each feed is polled next, and why.`);
+    : `What newswire ingest has stored by ${time(at)}; polls that bring nothing are stored now and then. Its own page has each poll.`);
   write(get("feeds-more"), more(known));
   get("feeds").replaceChildren(
     ...feeds.map((feed) => row(feed, [...stateCells(feed, at), ["WebSub", push(feed)]])));

@@ -5,7 +5,6 @@ import { duration, element, number, sentence } from "./format.js";
 export const seconds = (from, to) => Math.max(0, (new Date(to) - new Date(from)) / 1000);
 export const past = (instant, now) => (instant ? `${duration(Math.round(seconds(instant, now)))} ago` : "never");
 
-
 function state(feed, now) {
   if (feed.since) return `${feed.state} for ${duration(Math.round(seconds(feed.since, now)))}`;
   if (feed.until) return `${feed.state}, ${duration(Math.round(seconds(now, feed.until)))} left`;
