@@ -36,6 +36,17 @@ enum FeedMetrics {
         text.family("newswire_feed_problem", .gauge, "1 while somebody should look at the feed.") { text in
             for feed in feeds { text.sample(feed.isProblem ? 1 : 0, ("feed", feed.name)) }
         }
+        text.family(
+            "newswire_feed_quiet", .gauge,
+            "1 while nothing new has come for three times as long as is usual, and for an hour at least."
+        ) { text in
+            for feed in feeds { text.sample(feed.isQuiet ? 1 : 0, ("feed", feed.name)) }
+        }
+        text.family("newswire_feed_usual_gap_seconds", .gauge, "The median time between entries.") { text in
+            for feed in feeds {
+                if let gap = feed.usualGap { text.sample(gap.components.seconds, ("feed", feed.name)) }
+            }
+        }
     }
 
     private static func times(_ feeds: [FeedStatus], _ text: inout MetricsText) {
@@ -61,6 +72,10 @@ enum FeedMetrics {
             ("newswire_feed_polls_total", "Polls that have ended.", \.polls),
             ("newswire_feed_unchanged_polls_total", "Polls answered with 304 or the known document.", \.unchanged),
             ("newswire_feed_failed_polls_total", "Polls that brought no document.", \.failures),
+            (
+                "newswire_feed_rekeyed_entries_total",
+                "Known entries that came back under new ids, and were not sent again for it.", \.rekeyed
+            ),
             (
                 "newswire_feed_unreadable_dates_total", "Dates that stand in documents but cannot be read.",
                 \.unreadableDates

@@ -59,7 +59,10 @@ private struct FeedStatusResponder: HTTPResponder {
         case .health?: return Answer.json(.ok, StatusJSON.healthy)
         case .readiness?: return Answer.json(report.notReady.isEmpty ? .ok : .serviceUnavailable, report.readiness)
         case .metrics?: return Answer.answer(.ok, MetricsText.contentType, FeedMetrics.text(report, .now))
-        case .status?: return Answer.json(.ok, report.json(version: ServiceVersion.text))
+        case .status?:
+            let limit = request.uri.queryParameters["limit"].map { Int($0) ?? 0 } ?? .max
+            guard limit > 0 else { return Answer.problem(.badRequest, "limit must be a whole number from 1.") }
+            return Answer.json(.ok, report.json(version: ServiceVersion.text, limit: limit))
         case nil: return Answer.problem(.notFound, "There is nothing here.")
         }
     }

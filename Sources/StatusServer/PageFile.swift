@@ -27,6 +27,7 @@ struct PageFile {
         case "/dashboard.js": PackageResources.dashboard_js
         case "/charts.js": PackageResources.charts_js
         case "/condition.js": PackageResources.condition_js
+        case "/feedrows.js": PackageResources.feedrows_js
         case "/format.js": PackageResources.format_js
         case "/history.js": PackageResources.history_js
         case "/map.js": PackageResources.map_js
@@ -41,6 +42,7 @@ struct PageFile {
         switch path {
         case "/": PackageResources.feeds_html
         case "/dashboard.css": PackageResources.dashboard_css
+        case "/feedrows.js": PackageResources.feedrows_js
         case "/feeds.js": PackageResources.feeds_js
         case "/format.js": PackageResources.format_js
         default: nil

@@ -13,6 +13,7 @@ import ServiceLifecycle
 struct StatusResponder: HTTPResponder {
     let publisher: Publisher
     let exporter: SpanExporter?
+    let feeds: @Sendable () -> [UInt8]?
     let gate: AccessGate
     let log: Logger
     let refusals: RefusalLog
@@ -62,6 +63,7 @@ struct StatusResponder: HTTPResponder {
         case metrics = "/metrics"
         case status = "/api/status"
         case results = "/api/results"
+        case feeds = "/api/feeds"
         case stream = "/api/stream"
     }
 
@@ -78,6 +80,7 @@ struct StatusResponder: HTTPResponder {
             return Answer.answer(.ok, MetricsText.contentType, text)
         case .status: return Answer.json(.ok, StatusJSON.status(publisher.telemetry.status))
         case .results: return results(request)
+        case .feeds: return Answer.json(.ok, feeds() ?? Array("null".utf8))
         case .stream: return await stream(context)
         }
     }

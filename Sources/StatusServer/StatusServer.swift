@@ -10,11 +10,17 @@ public struct StatusServer: Sendable {
     private let publisher: Publisher
     private let exporter: SpanExporter?
     private let log: Logger
+    private let feeds: @Sendable () -> [UInt8]?
 
-    /// - Parameter exporter: its span counts become metrics; `nil` without tracing.
+    /// - Parameters:
+    ///   - exporter: its span counts become metrics; `nil` without tracing.
+    ///   - feeds: what is known of the feeds that other processes follow, as `IngestReport.json` writes it; `nil` without
+    ///     feeds. Called for each question of the page, on an event loop.
     public init(
-        _ settings: StatusServerSettings, publisher: Publisher, exporter: SpanExporter? = nil, log: Logger
+        _ settings: StatusServerSettings, publisher: Publisher, exporter: SpanExporter? = nil, log: Logger,
+        feeds: @escaping @Sendable () -> [UInt8]? = { nil }
     ) {
+        self.feeds = feeds
         self.exporter = exporter
         self.settings = settings
         self.publisher = publisher
@@ -25,7 +31,7 @@ public struct StatusServer: Sendable {
     /// - Returns: once the port is open.
     public func start() async throws(ListenFailure) -> RunningServer {
         let responder = StatusResponder(
-            publisher: publisher, exporter: exporter,
+            publisher: publisher, exporter: exporter, feeds: feeds,
             gate: AccessGate(token: settings.token, isOnLoopback: Caller.namesLoopback(settings.host)), log: log,
             refusals: RefusalLog(log, interval: TimeAmount(settings.refusalInterval)))
         return try await RunningServer.start(

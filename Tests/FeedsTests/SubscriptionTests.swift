@@ -221,8 +221,8 @@ struct SubscriptionTests {
         #expect(desk.confirm().status == 200)
         #expect(desk.secret != secret)
         let late = desk.deliver("a", signature: sha256("a", secret), path: old.callback.path)
-        #expect(late == (410, .ignored), "replaced")
-        #expect(desk.deliver("a", signature: sha256("a", secret)) == (200, .ignored), "replayed to the new one")
+        #expect(late == (410, .unwanted), "replaced")
+        #expect(desk.deliver("a", signature: sha256("a", secret)) == (200, .forged), "replayed to the new one")
         #expect(desk.deliver("a", signature: sha256("a", desk.secret)).1 == .news(topic: Desk.source.topic))
         #expect(desk.verify("unsubscribe", path: old.callback.path).body == "echo")
         #expect(desk.verify("unsubscribe", path: try #require(desk.subscription.lease).callback.path).status == 404)
@@ -289,7 +289,7 @@ struct SubscriptionTests {
         let callback = try #require(desk.subscription.lease).callback
         #expect(desk.verify("denied", path: callback.path).status == 200)
         #expect(
-            desk.deliver("a", signature: sha256("a", callback.secret ?? ""), path: callback.path) == (404, .ignored))
+            desk.deliver("a", signature: sha256("a", callback.secret ?? ""), path: callback.path) == (404, .unwanted))
         #expect(desk.subscription.pollFactor(at: desk.now) == 1)
         desk.subscription.learn(PushSource(hub: "https://other.example/", topic: Desk.source.topic), at: desk.now)
         #expect(desk.subscription.state == .idle, "another hub is another matter")
@@ -310,15 +310,15 @@ struct SubscriptionTests {
         for code in codes {
             #expect(desk.deliver("<feed/>", signature: code).1 == .news(topic: Desk.source.topic), "\(code)")
             #expect(desk.deliver("<feed/>", signature: code.uppercased()).1 == .news(topic: Desk.source.topic))
-            #expect(desk.deliver("<feed/> ", signature: code) == (200, .ignored))
-            #expect(desk.deliver("<feed/>", signature: String(code.dropLast(2))).1 == .ignored)
-            #expect(desk.deliver("<feed/>", signature: code + "00").1 == .ignored)
+            #expect(desk.deliver("<feed/> ", signature: code) == (200, .forged))
+            #expect(desk.deliver("<feed/>", signature: String(code.dropLast(2))).1 == .forged)
+            #expect(desk.deliver("<feed/>", signature: code + "00").1 == .forged)
         }
         for wrong in ["", "=", "sha1", "sha1=", "md5=00", "sha256=zz", codes[1].replacing("sha256", with: "sha1")] {
-            #expect(desk.deliver("<feed/>", signature: wrong) == (200, .ignored), "\(wrong)")
+            #expect(desk.deliver("<feed/>", signature: wrong) == (200, .forged), "\(wrong)")
         }
-        #expect(desk.deliver("<feed/>", signature: nil) == (200, .ignored))
-        #expect(desk.deliver("<feed/>", signature: codes[1], path: "0123") == (404, .ignored))
+        #expect(desk.deliver("<feed/>", signature: nil) == (200, .forged))
+        #expect(desk.deliver("<feed/>", signature: codes[1], path: "0123") == (404, .unwanted))
     }
 
     @Test func `a delivery that nobody could sign is only a hint to poll`() {
@@ -331,7 +331,7 @@ struct SubscriptionTests {
         var desk = Desk.informed()
         _ = desk.ask()
         let callback = try #require(desk.subscription.attempt).callback
-        #expect(desk.deliver("a", signature: nil, path: callback.path) == (404, .ignored))
+        #expect(desk.deliver("a", signature: nil, path: callback.path) == (404, .unwanted))
         let known = desk.deliver("a", signature: sha256("a", callback.secret ?? ""), path: callback.path)
         #expect(known == (200, .news(topic: Desk.source.topic)))
         #expect(desk.subscription.lease != nil)

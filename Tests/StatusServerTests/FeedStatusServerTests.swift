@@ -1,9 +1,10 @@
-import Feeds
 import HTTPServing
 import NewsModel
 import StatusServer
 import TestSupport
 import Testing
+
+@testable import Feeds
 
 /// Health, metrics and page of a process that follows feeds.
 @Suite(.timeLimit(.minutes(2)))
@@ -24,12 +25,17 @@ struct FeedStatusServerTests {
         (counts.polls, counts.unchanged, counts.bytes) = (40, 30, 123_456)
         counts[.alert] = 7
         counts[.noise] = 3
+        counts.rekeyed = 5
         status.counts = counts
         return status
     }
 
     private static let feeds = [
-        status("world"), status("sport"),
+        status("world"),
+        status("sport") { state in
+            state.medianGap = .seconds(60)
+            state.lastNewAt = now - .seconds(9_000)
+        },
         status("dpa") { state in
             state.failures = 4
             state.failingSince = now - .seconds(7_300)
@@ -70,6 +76,17 @@ struct FeedStatusServerTests {
         }
     }
 
+    @Test func `a page asks for as many feeds as it can draw, and is told how many there are`() async throws {
+        try await Self.serve { port in
+            let status = try await RawClient.call(port, "GET", "/api/status?limit=2").text
+            #expect(status.contains(#""feedCount":6,"problemCount":3,"feeds":[{"name":"afp""#))
+            #expect(status.contains(#""name":"dpa""#) && !status.contains(#""name":"old""#))
+            for wrong in ["0", "-1", "x", ""] {
+                #expect(try await RawClient.call(port, "GET", "/api/status?limit=\(wrong)").status == 400, "\(wrong)")
+            }
+        }
+    }
+
     @Test func `every metric has its help and type, and a label cannot break a line`() async throws {
         try await Self.serve { port in
             let text = try await RawClient.call(port, "GET", "/metrics").text
@@ -81,6 +98,10 @@ struct FeedStatusServerTests {
             #expect(samples[#"newswire_feed_problem{feed="old"}"#] == 1)
             #expect(samples[#"newswire_feed_next_poll_timestamp_seconds{feed="world"}"#] == 1_780_000_255)
             #expect(samples[#"newswire_feed_bytes_total{feed="world"}"#] == 123_456)
+            #expect(samples[#"newswire_feed_rekeyed_entries_total{feed="world"}"#] == 5)
+            #expect(samples[#"newswire_feed_quiet{feed="world"}"#] == 0)
+            #expect(samples[#"newswire_feed_quiet{feed="sport"}"#] == 1)
+            #expect(samples[#"newswire_feed_usual_gap_seconds{feed="sport"}"#] == 60)
             #expect(samples["newswire_ready"] == 1)
             let families = Set(
                 text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] })
@@ -116,7 +137,7 @@ struct FeedStatusServerTests {
 
     @Test func `nothing but the page and the numbers is there, to be read only`() async throws {
         try await Self.serve { port in
-            for path in ["/", "/feeds.js", "/format.js", "/dashboard.css"] {
+            for path in ["/", "/feeds.js", "/feedrows.js", "/format.js", "/dashboard.css"] {
                 let reply = try await RawClient.call(port, "GET", path)
                 #expect(reply.status == 200 && !reply.body.isEmpty)
                 #expect(reply.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true)

@@ -33,11 +33,17 @@ package enum RawClient {
     package static func call(
         _ port: Int, _ method: String, _ target: String, headers: [(String, String)] = [], body: String = ""
     ) async throws -> Reply {
+        try await call(port, method, target, headers: headers, bytes: Array(body.utf8))
+    }
+
+    package static func call(
+        _ port: Int, _ method: String, _ target: String, headers: [(String, String)] = [], bytes body: [UInt8]
+    ) async throws -> Reply {
         var head = "\(method) \(target) HTTP/1.1\r\nConnection: close\r\n"
         if !headers.contains(where: { $0.0 == "Host" }) { head += "Host: 127.0.0.1:\(port)\r\n" }
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
-        if !body.isEmpty || method != "GET" { head += "Content-Length: \(body.utf8.count)\r\n" }
-        return try Reply(try await exchange(port, Array((head + "\r\n" + body).utf8)))
+        if !body.isEmpty || method != "GET" { head += "Content-Length: \(body.count)\r\n" }
+        return try Reply(try await exchange(port, Array((head + "\r\n").utf8) + body))
     }
 
     /// Everything the server sends until it closes. A reset ends it with what came before.

@@ -20,7 +20,9 @@ enum FetchOrder: Sendable {
         case .document(let request):
             AddressRules(configured: address, allowPrivate: request.allowPrivate, ports: ports)
         case .form(let request):
-            AddressRules(configured: address, isTrusted: false, allowPrivate: request.allowPrivate, ports: ports)
+            AddressRules(
+                configured: address, isTrusted: false, allowPrivate: request.allowPrivate,
+                ports: request.port.map { ports.union([$0]) } ?? ports)
         }
     }
 

@@ -15,6 +15,7 @@ final class IngestCore: @unchecked Sendable {
     private var early: [IngestInput] = []
     private let fetcher: Fetcher
     private let log: Logger
+    private let clock: FeedClock
     private var store: (any FeedStore)?
     private var fetches: [FetchID: RunningFetch] = [:]
     private var answer: @Sendable (CallbackID, WebSubAnswer) -> Void = { _, _ in }
@@ -25,10 +26,11 @@ final class IngestCore: @unchecked Sendable {
     /// Succeeds once everything is finished after `finish`.
     let finished: EventLoopPromise<Void>
 
-    init(fetcher: Fetcher, loop: any EventLoop, log: Logger) {
+    init(fetcher: Fetcher, loop: any EventLoop, log: Logger, clock: FeedClock = .system) {
         self.fetcher = fetcher
         self.loop = loop
         self.log = log
+        self.clock = clock
         finished = loop.makePromise()
     }
 
@@ -54,7 +56,7 @@ final class IngestCore: @unchecked Sendable {
     // MARK: The loop
 
     /// How each feed of this process is doing.
-    var statuses: [FeedStatus] { ingester?.status(at: FeedClock.now) ?? [] }
+    var statuses: [FeedStatus] { ingester?.status(at: clock.now) ?? [] }
 
     var isBusy: Bool { ingester?.isBusy ?? false }
 
@@ -68,7 +70,7 @@ final class IngestCore: @unchecked Sendable {
         case .assigned, .lost: leaving = []
         default: break
         }
-        for action in ingester?.handle(input, at: FeedClock.now) ?? [] { carryOut(action) }
+        for action in ingester?.handle(input, at: clock.now) ?? [] { carryOut(action) }
     }
 
     private func carryOut(_ action: IngestAction) {
@@ -103,7 +105,7 @@ final class IngestCore: @unchecked Sendable {
 
     private func wake(at time: Instant) {
         alarm?.cancel()
-        alarm = loop.scheduleTask(deadline: FeedClock.deadline(of: time)) { self.handle(.tick) }
+        alarm = loop.scheduleTask(deadline: clock.deadline(of: time)) { self.handle(.tick) }
     }
 
     /// Lets go of everything that waits: nobody handles it any more.
@@ -111,21 +113,6 @@ final class IngestCore: @unchecked Sendable {
         alarm?.cancel()
         for fetch in fetches.values { fetch.cancel() }
         finished.succeed()
-    }
-}
-
-/// The clocks: NIO's own for what is scheduled, the system's for dates.
-enum FeedClock {
-    static var now: Moment {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Moment(
-            steady: Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)),
-            wall: Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)))
-    }
-
-    static func deadline(of steady: Instant) -> NIODeadline {
-        .uptimeNanoseconds(UInt64(clamping: steady.nanoseconds))
     }
 }
 

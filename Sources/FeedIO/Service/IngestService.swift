@@ -117,7 +117,7 @@ public final class IngestService: Sendable {
         (try? await core.loop.submit { [core] in core.statuses }.get()) ?? []
     }
 
-    private let startedAt = FeedClock.now.wall
+    private let startedAt = FeedClock.system.now.wall
 
     /// How the process is doing.
     public func report() async -> IngestReport {
@@ -136,7 +136,8 @@ public final class IngestService: Sendable {
                     remedy: "see the log; newswire check tests the connection")
             }
         return IngestReport(
-            at: FeedClock.now.wall, startedAt: startedAt, feeds: state?.0 ?? [], notReady: reason.map { [$0] } ?? [])
+            at: FeedClock.system.now.wall, startedAt: startedAt, feeds: state?.0 ?? [],
+            notReady: reason.map { [$0] } ?? [])
     }
 
     // MARK: Starting

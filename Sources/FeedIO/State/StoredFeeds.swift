@@ -16,7 +16,7 @@ public struct StoredFeeds: Sendable {
         if counts[topics.control] != nil {
             let reader = try TopicReader(settings: settings.kafka, topic: topics.control)
             while !reader.isAtEnd {
-                for read in try reader.next() { StoppedFeeds.apply(read.record, to: &stopped) }
+                for read in try reader.next() { takeOrder(read.record) }
             }
         }
         guard counts[topics.state] != nil else { return }
@@ -26,7 +26,11 @@ public struct StoredFeeds: Sendable {
         }
     }
 
-    private mutating func take(_ record: SourceRecord) {
+    init() {}
+
+    mutating func takeOrder(_ record: SourceRecord) { StoppedFeeds.apply(record, to: &stopped) }
+
+    mutating func take(_ record: SourceRecord) {
         guard let key = record.key.flatMap({ String(validating: $0, as: UTF8.self) }), let value = record.value,
             let stored = FeedState.stored(key: key, value: value)
         else { return }

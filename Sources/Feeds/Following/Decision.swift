@@ -49,6 +49,8 @@ public struct Following: Sendable, Hashable {
     public var feed: FeedState
     /// The entry states to keep, events in the order in which they are to be written.
     var changes: [Change] = []
+    /// Known entries that came back under new ids.
+    public var rekeyed = 0
     /// For people: what happened to the feed as a whole. No headline stands in it.
     public var notes: [String] = []
 

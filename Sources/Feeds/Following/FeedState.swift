@@ -34,6 +34,15 @@ public struct FeedState: Sendable, Hashable {
 
     public var isPrimed: Bool { primedAt != nil }
 
+    /// Nothing new for three times as long as is usual, and for an hour at least. Publishers whose feed has died often answer
+    /// as before; so do those that sleep at night.
+    func isQuiet(at now: Instant) -> Bool {
+        guard let medianGap, let since = lastNewAt ?? primedAt else { return false }
+        return now - since > max(medianGap * 3, Self.quietMin)
+    }
+
+    private static let quietMin = Duration.seconds(3_600)
+
     /// Takes over what holds for good, whoever found it out: the feed was read for the first time, and how its entries are
     /// known since.
     mutating func learnForGood(from other: FeedState) {

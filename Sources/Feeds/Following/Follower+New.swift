@@ -7,6 +7,7 @@ extension Follower {
     mutating func follow(_ keys: EntryIdentity.Result, isRekeyed: Bool) {
         let unseen = keys.entries.filter { known[$0.hash] == nil }
         let moved = knownUnderOtherKeys(unseen, among: keys.entries, isRekeyed: isRekeyed)
+        result.rekeyed = moved.count
         let firstKnown = keys.entries.firstIndex { known[$0.hash] != nil } ?? keys.entries.count
         var candidates: [EntryIdentity.Keyed] = []
         for (rank, keyed) in keys.entries.enumerated() {

@@ -24,6 +24,8 @@ struct FeedLife: Sendable, Hashable {
     /// By the steady clock; `nil` while nothing is planned.
     var nextPoll: Instant?
     var because = ""
+    /// It has been said that nothing new comes.
+    var isQuiet = false
     /// Tells the planned poll from plans before it.
     var plan: UInt64 = 0
     var counts = FeedCounts()

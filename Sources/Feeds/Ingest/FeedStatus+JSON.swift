@@ -18,6 +18,8 @@ extension FeedStatus {
         json.field("lastPoll", lastPollAt)
         json.field("lastSuccess", lastSuccessAt)
         json.field("lastNew", lastNewAt)
+        json.field("quiet", isQuiet)
+        if let usualGap { json.field("usualGapSeconds", usualGap.components.seconds) }
         json.field("nextPoll", nextPollAt)
         json.field("because", because)
         json.field("movedTo", movedTo)
@@ -32,6 +34,7 @@ extension FeedCounts {
         json.field("unchanged", unchanged)
         json.field("failures", failures)
         json.field("bytes", bytes)
+        json.field("rekeyed", rekeyed)
         json.field("unreadableDates", unreadableDates)
         json.field("pushes", pushes)
         json.field("forgedPushes", forgedPushes)

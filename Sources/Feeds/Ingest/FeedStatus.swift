@@ -12,6 +12,10 @@ public struct FeedStatus: Sendable, Hashable {
     public var lastSuccessAt: Instant?
     /// When something new came last.
     public var lastNewAt: Instant?
+    /// The median gap between entries, as far as known.
+    public var usualGap: Duration?
+    /// Nothing new for three times as long as is usual, and for an hour at least, although polls succeed.
+    public var isQuiet: Bool
     public var nextPollAt: Instant?
     /// Why then, and not sooner or later: one sentence without a full stop.
     public var because: String?
@@ -71,9 +75,11 @@ public struct FeedStatus: Sendable, Hashable {
         url = WebAddress(rules.url)?.shown ?? ""
         lastSuccessAt = state?.lastSuccessAt
         lastNewAt = state?.lastNewAt
+        usualGap = state?.medianGap
         movedTo = state?.move.flatMap { $0.isProven(at: now) ? WebAddress($0.move.to)?.shown : nil }
         push = PushStatus(state?.webSub ?? Subscription(), at: now)
         self.state = State(state, isStopped: isStopped, at: now)
+        isQuiet = self.state == .primed && state?.isQuiet(at: now) == true
     }
 
     /// True for what somebody should look at.
@@ -125,6 +131,8 @@ public struct FeedCounts: Sendable, Hashable {
     public var failures = 0
     /// Of bodies, after decompression.
     public var bytes: Int64 = 0
+    /// Known entries that came back under new ids, and were not sent again for it.
+    public var rekeyed = 0
     /// Dates that stand in documents but cannot be read.
     public var unreadableDates = 0
     /// Deliveries of a WebSub hub that were read.
@@ -143,6 +151,7 @@ public struct FeedCounts: Sendable, Hashable {
 
     public mutating func add(_ following: Following) {
         for decision in following.decisions { self[decision.action] += 1 }
+        rekeyed += following.rekeyed
     }
 }
 

@@ -32,16 +32,21 @@ public struct IngestReport: Sendable, Hashable {
 }
 
 extension IngestReport {
-    /// All of it, the newest problem first. `version` is the program's.
-    public func json(version: String) -> [UInt8] {
-        JSONWriter.object(reserving: 512 * (feeds.count + 1)) { json in
+    /// All of it, the newest problem first.
+    /// - Parameters:
+    ///   - version: the program's.
+    ///   - limit: the most feeds to write; all are counted.
+    public func json(version: String, limit: Int = .max) -> [UInt8] {
+        JSONWriter.object(reserving: 512 * (min(feeds.count, limit) + 1)) { json in
             json.field("at", at)
             json.field("startedAt", startedAt)
             json.field("version", version)
             json.field("ready", notReady.isEmpty)
             writeReasons(into: &json)
+            json.field("feedCount", feeds.count)
+            json.field("problemCount", feeds.count { $0.isProblem })
             json.array("feeds") { json in
-                for status in FeedStatus.sorted(feeds) { json.raw(status.json) }
+                for status in FeedStatus.sorted(feeds).prefix(limit) { json.raw(status.json) }
             }
         }
     }

@@ -243,6 +243,22 @@ extension Ingester {
         let next = schedule.next(isChanged: isChanged, at: now.wall)
         lives[name]?.state.interval = next.interval
         plan(name, after: next, now)
+        noteSilence(name, at: now)
+    }
+
+    /// Once for each silence.
+    private mutating func noteSilence(_ name: String, at now: Moment) {
+        guard let life = lives[name] else { return }
+        let isQuiet = life.state.isQuiet(at: now.wall)
+        if isQuiet, !life.isQuiet, let gap = life.state.medianGap,
+            let since = life.state.lastNewAt ?? life.state.primedAt
+        {
+            note(
+                .notice, name,
+                "The feed is strangely quiet: nothing new for \((now.wall - since).words), usually something every \(gap.words)."
+            )
+        }
+        lives[name]?.isQuiet = isQuiet
     }
 
     // MARK: - Documents

@@ -43,7 +43,8 @@ extension Ingester {
         lastSecret = random.count
         learnCallbacks(name)
         planHub(name, at: now)
-        guard let request = request ?? nil else { return }
+        guard var request = request ?? nil else { return }
+        request.port = (try? FetchAddress(rules.url))?.port
         // The state first: a hub may verify at once, and another process may have to answer.
         storeIfChanged(name, at: now, post: request)
     }
@@ -112,13 +113,9 @@ extension Ingester {
         }
         actions.append(.answer(id, said.answer))
         switch said.delivery {
-        case .ignored: lives[name]?.counts.forgedPushes += 1
-        case .hint:
-            // Nobody has signed it, so it brings no more polls than the feed's own pace allows.
-            let sinceLast = life.lastPollAt.map { max(now.wall - $0, .zero) } ?? .seconds(86_400)
-            let at = now.steady + max(intervalMin(rules) - sinceLast, .zero)
-            if let planned = life.nextPoll, planned <= at { return }
-            plan(name, at: at, because: "the hub says that there is something new", now)
+        case .unwanted: break
+        case .forged: lives[name]?.counts.forgedPushes += 1
+        case .hint: pollSoon(name, because: "the hub says that there is something new", at: now)
         case .news(let topic):
             guard !stopped.contains(name) else { return }
             let charset = headers.first { $0.name == "content-type" }.flatMap { Self.charset($0.value) }
@@ -127,10 +124,20 @@ extension Ingester {
                 lives[name]?.waiting.append(.delivery(try FeedReader.read(body, from: source)))
             } catch {
                 note(.warning, name, "What the hub pushed cannot be read: \(error.detail)")
-                plan(name, at: now.steady, because: "the hub pushed something that cannot be read", now)
+                pollSoon(name, because: "the hub pushed something that cannot be read", at: now)
             }
             proceed(name, at: now)
         }
+    }
+
+    /// Brings the next poll forward, but no hub, and nobody who poses as one, makes polls more frequent than the feed's
+    /// own pace allows.
+    private mutating func pollSoon(_ name: String, because: String, at now: Moment) {
+        guard let life = lives[name], let rules = life.rules else { return }
+        let sinceLast = life.lastPollAt.map { max(now.wall - $0, .zero) } ?? .seconds(86_400)
+        let at = now.steady + max(intervalMin(rules) - sinceLast, .zero)
+        if let planned = life.nextPoll, planned <= at { return }
+        plan(name, at: at, because: because, now)
     }
 }
 

@@ -37,7 +37,7 @@ public struct PushSource: Sendable, Hashable {
     }
 }
 
-/// The links of one place (headers, feed or page) that matter to WebSub.
+/// The links of one place (headers or feed) that matter to WebSub.
 public struct HubLinks: Sendable, Hashable {
     /// In the order of appearance.
     public var hubs: [String]

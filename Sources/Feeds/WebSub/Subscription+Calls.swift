@@ -105,8 +105,10 @@ extension Subscription {
         case news(topic: String)
         /// Nobody has signed it, because the secret would have travelled in the clear: poll the feed instead.
         case hint
-        /// Forged, or not for us.
-        case ignored
+        /// The hub has not signed it.
+        case forged
+        /// For a subscription that is over.
+        case unwanted
     }
 
     /// New content, W3C WebSub §7. The answer never tells whether a signature was right.
@@ -117,17 +119,17 @@ extension Subscription {
         headers: [HeaderField], body: [UInt8], path: String, at now: Instant
     ) -> (answer: WebSubAnswer, delivery: Delivery) {
         // The hub need not retry, and may forget the old callback.
-        if path == retired { return (WebSubAnswer(status: 410), .ignored) }
+        if path == retired { return (WebSubAnswer(status: 410), .unwanted) }
         let signature = headers.first { $0.name == "x-hub-signature" }?.value
         if let attempt, attempt.callback.path == path, attempt.callback.signed(body, as: signature) {
             // Only the hub knows the secret, so it has verified us; this process has forgotten it, by a crash.
             activate(attempt, for: Self.leaseUnnamed, at: now)
         }
-        guard let lease, lease.callback.path == path else { return (Self.unknownCallback, .ignored) }
+        guard let lease, lease.callback.path == path else { return (Self.unknownCallback, .unwanted) }
         let accepted = WebSubAnswer(status: 200)
         if lease.callback.secret == nil { return (accepted, .hint) }
         let isSigned = lease.callback.signed(body, as: signature)
-        return (accepted, isSigned ? .news(topic: lease.source.topic) : .ignored)
+        return (accepted, isSigned ? .news(topic: lease.source.topic) : .forged)
     }
 
     /// A delivery has been read.

@@ -36,6 +36,8 @@ public struct WebSubRequest: Sendable, Hashable, CustomStringConvertible, Custom
     public var form: [HeaderField]
     /// Hosts at private addresses that may be connected to.
     public var allowPrivate: [String]
+    /// A port that may be connected to besides the usual ones: that of the feed, as a CMS in the house is often its own hub.
+    public var port: Int?
 
     public init(url: String, form: [HeaderField], allowPrivate: [String] = []) {
         self.url = url

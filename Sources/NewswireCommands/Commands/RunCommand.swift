@@ -1,4 +1,6 @@
 import ArgumentParser
+import FeedIO
+import Feeds
 import Foundation
 import HTTPServing
 import KafkaIO
@@ -111,9 +113,16 @@ extension Settings {
         of publisher: Publisher, exporter: SpanExporter?, log: Logger
     ) async -> RunningServer? {
         guard let listen else { return nil }
+        let watch = FeedWatch(ingestService) { failure in
+            log.warning("feeds are not shown", metadata: ["reason": "\(failure)"])
+        }
+        let feeds = ingest.feeds.feeds
         let server = StatusServer(
             StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed), publisher: publisher,
-            exporter: exporter, log: log)
+            exporter: exporter, log: log
+        ) {
+            feeds.isEmpty ? nil : watch.report(feeds)
+        }
         do throws(ListenFailure) {
             let running = try await server.start()
             let address = NetworkAddress(host: listen.host, port: running.port)

@@ -44,7 +44,10 @@ package enum FeedTable {
     }
 
     private static func remarks(_ status: FeedStatus) -> [String] {
-        [status.state.detail, status.movedTo.map { "moved for good: set url to \($0)" }].compactMap(\.self)
+        let quiet =
+            status.isQuiet ? status.usualGap.map { "strangely quiet: usually something new every \(words($0))" } : nil
+        return [status.state.detail, quiet, status.movedTo.map { "moved for good: set url to \($0)" }].compactMap(
+            \.self)
     }
 
     private static func past(_ instant: Instant?, at now: Instant) -> String {

@@ -11,6 +11,7 @@ extension IngestConfiguration {
         feeds.backfillLane = lanes.contains(feeds.backfillLane) ? feeds.backfillLane : ""
         feeds.intervalMin = reader.duration("ingest.interval.min")
         feeds.intervalMax = reader.duration("ingest.interval.max")
+        feeds.inFlightMax = reader.integer("ingest.inFlight")
         feeds.webSubURL = reader.text("ingest.websub.publicURL").map { $0.hasSuffix("/") ? $0 : $0 + "/" }
         let listen = reader.address("ingest.websub.listen")
         webSubListen = feeds.webSubURL == nil ? nil : listen

@@ -3,6 +3,8 @@
 /// An unusable value is reported and its default returned, so that one reading finds all problems.
 struct SettingsReader {
     private(set) var problems: [SettingsProblem] = []
+    /// The keys of errors: files of thousands of feeds may have as many problems.
+    private var unsound: Set<String> = []
     /// The settings in force, in the order they were read.
     var effective: [EffectiveSetting] = []
 
@@ -20,7 +22,7 @@ struct SettingsReader {
         standardNames: [SettingsPath: [String]] = [:]
     ) {
         self.interpolation = interpolation
-        problems = document.problems
+        for problem in document.problems { note(problem) }
         collect(document.entries, under: .root)
         names.merge(standardNames) { given, _ in given }
         override(from: interpolation.environment)
@@ -48,8 +50,11 @@ struct SettingsReader {
     }
 
     /// True while no error of the setting is known.
-    func isSound(_ path: SettingsPath) -> Bool {
-        !problems.contains { $0.severity == .error && $0.key == path.description }
+    func isSound(_ path: SettingsPath) -> Bool { unsound.isEmpty || !unsound.contains(path.description) }
+
+    private mutating func note(_ problem: SettingsProblem) {
+        problems.append(problem)
+        if problem.severity == .error { unsound.insert(problem.key) }
     }
 
     func isMisspelt(_ path: SettingsPath) -> Bool { misspelt.contains(path) }
@@ -64,7 +69,7 @@ struct SettingsReader {
         _ path: SettingsPath, _ message: String, _ remedy: String, at place: SettingsPlace,
         severity: SettingsProblem.Severity = .error
     ) {
-        problems.append(
+        note(
             SettingsProblem(
                 severity: severity, place: place, key: path.description, message: message, remedy: remedy))
     }

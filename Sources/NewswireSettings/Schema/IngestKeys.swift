@@ -25,6 +25,10 @@ extension SettingsKey {
                 "ingest.interval.max", .duration(intervals, orNone: false),
                 default: SettingsValue.text(ingester.intervalMax), "The longest time between two polls of one feed."),
             SettingsKey(
+                "ingest.inFlight", .integer(1...1_000), default: "\(ingester.inFlightMax)",
+                "Polls at the same time. Slow publishers need more: polls per second times the seconds that an answer takes."
+            ),
+            SettingsKey(
                 "ingest.websub.publicURL", .text,
                 "The public https address at which WebSub hubs reach ingest.websub.listen; without it feeds are only polled."
             ),

@@ -2,7 +2,8 @@
 
 import { drawCharts } from "./charts.js";
 import { condition } from "./condition.js";
-import { duration, get, time, write } from "./format.js";
+import { more, push, row, stateCells } from "./feedrows.js";
+import { duration, get, sentence, time, write } from "./format.js";
 import { remember, settled } from "./history.js";
 import { drawMap } from "./map.js";
 import { startOrders } from "./orders.js";
@@ -99,6 +100,33 @@ function drawVerdict({ state, tone, title, why, todo, causes }) {
   announce([state, ...new Set(causes.map((cause) => cause.title))].map((words) => `${words}.`).join(" "));
 }
 
+// What `newswire ingest` has stored about feeds, which is read apart from all else and changes slowly.
+async function askForFeeds() {
+  let pause = 30_000;
+  try {
+    const reply = await fetch("api/feeds", { signal: AbortSignal.timeout(8000) });
+    if (reply.ok) {
+      const known = await reply.json();
+      if (!known) return;
+      drawFeeds(known);
+      if (!known.ready) pause = 2000;
+    }
+  } catch {
+    // The verdict tells.
+  }
+  setTimeout(askForFeeds, pause);
+}
+
+function drawFeeds(known) {
+  const { at, feeds, reasons: [reason] } = known;
+  get("feeds-section").hidden = false;
+  write(get("feeds-remark"), reason ? sentence(reason.detail)
+    : `What newswire ingest has stored by ${time(at)}; polls that bring nothing are stored now and then. Its own page has each poll.`);
+  write(get("feeds-more"), more(known));
+  get("feeds").replaceChildren(
+    ...feeds.map((feed) => row(feed, [...stateCells(feed, at), ["WebSub", push(feed)]])));
+}
+
 // One thing at a time, and only what has lasted: a state that comes and goes would chatter.
 let spoken = "";
 let waiting;
@@ -127,3 +155,4 @@ document.addEventListener("visibilitychange", () => { if (!document.hidden && ne
 startOrders();
 startTerms();
 ask();
+askForFeeds();

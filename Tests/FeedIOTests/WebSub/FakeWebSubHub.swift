@@ -92,11 +92,13 @@ final class FakeWebSubHub: Sendable {
     enum Signature { case sha1, sha256, wrong, missing }
 
     func deliver(
-        _ body: String, to subscriber: Subscriber, signed signature: Signature = .sha256
+        _ body: String, to subscriber: Subscriber, signed signature: Signature = .sha256,
+        isLatin1: Bool = false
     ) async throws -> RawClient.Reply {
-        var headers = [("Content-Type", "application/atom+xml"), ("Link", "<https://other.example/>; rel=self")]
+        let type = "application/atom+xml" + (isLatin1 ? "; charset=\"ISO-8859-1\"" : "")
+        var headers = [("Content-Type", type), ("Link", "<https://other.example/>; rel=self")]
         let key = SymmetricKey(data: Array((subscriber.secret ?? "").utf8))
-        let bytes = Array(body.utf8)
+        let bytes = isLatin1 ? body.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(body.utf8)
         switch signature {
         case .sha1:
             let code = HMAC<Insecure.SHA1>.authenticationCode(for: bytes, using: key)
@@ -107,7 +109,7 @@ final class FakeWebSubHub: Sendable {
         case .wrong: headers.append(("X-Hub-Signature", "sha256=" + String(repeating: "ab", count: 32)))
         case .missing: break
         }
-        return try await call("POST", subscriber.callback, headers: headers, body: body)
+        return try await call("POST", subscriber.callback, headers: headers, bytes: bytes)
     }
 
     private static func hex(_ code: some Sequence<UInt8>) -> String {
@@ -116,12 +118,12 @@ final class FakeWebSubHub: Sendable {
 
     /// Calls an address of this machine.
     func call(
-        _ method: String, _ url: String, headers: [(String, String)] = [], body: String = ""
+        _ method: String, _ url: String, headers: [(String, String)] = [], bytes: [UInt8] = []
     ) async throws -> RawClient.Reply {
         let rest = url.dropFirst("http://127.0.0.1:".count)
         let port = rest.prefix { $0 != "/" }
         return try await RawClient.call(
-            Int(port) ?? 0, method, String(rest.dropFirst(port.count)), headers: headers, body: body)
+            Int(port) ?? 0, method, String(rest.dropFirst(port.count)), headers: headers, bytes: bytes)
     }
 
     // MARK: As a server

@@ -1,114 +1,157 @@
-import ByteText
-import FeedIO
 import Feeds
+import Foundation
 import HTTPServing
+import Logging
+import NIOCore
+import NIOPosix
 import NewsModel
 import Synchronization
 import TestSupport
 import Testing
 
-/// The least that follows one feed by push: it fetches, asks the hub, and answers the hub's calls, over real HTTP.
+@testable import FeedIO
+
+/// One feed followed by push, as `newswire ingest` does it: the ingester, its fetches and the server for hubs are the real
+/// ones, over real HTTP. Only Kafka and the time are the test's own.
 final class PushDesk: Sendable {
-    private struct State {
-        var subscription = Subscription()
-        var now = Instant(milliseconds: 1_780_000_000_000)
-        var random = SeededRandom(seed: 14)
-        var deliveries: [Subscription.Delivery] = []
+    let store = MemoryFeedStore()
+    private let hub: FakeWebSubHub
+    private let fetcher: TestFetcher
+    private let core: Mutex<IngestCore>
+    private let settings: Mutex<IngestSettings>
+    private let ahead = Travel()
+    private let server = Mutex<WebSubServer?>(nil)
+
+    private final class Travel: Sendable {
+        let time = Mutex(Duration.zero)
     }
 
-    let port: Int
-    private let hub: FakeWebSubHub
-    private let state = Mutex(State())
-
-    private init(hub: FakeWebSubHub, port: Int) {
+    private init(hub: FakeWebSubHub) throws {
         self.hub = hub
-        self.port = port
+        fetcher = try TestFetcher()
+        core = Mutex(Self.core(fetcher, ahead))
+        settings = Mutex(IngestSettings())
+    }
+
+    private static func core(_ fetcher: TestFetcher, _ ahead: Travel) -> IngestCore {
+        var log = Logger(label: "test")
+        log.logLevel = .critical
+        return IngestCore(
+            fetcher: fetcher.fetcher, loop: MultiThreadedEventLoopGroup.singleton.next(), log: log,
+            clock: FeedClock { ahead.time.withLock(\.self) })
     }
 
     /// Runs a test between a hub and a desk, and stops both.
     static func run(_ body: (PushDesk, FakeWebSubHub) async throws -> Void) async throws {
         let hub = FakeWebSubHub()
         let hubServer = try await hub.start()
-        let (calls, handed) = AsyncStream<(CallbackID, WebSubCall)>.makeStream()
+        let desk = try PushDesk(hub: hub)
         let publicURL = try #require(WebAddress("https://push.example/websub/"))
-        let server = WebSubServer(WebSubServerSettings(publicURL: publicURL, port: 0)) { handed.yield(($0, $1)) }
+        let server = WebSubServer(WebSubServerSettings(publicURL: publicURL, port: 0)) { id, call in
+            desk.core.withLock(\.self).hand(.called(id, call))
+        }
+        desk.server.withLock { $0 = server }
         let running = try await server.start()
-        let desk = PushDesk(hub: hub, port: running.port)
-        let answering = Task { for await (id, call) in calls { server.answer(id, desk.answer(call)) } }
+        desk.settings.withLock { settings in
+            settings.webSubURL = "http://127.0.0.1:\(running.port)/websub/"
+            settings.secret = (0..<32).map { UInt8($0) }
+            settings.intervalMin = .seconds(60)
+        }
         do {
             try await body(desk, hub)
         } catch {
             Issue.record(error)
         }
-        handed.finish()
-        await answering.value
+        desk.core.withLock(\.self).end()
         await running.stop()
         await hubServer.stop()
+        await desk.fetcher.close()
     }
 
-    private func answer(_ call: WebSubCall) -> WebSubAnswer {
-        state.withLock { state in
-            switch call.kind {
-            case .verification(let query):
-                return state.subscription.verify(query, path: call.path, at: state.now).answer
-            case .delivery(let headers, let body):
-                let result = state.subscription.receive(headers: headers, body: body, path: call.path, at: state.now)
-                state.deliveries.append(result.delivery)
-                return result.answer
-            }
+    // MARK: Life
+
+    /// Reads a feed for the first time.
+    func follow(_ path: String) async throws {
+        settings.withLock { settings in
+            var rules = FeedRules(name: "feed", url: hub.url(path))
+            rules.allowPrivate = ["127.0.0.1"]
+            settings.feeds = [rules]
         }
+        begin()
+        try await poll()
     }
 
-    var subscription: Subscription { state.withLock(\.subscription) }
-    var deliveries: [Subscription.Delivery] { state.withLock(\.deliveries) }
-    var base: String { "http://127.0.0.1:\(port)/websub/" }
-
-    func wait(_ seconds: Int64) { state.withLock { $0.now = $0.now + .seconds(seconds) } }
-    func forget() { state.withLock { $0.subscription = Subscription() } }
-
-    /// Fetches a page and learns of its hub. A web page's links are read as those of a feed.
-    func discover(_ path: String) async throws {
-        var url = hub.url(path)
-        var reply = try await hub.call("GET", url)
-        while let target = reply.headers["location"], (300...399).contains(reply.status) {
-            url = WebAddress.resolve(target, base: url) ?? ""
-            reply = try await hub.call("GET", url)
-        }
-        var answer = FetchAnswer(status: reply.status, finalURL: url)
-        if let link = reply.headers["link"] { answer.headers.append(HeaderField("link", link)) }
-        let source: PushSource?
-        do {
-            answer.document = .feed(try FeedReader.read(reply.body, from: DocumentSource(address: url)))
-            source = PushSource(answer)
-        } catch {
-            source = PushSource(
-                headers: answer.headers.map(\.value), document: HubLinks(page: reply.body, base: url), address: url)
-        }
-        state.withLock { $0.subscription.learn(source, at: $0.now) }
+    /// The process ends, and another begins with what is stored.
+    func restart(isRestored: Bool = true) {
+        core.withLock(\.self).end()
+        core.withLock { $0 = Self.core(fetcher, ahead) }
+        begin(isRestored: isRestored)
     }
 
-    /// Posts what is due to the hub, as the fetcher does it: 307 and 308 repeat the form at the new address. The hub
-    /// verifies after its answer.
-    /// - Returns: the form, or `nil` if nothing is due.
+    private func begin(isRestored: Bool = true) {
+        let core = core.withLock(\.self)
+        var settings = settings.withLock(\.self)
+        settings.writer = UUID().uuidString
+        if let server = server.withLock(\.self) { core.use { server.answer($0, $1) } }
+        core.begin(settings, storingIn: store)
+        store.serve({ core.hand($0) }, isRestored: isRestored)
+    }
+
+    /// Polls the feed.
+    func poll() async throws {
+        // Longer than a host is left alone between two requests.
+        ahead.time.withLock { $0 += .seconds(2) }
+        core.withLock(\.self).hand(.pollNow)
+        try await settle()
+    }
+
+    /// Lets time pass, and waits for what is due by then.
+    func wait(_ seconds: Int64) async throws {
+        ahead.time.withLock { $0 += .seconds(seconds) }
+        core.withLock(\.self).hand(.tick)
+        try await settle()
+    }
+
+    /// Waits until nothing is under way, looking after every turn of the loop.
+    func settle() async throws {
+        let core = core.withLock(\.self)
+        while try await core.loop.submit({ core.isBusy }).get() {}
+    }
+
+    /// The hub verifies each form that it has taken, after its answer.
+    ///
+    /// - Returns: the form, or `nil` if nothing was due.
     @discardableResult
     func ask() async throws -> [String: String]? {
-        let due = state.withLock { state in
-            state.subscription.request(
-                base: base, at: state.now, allowPrivate: ["127.0.0.1"], using: &state.random)
-        }
-        guard let due else { return nil }
-        let body = due.form.map { "\($0.name.percentEncoded)=\($0.value.percentEncoded)" }.joined(separator: "&")
-        let headers = [("Content-Type", "application/x-www-form-urlencoded")]
-        var url = due.url
-        var reply = try await hub.call("POST", url, headers: headers, body: body)
-        while reply.status == 307 || reply.status == 308, let target = reply.headers["location"] {
-            url = WebAddress.resolve(target, base: url) ?? ""
-            reply = try await hub.call("POST", url, headers: headers, body: body)
-        }
-        let answer = FetchAnswer(status: reply.status, finalURL: url)
-        state.withLock { _ = $0.subscription.answered(.answered(answer), at: $0.now) }
-        let form = Dictionary(due.form.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
-        if reply.status == 202 { try await hub.verify(form) }
+        let before = hub.forms.count
+        // Longer than the ingester waits for writes of its own.
+        try await wait(10)
+        guard hub.forms.count > before, let form = hub.forms.last else { return nil }
+        try await hub.verify(form)
         return form
+    }
+
+    // MARK: Looking
+
+    var now: Instant {
+        FeedClock { [ahead] in ahead.time.withLock(\.self) }.now.wall
+    }
+
+    var status: FeedStatus {
+        get async throws {
+            try await settle()
+            let core = core.withLock(\.self)
+            return try #require(try await core.loop.submit { core.statuses }.get().first)
+        }
+    }
+
+    var push: PushStatus { get async throws { try await status.push } }
+
+    /// A feed with one entry of this moment.
+    func news(_ title: String) -> String {
+        """
+        <feed xmlns="http://www.w3.org/2005/Atom"><id>urn:a</id><title>A</title><entry><id>urn:\(title)</id>\
+        <title>\(title)</title><published>\(now)</published><updated>\(now)</updated></entry></feed>
+        """
     }
 }

@@ -1,8 +1,10 @@
-import Feeds
+import NewsModel
 import TestSupport
 import Testing
 
-/// The subscriber's cases of websub.rocks, by their numbers, against a hub that speaks HTTP.
+@testable import Feeds
+
+/// The subscriber's cases of websub.rocks, by their numbers: what follows feeds, against a hub that speaks HTTP.
 @Suite(.timeLimit(.minutes(2)))
 struct WebSubTests {
     private static let atom = """
@@ -15,8 +17,13 @@ struct WebSubTests {
         <atom:link rel="hub" href="HUB"/><atom:link rel="self" href="SELF"/>
         <item><guid isPermaLink="false">1</guid><title>First</title></item></channel></rss>
         """
+    private static let bare = """
+        <rss version="2.0"><channel><title>R</title><item><guid isPermaLink="false">1</guid><title>First</title></item>\
+        </channel></rss>
+        """
     private static let page = """
-        <!doctype html><html><head><link rel="hub" href="HUB"><link rel="self" href="SELF"></head><body>News</body></html>
+        <!doctype html><html><head><link rel="hub" href="HUB"><link rel="self" href="SELF">\
+        <link rel="alternate" type="application/rss+xml" href="/real.xml"></head><body>News</body></html>
         """
 
     private static func page(
@@ -33,32 +40,45 @@ struct WebSubTests {
     /// Subscribes to an Atom feed.
     private static func subscribe(_ desk: PushDesk, _ hub: FakeWebSubHub) async throws -> FakeWebSubHub.Subscriber {
         hub.serve("/feed", page(atom, hub, topic: "/feed"))
-        try await desk.discover("/feed")
+        try await desk.follow("/feed")
         try await desk.ask()
         return try #require(hub.subscribers.last)
     }
 
     // MARK: Discovery
 
-    @Test(arguments: ["100 header", "101 HTML tag", "102 Atom", "103 RSS", "104 header beats tag"])
-    func `a hub is found where the publisher names it`(name: String) async throws {
+    @Test(arguments: ["100 header", "102 Atom", "103 RSS", "104 header beats tag"])
+    func `a hub is found where the publisher names it, and what it pushes is published`(name: String) async throws {
         try await PushDesk.run { desk, hub in
             let links = Self.links(hub, topic: "/all")
             switch name.prefix(3) {
-            case "100": hub.serve("/all", .init(headers: links, body: "no links"))
-            case "101": hub.serve("/all", Self.page(Self.page, hub, topic: "/all"))
+            case "100": hub.serve("/all", .init(headers: links, body: Self.bare))
             case "102": hub.serve("/all", Self.page(Self.atom, hub, topic: "/all"))
             case "103": hub.serve("/all", Self.page(Self.rss, hub, topic: "/all"))
             default:
-                hub.serve("/all", Self.page(Self.page, hub, hubPath: "/wrong", topic: "/wrong", headers: links))
+                hub.serve("/all", Self.page(Self.atom, hub, hubPath: "/wrong", topic: "/wrong", headers: links))
             }
-            try await desk.discover("/all")
+            try await desk.follow("/all")
             try await desk.ask()
             #expect(hub.verifications.map(\.status) == [200])
             #expect(hub.subscribers.map(\.topic) == [hub.url("/all")])
             let subscriber = try #require(hub.subscribers.last)
-            #expect(try await hub.deliver("news", to: subscriber).status == 200)
-            #expect(desk.deliveries == [.news(topic: hub.url("/all"))])
+            #expect(try await hub.deliver(desk.news("Second"), to: subscriber).status == 200)
+            try await desk.settle()
+            #expect(desk.store.headlines == ["Second"])
+        }
+    }
+
+    @Test func `101: a web page is no feed, so its hub is not asked, and the feeds that it names are told`()
+        async throws
+    {
+        try await PushDesk.run { desk, hub in
+            hub.serve("/all", Self.page(Self.page, hub, topic: "/all"))
+            try await desk.follow("/all")
+            #expect(try await desk.ask() == nil)
+            let status = try await desk.status
+            #expect(status.push.phase == .none)
+            #expect(status.isProblem && status.state.detail?.contains(hub.url("/real.xml")) == true)
         }
     }
 
@@ -67,7 +87,7 @@ struct WebSubTests {
         try await PushDesk.run { desk, hub in
             hub.serve("/all", Self.page(Self.atom, hub, topic: "/canonical"))
             hub.serve("/old", .init(status: status, headers: [("Location", "/all")]))
-            try await desk.discover(status == 200 ? "/all" : "/old")
+            try await desk.follow(status == 200 ? "/all" : "/old")
             try await desk.ask()
             #expect(hub.subscribers.map(\.topic) == [hub.url("/canonical")])
         }
@@ -79,7 +99,9 @@ struct WebSubTests {
             hub.behave { $0.movedBy = status }
             let subscriber = try await Self.subscribe(desk, hub)
             #expect(hub.forms.count == 1)
-            #expect(try await hub.deliver("news", to: subscriber).status == 200)
+            #expect(try await hub.deliver(desk.news("Second"), to: subscriber).status == 200)
+            try await desk.settle()
+            #expect(desk.store.headlines == ["Second"])
         }
     }
 
@@ -87,13 +109,13 @@ struct WebSubTests {
         try await PushDesk.run { desk, hub in
             hub.behave { $0.topic = "https://news.example/other" }
             hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
-            try await desk.discover("/feed")
+            try await desk.follow("/feed")
             let form = try #require(try await desk.ask())
             #expect(hub.verifications.map(\.status) == [404])
-            #expect(desk.subscription.lease == nil)
+            #expect(try await desk.push.phase == .asked)
             hub.behave { $0.topic = nil }
             try await hub.verify(form)
-            #expect(desk.subscription.lease != nil)
+            #expect(try await desk.push.phase == .active)
         }
     }
 
@@ -105,37 +127,85 @@ struct WebSubTests {
     {
         try await PushDesk.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
-            let reply = try await hub.deliver("news", to: subscriber, signed: method)
+            let reply = try await hub.deliver(desk.news("Second"), to: subscriber, signed: method)
             #expect((200...299).contains(reply.status) && reply.body.isEmpty)
             #expect(reply.headers["x-content-type-options"] == "nosniff")
-            #expect(desk.deliveries == [.news(topic: hub.url("/feed"))])
+            let status = try await desk.status
+            #expect(desk.store.headlines == ["Second"])
+            #expect(status.counts?.pushes == 1 && status.counts?.forgedPushes == 0)
+            #expect(status.push.isProven)
         }
     }
 
     @Test(arguments: [FakeWebSubHub.Signature.wrong, .missing])
-    func `301, 302: a delivery with a wrong signature, or without one, is ignored`(
+    func `301, 302: a delivery with a wrong signature, or without one, is ignored and counted`(
         signature: FakeWebSubHub.Signature
     ) async throws {
         try await PushDesk.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
-            let reply = try await hub.deliver("forged", to: subscriber, signed: signature)
+            let reply = try await hub.deliver(desk.news("Forged"), to: subscriber, signed: signature)
             #expect((200...299).contains(reply.status), "which says nothing about the signature")
-            #expect(desk.deliveries == [.ignored])
+            let status = try await desk.status
+            #expect(desk.store.headlines.isEmpty)
+            #expect(status.counts?.pushes == 0 && status.counts?.forgedPushes == 1)
+            #expect(!status.push.isProven)
         }
     }
 
     @Test func `a delivery replayed to another callback is a forgery`() async throws {
         try await PushDesk.run { desk, hub in
             let old = try await Self.subscribe(desk, hub)
-            desk.wait(864_000 * 2 / 3)
-            try await desk.ask()
+            try await desk.wait(864_000 * 2 / 3)
+            try await hub.verify(try #require(hub.forms.last))
             let new = try #require(hub.subscribers.last)
             #expect(old.callback != new.callback && old.secret != new.secret)
-            #expect(try await hub.deliver("news", to: old).status == 410)
+            #expect(try await hub.deliver(desk.news("Second"), to: old).status == 410)
+            #expect(try await desk.status.counts?.forgedPushes == 0, "the hub knows no better yet")
             var forger = new
             forger.secret = old.secret
-            #expect(try await hub.deliver("news", to: forger).status == 200)
-            #expect(desk.deliveries == [.ignored, .ignored])
+            #expect(try await hub.deliver(desk.news("Second"), to: forger).status == 200)
+            #expect(try await desk.status.counts?.forgedPushes == 1)
+            #expect(desk.store.headlines.isEmpty)
+        }
+    }
+
+    @Test func `a delivery is read by the charset that its header names`() async throws {
+        try await PushDesk.run { desk, hub in
+            let subscriber = try await Self.subscribe(desk, hub)
+            _ = try await hub.deliver(desk.news("Caf\u{E9}"), to: subscriber, isLatin1: true)
+            try await desk.settle()
+            #expect(desk.store.headlines == ["Caf\u{E9}"])
+        }
+    }
+
+    @Test func `what comes twice, or by push and by poll, is published once`() async throws {
+        try await PushDesk.run { desk, hub in
+            let subscriber = try await Self.subscribe(desk, hub)
+            let news = desk.news("Second")
+            for _ in 0..<2 { _ = try await hub.deliver(news, to: subscriber) }
+            try await desk.settle()
+            hub.serve("/feed", .init(headers: Self.links(hub, topic: "/feed"), body: news))
+            try await desk.poll()
+            #expect(desk.store.headlines == ["Second"])
+            #expect(try await desk.status.push.isProven)
+        }
+    }
+
+    @Test func `an unsigned hint brings a poll, but no sooner than the feed's own pace allows`() async throws {
+        try await PushDesk.run { desk, hub in
+            let subscriber = try await Self.subscribe(desk, hub)
+            desk.store.edit { $0.replacing(#/,"secret":"[^"]*"/#, with: "") }
+            desk.restart()
+            try await desk.poll()
+            hub.serve("/feed", .init(headers: Self.links(hub, topic: "/feed"), body: desk.news("Second")))
+            for _ in 0..<3 { #expect(try await hub.deliver("", to: subscriber, signed: .missing).status == 200) }
+            let polled = try await desk.status
+            #expect(polled.counts?.polls == 1 && polled.counts?.forgedPushes == 0)
+            #expect(polled.because == "the hub says that there is something new")
+            let (last, next) = (try #require(polled.lastPollAt), try #require(polled.nextPollAt))
+            #expect(next - last >= .seconds(60))
+            try await desk.wait(61)
+            #expect(desk.store.headlines == ["Second"])
         }
     }
 
@@ -145,14 +215,15 @@ struct WebSubTests {
         try await PushDesk.run { desk, hub in
             let old = try await Self.subscribe(desk, hub)
             #expect(try await desk.ask() == nil)
-            desk.wait(864_000 * 2 / 3)
             hub.behave { $0.verifies = false }
-            try await desk.ask()
-            #expect(try await hub.deliver("a", to: old).status == 200)
+            try await desk.wait(864_000 * 2 / 3)
+            #expect(hub.forms.count == 2)
+            #expect(try await hub.deliver(desk.news("a"), to: old).status == 200)
             hub.behave { $0.verifies = true }
             try await hub.verify(try #require(hub.forms.last))
-            #expect(try await hub.deliver("b", to: try #require(hub.subscribers.last)).status == 200)
-            #expect(desk.deliveries == [.news(topic: hub.url("/feed")), .news(topic: hub.url("/feed"))])
+            #expect(try await hub.deliver(desk.news("b"), to: try #require(hub.subscribers.last)).status == 200)
+            try await desk.settle()
+            #expect(desk.store.headlines == ["a", "b"])
         }
     }
 
@@ -160,8 +231,8 @@ struct WebSubTests {
         try await PushDesk.run { desk, hub in
             hub.behave { $0.lease = "31536000" }
             _ = try await Self.subscribe(desk, hub)
-            desk.wait(14 * 86_400)
-            #expect(try await desk.ask() != nil)
+            try await desk.wait(14 * 86_400)
+            #expect(hub.forms.count == 2)
         }
     }
 
@@ -169,9 +240,8 @@ struct WebSubTests {
         try await PushDesk.run { desk, hub in
             hub.behave { $0.refusesLease = true }
             hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
-            try await desk.discover("/feed")
-            try await desk.ask()
-            #expect(hub.subscribers.isEmpty)
+            try await desk.follow("/feed")
+            #expect(try await desk.ask() == nil)
             try await desk.ask()
             #expect(hub.subscribers.count == 1)
         }
@@ -183,11 +253,15 @@ struct WebSubTests {
             hub.behave { $0.mode = "denied" }
             try await hub.verify(try #require(hub.forms.last))
             #expect(hub.verifications.last?.status == 200)
-            #expect(desk.subscription.lease == nil)
+            #expect(try await desk.push.phase == .denied)
             #expect(try await desk.ask() == nil)
-            desk.wait(86_400)
-            try await desk.ask()
-            #expect(desk.subscription.attempt == nil, "denied at once")
+            hub.serve("/feed", .init(headers: Self.links(hub, topic: "/feed"), body: desk.news("Polled")))
+            try await desk.poll()
+            #expect(desk.store.headlines == ["Polled"])
+            try await desk.wait(86_400)
+            #expect(hub.forms.count == 2)
+            try await hub.verify(try #require(hub.forms.last))
+            #expect(try await desk.push.phase == .denied, "denied at once")
         }
     }
 
@@ -195,14 +269,68 @@ struct WebSubTests {
         try await PushDesk.run { desk, hub in
             hub.behave { $0.verifies = false }
             hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
-            try await desk.discover("/feed")
+            try await desk.follow("/feed")
             try await desk.ask()
-            desk.wait(600)
+            try await desk.wait(600)
+            #expect(hub.forms.count == 2)
+            hub.behave { $0.verifies = true }
+            try await desk.wait(60)
+            try await hub.verify(try #require(hub.forms.last))
+            #expect(try await desk.push.phase == .active)
+        }
+    }
+
+    @Test func `a hub that takes the subscription and pushes nothing is given up, and polls lose nothing`() async throws
+    {
+        try await PushDesk.run { desk, hub in
+            _ = try await Self.subscribe(desk, hub)
+            try await desk.poll()
+            for number in 0..<PushTrust.silentPollsMax {
+                hub.serve("/feed", .init(headers: Self.links(hub, topic: "/feed"), body: desk.news("Late \(number)")))
+                try await desk.poll()
+                try await desk.wait(601)
+            }
+            try await desk.poll()
+            #expect(desk.store.headlines == (0..<PushTrust.silentPollsMax).map { "Late \($0)" })
+            let push = try await desk.push
+            #expect(push.phase == .distrusted && !push.isProven)
+        }
+    }
+
+    // MARK: Restarts
+
+    @Test func `a verification that reaches the process after a restart counts`() async throws {
+        try await PushDesk.run { desk, hub in
+            hub.behave { $0.verifies = false }
+            hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
+            try await desk.follow("/feed")
             let form = try #require(try await desk.ask())
             hub.behave { $0.verifies = true }
-            desk.wait(60)
+            desk.restart()
             try await hub.verify(form)
-            #expect(desk.subscription.lease != nil)
+            #expect(hub.verifications.map(\.status) == [200])
+            let subscriber = try #require(hub.subscribers.last)
+            desk.restart()
+            #expect(try await hub.deliver(desk.news("Second"), to: subscriber).status == 200)
+            try await desk.settle()
+            #expect(desk.store.headlines == ["Second"])
+        }
+    }
+
+    @Test func `until its state is read, a process asks hubs to come again`() async throws {
+        try await PushDesk.run { desk, hub in
+            let subscriber = try await Self.subscribe(desk, hub)
+            desk.restart(isRestored: false)
+            #expect(try await hub.deliver(desk.news("Second"), to: subscriber).status == 503)
+            try await hub.verify(try #require(hub.forms.last))
+            #expect(hub.verifications.last?.status == 503)
+            desk.restart()
+            #expect(try await hub.deliver(desk.news("Second"), to: subscriber).status == 200)
+            var stranger = subscriber
+            stranger.callback = String(subscriber.callback.dropLast(32)) + String(repeating: "0a", count: 16)
+            #expect(try await hub.deliver(desk.news("Third"), to: stranger).status == 404)
+            try await desk.settle()
+            #expect(desk.store.headlines == ["Second"])
         }
     }
 }

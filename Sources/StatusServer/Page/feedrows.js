@@ -1,0 +1,51 @@
+// Rows of the tables of feeds, on the page of `newswire ingest` and on the dashboard.
+
+import { duration, element, number, sentence } from "./format.js";
+
+export const seconds = (from, to) => Math.max(0, (new Date(to) - new Date(from)) / 1000);
+export const past = (instant, now) => (instant ? `${duration(Math.round(seconds(instant, now)))} ago` : "never");
+
+function state(feed, now) {
+  if (feed.since) return `${feed.state} for ${duration(Math.round(seconds(feed.since, now)))}`;
+  if (feed.until) return `${feed.state}, ${duration(Math.round(seconds(now, feed.until)))} left`;
+  return feed.state;
+}
+
+/** What the state topic knows too. */
+export function stateCells(feed, now) {
+  return [
+    ["State", state(feed, now), feed.problem ? "bad" : feed.state === "waiting" ? "warn" : ""],
+    ["Last success", past(feed.lastSuccess, now)],
+    ["Last new", past(feed.lastNew, now)],
+  ];
+}
+
+/** What a table leaves out. */
+export const more = ({ feeds, feedCount }) => (feeds.length < feedCount
+  ? `The first ${number(feeds.length)} of ${number(feedCount)}: problems, then by name.` : "");
+
+export const push = ({ webSub }) => (webSub.state === "none" ? "–" : webSub.proven ? "proven" : webSub.state);
+
+function remarks(feed) {
+  return [
+    feed.detail && sentence(feed.detail),
+    feed.quiet && `Strangely quiet: usually something new every ${duration(feed.usualGapSeconds)}.`,
+    feed.movedTo && `Moved for good: set url to ${feed.movedTo}.`,
+  ].filter(Boolean);
+}
+
+/** @param cells [label, text, class] of each column behind the name */
+export function row(feed, cells) {
+  const made = element("tr");
+  const head = element("th", feed.name);
+  head.scope = "row";
+  head.title = feed.url;
+  for (const remark of remarks(feed)) head.append(element("div", remark, "muted sentence"));
+  made.append(head);
+  for (const [label, text, className] of cells) {
+    const cell = element("td", text, className);
+    cell.dataset.label = label;
+    made.append(cell);
+  }
+  return made;
+}

@@ -1,0 +1,61 @@
+import Feeds
+import Foundation
+import Synchronization
+
+@testable import FeedIO
+
+/// Kafka as an ingester sees it on a good day: what is written comes back at once, and stays.
+final class MemoryFeedStore: FeedStore {
+    private struct Contents {
+        var records: [StateRecord] = []
+        var headlines: [String] = []
+        var hand: @Sendable (IngestInput) -> Void = { _ in }
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// The headlines of what was published, oldest first.
+    var headlines: [String] { contents.withLock(\.headlines) }
+
+    /// Gives the state to an ingester, and from now on the answers too.
+    func serve(_ hand: @escaping @Sendable (IngestInput) -> Void, isRestored: Bool = true) {
+        let records = contents.withLock { contents in
+            contents.hand = hand
+            return contents.records
+        }
+        hand(.assigned([0]))
+        for record in records { hand(.record(partition: 0, key: record.key, value: record.value)) }
+        if isRestored { hand(.restored(partition: 0)) }
+    }
+
+    /// Changes all that is stored.
+    func edit(_ change: (String) -> String) {
+        contents.withLock { contents in
+            for index in contents.records.indices {
+                guard let value = contents.records[index].value else { continue }
+                contents.records[index].value = Array(change(String(decoding: value, as: UTF8.self)).utf8)
+            }
+        }
+    }
+
+    func store(_ write: WriteID, partition: Int32, _ records: [StateRecord]) {
+        let hand = contents.withLock { contents in
+            contents.records += records
+            return contents.hand
+        }
+        for record in records { hand(.record(partition: partition, key: record.key, value: record.value)) }
+    }
+
+    func publish(_ write: WriteID, lane: String, _ events: [FeedEvent]) {
+        let hand = contents.withLock { contents in
+            for event in events {
+                let json = try? JSONSerialization.jsonObject(with: Data(event.value)) as? [String: Any]
+                contents.headlines.append(json?["headline"] as? String ?? "unreadable")
+            }
+            return contents.hand
+        }
+        hand(.published(write))
+    }
+
+    func release() {}
+}

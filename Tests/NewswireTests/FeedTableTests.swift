@@ -1,0 +1,86 @@
+import NewsModel
+import NewswireCommands
+import Testing
+
+@testable import Feeds
+
+/// What `newswire ingest --status` shows.
+struct FeedTableTests {
+    private static let now = Instant(milliseconds: 1_780_000_000_000)
+
+    private func status(_ name: String, _ change: (inout FeedState) -> Void = { _ in }) -> FeedStatus {
+        var state = FeedState()
+        state.primedAt = Self.now - .seconds(400_000)
+        state.lastSuccessAt = Self.now - .seconds(45)
+        state.lastNewAt = Self.now - .seconds(600)
+        change(&state)
+        return FeedStatus(FeedRules(name: name, url: "https://\(name).example/"), state, at: Self.now)
+    }
+
+    private func lines(_ statuses: [FeedStatus]) -> [String] {
+        FeedTable.text(statuses, at: Self.now, hasColours: false).split(separator: "\n").map { line in
+            line.split(separator: " ").joined(separator: " ")
+        }
+    }
+
+    @Test func `a feed has its last success, its last news, and when it is polled next and why`() {
+        var world = status("world")
+        world.nextPollAt = Self.now + .seconds(200)
+        world.because = "limited by max-age 300 s"
+        #expect(
+            lines([world]) == [
+                "FEED STATE LAST SUCCESS LAST NEW WEBSUB NEXT POLL AND WHY",
+                "world primed 45 s ago 10 min ago in 3 min: limited by max-age 300 s",
+            ])
+    }
+
+    @Test func `the newest problem comes first, with what to know about it`() {
+        let statuses = [
+            status("a"),
+            status("b") {
+                $0.failures = 4
+                $0.failingSince = Self.now - .seconds(90_000)
+                $0.failure = "no answer within 20 s"
+            },
+            status("c") {
+                $0.failures = 1
+                $0.failingSince = Self.now - .seconds(60)
+                $0.failure = "the server answered 500"
+            },
+            status("d") { $0.isGone = true },
+        ]
+        let shown = lines(statuses)
+        #expect(
+            shown.dropFirst().prefix(4) == [
+                "c failing for 60 s 45 s ago 10 min ago", "the server answered 500",
+                "b failing for 25 h 45 s ago 10 min ago", "no answer within 20 s",
+            ])
+        #expect(shown[5] == "d gone 45 s ago 10 min ago never")
+        #expect(shown.last == "a primed 45 s ago 10 min ago")
+    }
+
+    @Test(arguments: [
+        (1_200, 3_601, true), (1_200, 3_600, false), (60, 3_000, false), (7_200, 21_600, false), (7_200, 21_601, true),
+    ])
+    func `a feed is strangely quiet after three times its usual gap, and an hour at least`(
+        gap: Int, silence: Int, isQuiet: Bool
+    ) {
+        let quiet = status("a") {
+            $0.medianGap = .seconds(gap)
+            $0.lastNewAt = Self.now - .seconds(silence)
+        }
+        #expect(quiet.isQuiet == isQuiet)
+        #expect(!quiet.isProblem)
+        #expect(lines([quiet]).contains { $0.hasPrefix("strangely quiet: usually something new every") } == isQuiet)
+    }
+
+    @Test func `a feed that fails, or was never read, is not called quiet`() {
+        let failing = status("a") {
+            $0.medianGap = .seconds(60)
+            $0.lastNewAt = Self.now - .seconds(90_000)
+            $0.failures = 1
+        }
+        #expect(!failing.isQuiet && !FeedStatus(FeedRules(name: "b", url: "u"), nil, at: Self.now).isQuiet)
+        #expect(lines([failing]).allSatisfy { !$0.contains("quiet") })
+    }
+}
