@@ -108,8 +108,10 @@ struct FeedKillTests {
         var running = [try ingest(), try ingest()]
         var kills = 0
         while publisher.requests.count < begin + polls {
-            let target = publisher.requests.count + Int.random(in: 1...(polls / 4), using: &chance)
+            let target = publisher.requests.count + Int.random(in: 1...(polls / 8), using: &chance)
             while publisher.requests.count < target { moment() }
+            // Into what follows from an answer: intents that are stored, events that are written.
+            usleep(UInt32.random(in: 0...100_000, using: &chance))
             let victim = Int.random(in: 0..<2, using: &chance)
             running[victim].signal(SIGKILL)
             running[victim].wait()
