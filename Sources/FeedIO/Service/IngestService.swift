@@ -121,10 +121,18 @@ public final class IngestService: Sendable {
 
     /// How the process is doing.
     public func report() async -> IngestReport {
-        let state = try? await core.loop.submit { [core] in (core.statuses, core.books?.isRestored) }.get()
+        let (feeds, isRestored, isTopicMissing) =
+            (try? await core.loop.submit { [core] in
+                (core.statuses, core.books?.isRestored, core.books?.isTopicMissing)
+            }.get()) ?? ([], nil, nil)
         let reason: IngestReport.Reason? =
-            switch state?.1 {
+            switch isRestored {
             case true?: nil
+            case false? where isTopicMissing == true:
+                .init(
+                    code: "state-topic-missing",
+                    detail: "the topic \(settings.topics.state) does not exist any more, so no feed is followed",
+                    remedy: "run newswire topics --create; feeds are then read anew, without alerts for what they have")
             case false?:
                 .init(
                     code: "restoring",
@@ -136,7 +144,7 @@ public final class IngestService: Sendable {
                     remedy: "see the log; newswire check tests the connection")
             }
         return IngestReport(
-            at: FeedClock.system.now.wall, startedAt: startedAt, feeds: state?.0 ?? [],
+            at: FeedClock.system.now.wall, startedAt: startedAt, feeds: feeds,
             notReady: reason.map { [$0] } ?? [])
     }
 
@@ -239,7 +247,9 @@ public final class IngestService: Sendable {
         case .error(let failure) where failure.isFatal:
             life.withLock { $0.failure = failure }
             closed.succeed()
-        case .error(let failure): complaints.take(failure)
+        case .error(let failure):
+            complaints.take(failure)
+            core.loop.execute { [core] in core.books?.take(failure) }
         case .log(let severity, let text): log.log(level: severity <= 3 ? .warning : .debug, "\(text)")
         case .statistics, .refused: break
         case .closed: closed.succeed()

@@ -10,6 +10,9 @@ final class StateBooks {
     private var layoutsSeen = 0
     private var lacksLayout = false
     private var unrestored: Set<Int32>?
+    /// The broker says that the topic does not exist. The group shares out nothing then, which looks like a part without
+    /// partitions.
+    private(set) var isTopicMissing = false
 
     init(layout: StateLayout, topic: String) {
         self.layout = layout
@@ -17,13 +20,18 @@ final class StateBooks {
     }
 
     /// The group has given this process its part, possibly none, and all of it was read.
-    var isRestored: Bool { unrestored?.isEmpty ?? false }
+    var isRestored: Bool { !isTopicMissing && unrestored?.isEmpty ?? false }
+
+    func take(_ failure: KafkaFailure) {
+        if failure.code == "UNKNOWN_TOPIC_OR_PART" { isTopicMissing = true }
+    }
 
     func take(_ event: SharedStateEvent) -> [IngestInput] {
         switch event {
         case .assigned(let partitions):
             layoutsSeen = 0
             unrestored = Set(partitions)
+            if !partitions.isEmpty { isTopicMissing = false }
             return [.assigned(partitions)]
         case .records(let partition, let records):
             return records.compactMap { record in

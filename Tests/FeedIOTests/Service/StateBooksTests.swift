@@ -1,0 +1,34 @@
+import Feeds
+import KafkaModel
+import Testing
+
+@testable import FeedIO
+
+struct StateBooksTests {
+    private let books = StateBooks(layout: StateLayout(partitions: 2), topic: "news.feeds")
+    private let missing = KafkaFailure(code: "UNKNOWN_TOPIC_OR_PART", detail: "The topic does not exist")
+
+    @Test func `a process without a part is ready, one whose topic is gone is not`() {
+        #expect(!books.isRestored)
+        _ = books.take(.assigned([]))
+        #expect(books.isRestored)
+        books.take(missing)
+        _ = books.take(.revoked([0]))
+        _ = books.take(.assigned([]))
+        #expect(!books.isRestored && books.isTopicMissing)
+    }
+
+    @Test func `a topic that was made anew is used again`() {
+        books.take(missing)
+        _ = books.take(.assigned([1]))
+        #expect(!books.isTopicMissing && !books.isRestored)
+        _ = books.take(.restored(partition: 1))
+        #expect(books.isRestored)
+    }
+
+    @Test func `another failure says nothing about the topic`() {
+        _ = books.take(.assigned([]))
+        books.take(.standstill)
+        #expect(books.isRestored)
+    }
+}
