@@ -136,7 +136,8 @@ struct FeedPublisher {
                 nil
             )
         }
-        let tag = "\"\(manners.changesTags ? count : revision)\""
+        // Two ways to make tags must never make the same: a server would say "unchanged" by chance when it changes its ways.
+        let tag = manners.changesTags ? "\"request-\(count)\"" : "\"revision-\(revision)\""
         let isKnown = request.validators?.etag == tag
         if request.validators != nil, isKnown || random.chance(percent: manners.liesAboutChange) {
             if !isKnown { hasLied = true }
