@@ -32,6 +32,22 @@ struct EntryTable: Sendable, Hashable {
         }
     }
 
+    /// True when an entry with the same link and headline was sent under another id within ten minutes of this one: the same
+    /// story, whose id the publisher has changed while two processes followed the feed.
+    ///
+    /// - Complexity: O(n) in the entries.
+    func hasTwin(of state: EntryState, _ hash: EntryHash) -> Bool {
+        guard state.link != 0, state.title != 0 else { return false }
+        return rows.contains { row in
+            row.state.link == state.link && row.state.title == state.title && row.hash != hash
+                && row.state.standing == .sent
+                && Minute.between(row.state.firstSeen, state.firstSeen) <= Self.twinMinutes
+                && Minute.between(state.firstSeen, row.state.firstSeen) <= Self.twinMinutes
+        }
+    }
+
+    private static let twinMinutes: UInt32 = 10
+
     /// Grows by an eighth, not by half: most feeds have their final size soon.
     private mutating func insert(_ row: Row, at index: Int) {
         if rows.count == rows.capacity { rows.reserveCapacity(rows.count + max(rows.count / 8, 8)) }

@@ -10,6 +10,7 @@ extension Follower {
         result.rekeyed = moved.count
         let firstKnown = keys.entries.firstIndex { known[$0.hash] != nil } ?? keys.entries.count
         var candidates: [EntryIdentity.Keyed] = []
+        var told: Set<Pair> = []
         for (rank, keyed) in keys.entries.enumerated() {
             if let old = known[keyed.hash] {
                 followKnown(keyed, old)
@@ -27,6 +28,8 @@ extension Follower {
                 decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
             } else if !keyed.entry.isStory {
                 decide(keyed, .noise, "it is no story but a picture, a video or the like", keeping: state)
+            } else if known.hasTwin(of: state, keyed.hash) || isRepeated(state, in: &told) {
+                decide(keyed, .noise, "its link and headline came under another id minutes ago", keeping: state)
             } else if rank >= FeedLimits.entriesUsed {
                 decide(keyed, .backlog, "it stands below the first \(FeedLimits.entriesUsed) entries", keeping: state)
             } else if let because = reasonForStale(keyed.entry, isAboveKnown: rank < firstKnown) {
@@ -148,6 +151,11 @@ extension Follower {
         }
         return Set(
             unseen.filter { hasOwnLink($0) && pairs.contains(Pair(link: $0.link, title: $0.title)) }.map(\.index))
+    }
+
+    private func isRepeated(_ state: EntryState, in told: inout Set<Pair>) -> Bool {
+        guard state.link != 0, state.title != 0 else { return false }
+        return !told.insert(Pair(link: state.link, title: state.title)).inserted
     }
 
     private struct Pair: Hashable {

@@ -22,6 +22,16 @@ struct EntryLog: Sendable, Hashable {
             overwritten.remove(hash)
             return true
         }
+        if table[hash] == nil, record.intent != nil, record.state.standing == .sent,
+            table.hasTwin(of: record.state, hash)
+        {
+            // Another owner has told the story under its new id already: known, and not to be written.
+            var state = record.state
+            state.standing = .known
+            table[hash] = state
+            overwritten.insert(hash)
+            return false
+        }
         guard counts(record, after: table[hash], pending: intents[hash]) else {
             overwritten.insert(hash)
             return false
