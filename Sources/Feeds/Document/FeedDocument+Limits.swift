@@ -2,6 +2,11 @@ import ByteText
 import NewsModel
 
 extension FeedDocument {
+    /// Adds an entry, unless the document has as many as are read: then it is counted, not made.
+    mutating func add(_ entry: @autoclosure () -> FeedEntry) {
+        if entries.count < FeedLimits.entriesRead { entries.append(entry()) } else { entriesLeftOut += 1 }
+    }
+
     /// Cuts what is longer than an event can hold. A text that means something only as a whole is dropped instead.
     mutating func keepWithinLimits() {
         if entries.count > FeedLimits.entriesRead {

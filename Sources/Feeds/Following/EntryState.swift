@@ -24,6 +24,11 @@ public struct EntryState: Sendable, Hashable {
     var versionsThisHour: UInt8 = 0
     public var standing = Standing.known
 
+    /// `nil` unless it has both.
+    var linkAndTitle: LinkAndTitle? {
+        link == 0 || title == 0 ? nil : LinkAndTitle(link: link, title: title)
+    }
+
     /// The three significant prints before the present one, newest first, each with the minute in which it was left.
     struct Past: Sendable, Hashable {
         var first = Left()
@@ -59,6 +64,12 @@ public struct EntryState: Sendable, Hashable {
         var wasSent: Bool { self == .sent || self == .heldAfterSent || self == .canceled }
         var isHeld: Bool { self == .held || self == .heldAfterSent }
     }
+}
+
+/// Together they tell a story whatever its id.
+struct LinkAndTitle: Hashable {
+    var link: UInt64
+    var title: UInt64
 }
 
 /// Times in the state, in minutes since 1970: exact enough for days and hours, and half the size.

@@ -32,21 +32,16 @@ struct EntryTable: Sendable, Hashable {
         }
     }
 
-    /// True when an entry with the same link and headline was sent under another id within ten minutes of this one: the same
-    /// story, whose id the publisher has changed while two processes followed the feed.
-    ///
-    /// - Complexity: O(n) in the entries.
-    func hasTwin(of state: EntryState, _ hash: EntryHash) -> Bool {
-        guard state.link != 0, state.title != 0 else { return false }
-        return rows.contains { row in
-            row.state.link == state.link && row.state.title == state.title && row.hash != hash
-                && row.state.standing == .sent
-                && Minute.between(row.state.firstSeen, state.firstSeen) <= Self.twinMinutes
-                && Minute.between(state.firstSeen, row.state.firstSeen) <= Self.twinMinutes
-        }
+    /// What was sent of entries that were first seen within ten minutes of `minute`. One of these under another id is the
+    /// same story: the publisher has changed its id, perhaps while two processes followed the feed.
+    func told(near minute: UInt32) -> some Sequence<LinkAndTitle> {
+        rows.lazy.map(\.state).filter {
+            $0.standing == .sent && Minute.between($0.firstSeen, minute) <= Self.toldMinutes
+                && Minute.between(minute, $0.firstSeen) <= Self.toldMinutes
+        }.compactMap(\.linkAndTitle)
     }
 
-    private static let twinMinutes: UInt32 = 10
+    private static let toldMinutes: UInt32 = 10
 
     /// Grows by an eighth, not by half: most feeds have their final size soon.
     private mutating func insert(_ row: Row, at index: Int) {

@@ -10,7 +10,7 @@ extension Follower {
         result.rekeyed = moved.count
         let firstKnown = keys.entries.firstIndex { known[$0.hash] != nil } ?? keys.entries.count
         var candidates: [EntryIdentity.Keyed] = []
-        var told: Set<Pair> = []
+        var told = Set(known.told(near: minute))
         for (rank, keyed) in keys.entries.enumerated() {
             if let old = known[keyed.hash] {
                 followKnown(keyed, old)
@@ -28,7 +28,7 @@ extension Follower {
                 decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
             } else if !keyed.entry.isStory {
                 decide(keyed, .noise, "it is no story but a picture, a video or the like", keeping: state)
-            } else if known.hasTwin(of: state, keyed.hash) || isRepeated(state, in: &told) {
+            } else if let story = state.linkAndTitle, !told.insert(story).inserted {
                 decide(keyed, .noise, "its link and headline came under another id minutes ago", keeping: state)
             } else if rank >= FeedLimits.entriesUsed {
                 decide(keyed, .backlog, "it stands below the first \(FeedLimits.entriesUsed) entries", keeping: state)
@@ -134,13 +134,11 @@ extension Follower {
         for keyed in entries where keyed.link != 0 { linkCounts[keyed.link, default: 0] += 1 }
         var links: Set<UInt64> = []
         var titles: Set<UInt64> = []
-        var pairs: Set<Pair> = []
+        var pairs: Set<LinkAndTitle> = []
         for row in known.rows where !present.contains(row.hash) {
             if row.state.link != 0 { links.insert(row.state.link) }
             if row.state.title != 0 { titles.insert(row.state.title) }
-            if row.state.link != 0, row.state.title != 0 {
-                pairs.insert(Pair(link: row.state.link, title: row.state.title))
-            }
+            if let pair = row.state.linkAndTitle { pairs.insert(pair) }
         }
         func hasOwnLink(_ keyed: EntryIdentity.Keyed) -> Bool { linkCounts[keyed.link] == 1 }
         let similar = unseen.filter { (hasOwnLink($0) && links.contains($0.link)) || titles.contains($0.title) }
@@ -150,16 +148,7 @@ extension Follower {
             return Set(similar.map(\.index))
         }
         return Set(
-            unseen.filter { hasOwnLink($0) && pairs.contains(Pair(link: $0.link, title: $0.title)) }.map(\.index))
-    }
-
-    private func isRepeated(_ state: EntryState, in told: inout Set<Pair>) -> Bool {
-        guard state.link != 0, state.title != 0 else { return false }
-        return !told.insert(Pair(link: state.link, title: state.title)).inserted
-    }
-
-    private struct Pair: Hashable {
-        var link: UInt64
-        var title: UInt64
+            unseen.filter { hasOwnLink($0) && pairs.contains(LinkAndTitle(link: $0.link, title: $0.title)) }.map(
+                \.index))
     }
 }

@@ -60,11 +60,7 @@ enum Atom {
             }
             return
         }
-        if document.entries.count < FeedLimits.entriesRead {
-            document.entries.append(entry(element, &parts))
-        } else {
-            document.entriesLeftOut += 1
-        }
+        document.add(entry(element, &parts))
     }
 
     private static func entry(_ element: MarkupElement, _ parts: inout EntryParts) -> FeedEntry {

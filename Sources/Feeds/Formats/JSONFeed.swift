@@ -16,11 +16,7 @@ enum JSONFeed {
             document.hubs.append(address)
         }
         for case .object(let item) in feed["items"]?.list ?? [] {
-            if document.entries.count < FeedLimits.entriesRead {
-                document.entries.append(entry(item, &parts))
-            } else {
-                document.entriesLeftOut += 1
-            }
+            document.add(entry(item, &parts))
         }
         document.unreadableDates = parts.unreadableDates
         return document
@@ -57,11 +53,7 @@ enum RSSInJSON {
         document.title = channel.html("title", limit: EventLimits.headline)
         document.language = EntryParts.language(channel["language"]?.text)
         for case .object(let item) in channel["item"]?.list ?? [] {
-            if document.entries.count < FeedLimits.entriesRead {
-                document.entries.append(entry(item, &parts))
-            } else {
-                document.entriesLeftOut += 1
-            }
+            document.add(entry(item, &parts))
         }
         document.unreadableDates = parts.unreadableDates
         return document

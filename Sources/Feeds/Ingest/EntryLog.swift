@@ -23,7 +23,7 @@ struct EntryLog: Sendable, Hashable {
             return true
         }
         if table[hash] == nil, record.intent != nil, record.state.standing == .sent,
-            table.hasTwin(of: record.state, hash)
+            let story = record.state.linkAndTitle, table.told(near: record.state.firstSeen).contains(story)
         {
             // Another owner has told the story under its new id already: known, and not to be written.
             var state = record.state

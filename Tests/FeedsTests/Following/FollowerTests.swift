@@ -211,6 +211,16 @@ extension Following {
         #expect(feed.poll([feed.entry("b", "Storm", link: "https://example.org/storm")]).actions == [.noise])
     }
 
+    @Test func `a story under two ids is told once, whether both stand in one document or come minutes apart`() {
+        var feed = FollowedFeed.empty()
+        func storm(_ id: String) -> FeedEntry { feed.entry(id, "Storm", link: "https://example.org/storm") }
+        let (a, b, c) = (storm("a"), storm("b"), storm("c"))
+        #expect(feed.poll([b, a]).events.count == 1)
+        #expect(feed.poll([c, b, a]).events.isEmpty)
+        let later = feed.poll([storm("d"), c, b, a], after: .seconds(660))
+        #expect(later.actions.first == .alert)
+    }
+
     @Test(arguments: [
         (FeedRules.IdentityRule.guid, "id-7"), (.link, "https://example.org/7"),
         (.linkAndTitle, "https://example.org/7|Headline"), (.pattern("id-([0-9]+)"), "7"),

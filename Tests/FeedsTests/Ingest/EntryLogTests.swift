@@ -51,6 +51,24 @@ import Testing
         }
     }
 
+    /// Another owner has told the story under its new id while this one stood still.
+    @Test(arguments: [(10, true), (11, false)])
+    func `a story that was told minutes ago under another id does not count`(minutes: UInt32, isTold: Bool) throws {
+        func record(at minute: UInt32) throws -> EntryRecord {
+            var record = try #require(Self.record("1 X"))
+            (record.state.link, record.state.title, record.state.firstSeen) = (1, 2, minute)
+            return record
+        }
+        var log = EntryLog()
+        log.fold(EntryHash("new id"), try record(at: 100))
+        #expect(log.fold(Self.hash, try record(at: 100 - minutes)) == !isTold)
+        #expect(log.intents.keys.contains(Self.hash) == !isTold)
+        #expect(log.overwritten.contains(Self.hash) == isTold)
+        // Every reader then finds it settled.
+        log.fold(Self.hash, log.record(of: Self.hash, writer: "w"))
+        #expect(log.overwritten.isEmpty)
+    }
+
     @Test func `an unreadable record is written over only where something is known`() {
         var log = EntryLog()
         log.spoiled(Self.hash)
