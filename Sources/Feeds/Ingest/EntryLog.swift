@@ -22,11 +22,12 @@ struct EntryLog: Sendable, Hashable {
             overwritten.remove(hash)
             return true
         }
-        if table[hash] == nil, record.intent != nil, record.state.standing == .sent,
+        let before = table[hash]
+        if before?.standing ?? .known == .known, record.intent != nil, record.state.standing == .sent,
             let story = record.state.linkAndTitle, table.told(near: record.state.firstSeen).contains(story)
         {
-            // Another owner has told the story under its new id already: known, and not to be written.
-            var state = record.state
+            // Another owner has told the story under its other id already: known, and not to be written.
+            var state = before ?? record.state
             state.standing = .known
             table[hash] = state
             overwritten.insert(hash)

@@ -19,40 +19,31 @@ public struct FeedCampaign: Sendable {
     /// - Parameter progress: called now and then, from here.
     /// - Returns: everything, once all lives are lived or one has failed.
     public func run(progress: (Progress) -> Void) async -> Progress {
-        await withTaskGroup(of: Progress.self) { group in
-            var sum = Progress()
-            var next = 0
-            for _ in 0..<workers { addBatch(&next, to: &group) }
-            for await batch in group {
-                sum.lives += batch.lives
-                sum.report = sum.report + batch.report
-                sum.violations += batch.violations
-                progress(sum)
-                if sum.violations.isEmpty { addBatch(&next, to: &group) }
-            }
-            sum.violations.sort { $0.seed < $1.seed }
-            return sum
+        var sum = Progress()
+        await Batches(lives: lives, size: 20, workers: workers).run(live) { batch in
+            sum.lives += batch.lives
+            sum.report = sum.report + batch.report
+            sum.violations += batch.violations
+            progress(sum)
+            return sum.violations.isEmpty
         }
+        sum.violations.sort { $0.seed < $1.seed }
+        return sum
     }
 
-    private func addBatch(_ next: inout Int, to group: inout TaskGroup<Progress>) {
-        let range = next..<min(next + 20, lives)
-        guard !range.isEmpty else { return }
-        next = range.upperBound
-        group.addTask {
-            var progress = Progress()
-            for number in range {
-                switch Self.live(FeedScenario(seed: firstSeed &+ UInt64(number))) {
-                case .success(let report):
-                    progress.lives += 1
-                    progress.report = progress.report + report
-                case .failure(let violation):
-                    progress.violations.append(violation)
-                    return progress
-                }
+    private func live(_ range: Range<Int>) -> Progress {
+        var progress = Progress()
+        for number in range {
+            switch Self.live(FeedScenario(seed: firstSeed &+ UInt64(number))) {
+            case .success(let report):
+                progress.lives += 1
+                progress.report = progress.report + report
+            case .failure(let violation):
+                progress.violations.append(violation)
+                return progress
             }
-            return progress
         }
+        return progress
     }
 
     /// Lives one life with every promise checked.

@@ -4,9 +4,9 @@ import NewsModel
 // The promises, seen from outside: by what publishers have published and what stands on the topics.
 
 extension FeedWorld {
-    /// An intent is the moment of the decision: is this news at all?
-    func checkIntent(_ record: StateRecord) throws(FeedViolation) {
-        guard let value = record.value, let intent = Self.intent(in: value),
+    /// The first try to store an intent is the moment of the decision: is this news at all?
+    mutating func checkIntent(_ record: StateRecord) throws(FeedViolation) {
+        guard let value = record.value, let intent = Self.intent(in: value), decided.insert(intent.event).inserted,
             let (_, version) = lanes.read(intent.event, lane: intent.lane), !version.isCanceled,
             lanes.ids[version.link] == nil, let (name, item) = item(version.link), !mayBeRenamed(item)
         else { return }
@@ -65,7 +65,7 @@ extension FeedWorld {
         for number in processes.indices where processes[number].isAlive && !processes[number].hasFinished {
             try broken(.ends, "process \(number) has not finished: \(processes[number].ingester.load)")
         }
-        for name in names {
+        for name in names where !leftAlone.contains(name) {
             guard let publisher = publishers[name], let primedAt = primedAt[name] else {
                 try broken(.nothingLost, "\(name) was never read")
                 continue

@@ -127,6 +127,10 @@ extension FeedWorld {
 
     mutating func becomeCalm() throws(FeedViolation) {
         isCalm = true
+        for status in processes.filter(\.isAlive).flatMap({ $0.ingester.status(at: moment) }) {
+            // After many failures a feed is left alone for up to a day, longer than the calm lasts.
+            if let next = status.nextPollAt, next - now > .seconds(3 * 3_600) { leftAlone.insert(status.name) }
+        }
         for name in names {
             publishers[name]?.manners = FeedPublisher.Manners()
             for round in 0..<6 {

@@ -21,10 +21,14 @@ public struct FeedWorld {
     /// By partition: the process that shall have it once the present one has released it.
     var heirs: [Int?]
     var isCalm = false
+    /// Feeds that failed too often for being asked again soon.
+    var leftAlone: Set<String> = []
     /// By feed: when its record first stood on the topic.
     var primedAt: [String: Instant] = [:]
     /// Items that stood in documents given to somebody.
     var shown: Set<String> = []
+    /// Events that somebody has decided to write.
+    var decided: Set<[UInt8]> = []
     var report = FeedLifeReport()
 
     /// One process, or what is left of it.

@@ -51,17 +51,24 @@ import Testing
         }
     }
 
-    /// Another owner has told the story under its new id while this one stood still.
-    @Test(arguments: [(10, true), (11, false)])
-    func `a story that was told minutes ago under another id does not count`(minutes: UInt32, isTold: Bool) throws {
-        func record(at minute: UInt32) throws -> EntryRecord {
-            var record = try #require(Self.record("1 X"))
+    /// Another owner has told the story under its other id while this one stood still. Perhaps it has also noted that this id
+    /// is the same story.
+    @Test(arguments: [10 as UInt32, 11], [false, true])
+    func `a story that was told minutes ago under another id does not count`(minutes: UInt32, isNoted: Bool) throws {
+        func record(_ text: String, at minute: UInt32) throws -> EntryRecord {
+            var record = try #require(Self.record(text))
             (record.state.link, record.state.title, record.state.firstSeen) = (1, 2, minute)
             return record
         }
+        let isTold = minutes <= 10
         var log = EntryLog()
-        log.fold(EntryHash("new id"), try record(at: 100))
-        #expect(log.fold(Self.hash, try record(at: 100 - minutes)) == !isTold)
+        log.fold(EntryHash("other id"), try record("1 X", at: 100))
+        if isNoted {
+            var known = try record("0 done", at: 100)
+            known.state.standing = .known
+            log.fold(Self.hash, known)
+        }
+        #expect(log.fold(Self.hash, try record("1 X", at: 100 - minutes)) == !isTold)
         #expect(log.intents.keys.contains(Self.hash) == !isTold)
         #expect(log.overwritten.contains(Self.hash) == isTold)
         // Every reader then finds it settled.
