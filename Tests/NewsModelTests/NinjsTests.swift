@@ -138,3 +138,43 @@ func `documents of real agencies are decoded`(file: String, id: String, headline
     default: break
     }
 }
+
+@Test(arguments: ["embargoed", "embargoedUntil", "embargoeduntil"])
+func `an embargo without an end withholds the item`(name: String) throws {
+    for blank in ["", " ", "\u{200b}"] {
+        let event = try decode(#"{"uri":"u","headline":"h","\#(name)":"\#(blank)"}"#)
+        #expect(event.status == .withheld)
+        #expect(event.embargoUntil == .distantFuture)
+    }
+    let timed = try decode(#"{"uri":"u","headline":"h","\#(name)":"2026-11-21T08:00:00+01:00"}"#)
+    #expect(timed.status == .usable)
+    #expect(timed.embargoUntil == Instant(rfc3339: "2026-11-21T07:00:00Z"))
+    #expect(try decode(#"{"uri":"u","headline":"h","\#(name)":null}"#).status == .usable)
+    #expect(try decode(#"{"uri":"u","pubStatus":"canceled","\#(name)":""}"#).status == .canceled)
+}
+
+@Test(arguments: [
+    #"{"uri":"u","version":"4","pubStatus":"canceled"}"#,
+    #"{"uri":"u","version":"4","pubstatus":"cancelled","headline":""}"#,
+    #"{"uri":"u","version":"4","pubStatus":"canceled","headline":"h","expires":"tomorrow"}"#,
+    #"{"uri":"u","version":"4","pubStatus":"canceled","versionCreated":"yesterday","urgency":0}"#,
+    #"{"uri":"u","version":"4","pubStatus":"canceled","headlines":[7],"subject":"x"}"#,
+    #"{"id":"u","version":4,"status":"canceled"}"#,
+    #"{"id":"u","version":4,"status":"canceled","headline":7,"category":"World","data":[]}"#,
+    #"{"id":"u","version":4,"status":"cancelled","headline":"h","expiresAt":"tomorrow","urgency":99}"#,
+])
+func `a canceled item recalls whatever else is wrong with it`(document: String) throws {
+    let event = try decode(document)
+    #expect(event.id == "u")
+    #expect(event.status == .canceled)
+    #expect(event.version?.text == "4")
+}
+
+@Test(arguments: [
+    (#"{"id":"u","status":"canceled","story":7}"#, "wrong-type"),
+    (#"{"id":"u","status":"withheld"}"#, "missing-headline"),
+    (#"{"uri":"u","pubStatus":"killed"}"#, "unknown-status"),
+])
+func `what is recalled must be certain`(document: String, code: String) throws {
+    #expect(try refusal(Array(document.utf8)).reason.rawValue == code)
+}

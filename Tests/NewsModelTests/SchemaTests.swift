@@ -3,9 +3,7 @@ import NewsModel
 import TestSupport
 import Testing
 
-private let python = Python(with: "jsonschema")
-
-@Test(.enabled(if: python != nil, "needs Python's jsonschema (in NEWSWIRE_TEST_PYTHON or python3)"))
+@Test(.enabled(if: JSONSchema.isReadable, JSONSchema.need))
 func `the schemas accept every example and refuse what the decoder refuses`() async throws {
     let event = [#"{"id":"a","headline":"b"}"#, #"{"id":"a","headline":"b","data":null,"version":1,"x":{}}"#]
     let notEvent = [
@@ -26,11 +24,11 @@ func `the schemas accept every example and refuse what the decoder refuses`() as
         good.replacing("\"offset\"", with: "\"place\""), good.replacing("01.084Z", with: "01"),
     ]
     for text in notResult { #expect(text != good) }
-    #expect(try await validate("news-event", good: event + texts("news-event."), bad: notEvent) == 0)
-    #expect(try await validate("news-result", good: texts("news-result."), bad: notResult) == 0)
+    #expect(try await JSONSchema.misjudged("news-event", good: event + texts("news-event."), bad: notEvent) == "")
+    #expect(try await JSONSchema.misjudged("news-result", good: texts("news-result."), bad: notResult) == "")
 }
 
-@Test(.enabled(if: python != nil, "needs Python's jsonschema (in NEWSWIRE_TEST_PYTHON or python3)"))
+@Test(.enabled(if: JSONSchema.isReadable, JSONSchema.need))
 func `the result schema accepts every outcome and platform`() async throws {
     var written: [String] = []
     for (outcome, platform) in zip(Outcome.allCases, Platform.allCases + [.template]) {
@@ -44,7 +42,7 @@ func `the result schema accepts every outcome and platform`() async throws {
         result.encode(into: &bytes)
         written.append(String(decoding: bytes, as: UTF8.self))
     }
-    #expect(try await validate("news-result", good: written, bad: []) == 0)
+    #expect(try await JSONSchema.misjudged("news-result", good: written, bad: []) == "")
 }
 
 @Test func `every reason code is a word in kebab case`() {
@@ -55,23 +53,4 @@ func `the result schema accepts every outcome and platform`() async throws {
 
 private func texts(_ prefix: String) throws -> [String] {
     try examples(prefix).map { String(decoding: try example($0), as: UTF8.self) }
-}
-
-/// The exit status of a Python program that ends with 0 when all `good` are valid and all `bad` are not.
-private func validate(_ schema: String, good: [String], bad: [String]) async throws -> Int32 {
-    let documents = FileManager.default.temporaryDirectory.appending(path: "newswire-\(UUID().uuidString).json")
-    defer { try? FileManager.default.removeItem(at: documents) }
-    try JSONSerialization.data(withJSONObject: ["good": good, "bad": bad]).write(to: documents)
-    let program = """
-        import json, sys, jsonschema
-        schema = json.load(open(sys.argv[1])); documents = json.load(open(sys.argv[2]))
-        kind = jsonschema.Draft202012Validator; kind.check_schema(schema); validator = kind(schema)
-        wrong = [x for x in documents["good"] if not validator.is_valid(json.loads(x))]
-        wrong += [x for x in documents["bad"] if validator.is_valid(json.loads(x))]
-        print(*wrong, sep="\\n", file=sys.stderr)
-        sys.exit(len(wrong) > 0)
-        """
-    return try await #require(python).run(
-        program, arguments: [schemas.appending(path: "\(schema).schema.json").path, documents.path]
-    ).status
 }

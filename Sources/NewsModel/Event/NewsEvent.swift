@@ -21,11 +21,22 @@ public struct NewsEvent: Sendable, Hashable {
     public var embargoUntil: Instant?
     public var link: String?
     public var image: String?
+    /// The environment that it is meant for, e.g. `production`; `nil` if it does not say.
+    public var environment: String?
+    /// For the testers only.
+    public var isTest: Bool
     /// The sender's own values, handed to the payload, in the document's order; names are unique.
     public var data: [DataField]
 
-    /// The key that orders events: the story, else the id.
-    public var orderKey: String { story ?? id }
+    /// The key that orders events: the story, else the id. Tests have keys of their own: a rehearsal of a story must neither
+    /// supersede, nor recall, nor replace the story.
+    public var orderKey: String { isTest ? "test:" + (story ?? id) : story ?? id }
+
+    /// The story as results name it: that of a test is not the story.
+    public var resultStory: String? { isTest ? orderKey : story }
+
+    /// What tells versions of the id apart on the ledger. A test of an event is not the event, even after a restart.
+    public var ledgerVersion: String? { isTest ? "test:" + (version?.text ?? "") : version?.text }
 
     /// IPTC `pubStatus`.
     public enum Status: String, Codable, Sendable, Hashable {
@@ -74,13 +85,14 @@ extension NewsEvent {
         id: String, headline: String, categories: [String] = [], subjects: [String] = [], summary: String? = nil,
         language: String? = nil, urgency: Int? = nil, story: String? = nil, version: Version? = nil,
         status: Status = .usable, publishedAt: Instant? = nil, expiresAt: Instant? = nil, embargoUntil: Instant? = nil,
-        link: String? = nil, image: String? = nil, data: [DataField] = []
+        link: String? = nil, image: String? = nil, environment: String? = nil, isTest: Bool = false,
+        data: [DataField] = []
     ) {
         self.init(
             id: id, headline: headline, categories: categories, subjects: subjects, summary: summary,
             language: language, urgency: urgency, story: story, status: status, version: version,
             publishedAt: publishedAt, expiresAt: expiresAt, embargoUntil: embargoUntil, link: link, image: image,
-            data: data)
+            environment: environment, isTest: isTest, data: data)
     }
 }
 
@@ -98,6 +110,7 @@ public enum EventLimits {
     public static let story = 512
     public static let version = 64
     public static let language = 64
+    public static let environment = 64
     /// `link` and `image`.
     public static let address = 4_096
     /// One category name or subject code.

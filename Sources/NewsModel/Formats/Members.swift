@@ -89,6 +89,12 @@ extension Members {
         return instant
     }
 
+    /// It is there, and says nothing.
+    func isBlank(_ field: Field) -> Bool {
+        guard case .string(let text)? = member(field)?.value else { return false }
+        return EventText.isBlank(text)
+    }
+
     func urgency() throws(Undecodable) -> Int? {
         guard let member = member(.urgency) else { return nil }
         let found: String
@@ -104,6 +110,14 @@ extension Members {
         default: throw .wrongType("urgency", wanted: "a number from 1 to 9", found: member.value)
         }
         throw Undecodable(.badUrgency, "urgency must be a whole number from 1 to 9; it is \(found)")
+    }
+
+    func flag(_ field: Field) throws(Undecodable) -> Bool? {
+        guard let member = member(field) else { return nil }
+        guard case .boolean(let flag) = member.value else {
+            throw .wrongType(FieldName(name: member.name).description, wanted: "true or false", found: member.value)
+        }
+        return flag
     }
 
     func version() throws(Undecodable) -> NewsEvent.Version? {

@@ -103,6 +103,8 @@ struct Envelope: ~Copyable {
     var id: String?
     /// Stands in for a document's own time.
     var time: Instant?
+    /// The environment that the record is stamped for. A stamp that cannot be read is still one: it is no environment's.
+    private(set) var environment: String?
     /// The best known id of the event, for reporting a failure.
     var eventID: String?
 
@@ -111,6 +113,9 @@ struct Envelope: ~Copyable {
     init(_ headers: [RecordHeader]) {
         // Most records carry no headers.
         guard !headers.isEmpty else { return }
+        if let stamp = headers.last(where: { $0.name == HeaderName.environment }) {
+            environment = stamp.text.map { String($0.prefix(EventLimits.environment)) } ?? "?"
+        }
         for header in headers where header.name.utf8.count == HeaderName.contentType.utf8.count {
             guard header.name.lowercased() == HeaderName.contentType, let type = header.text?.lowercased() else {
                 continue

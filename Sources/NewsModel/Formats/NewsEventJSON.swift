@@ -24,6 +24,8 @@ extension NewsEvent {
         json.field("embargoUntil", embargoUntil)
         json.field("link", link)
         json.field("image", image)
+        json.field("environment", environment)
+        if isTest { json.field("test", true) }
         guard !data.isEmpty else { return }
         json.object("data") { json in
             for field in data { json.field(named: field.name, field.value) }

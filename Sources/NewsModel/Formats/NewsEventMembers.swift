@@ -5,6 +5,28 @@ extension Members {
     func newsEvent(_ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
         let id = try id(.id, &envelope)
         try requireUniqueNames()
+        let status = try status(.status)
+        do throws(Undecodable) {
+            return try newsEvent(id, status, envelope)
+        } catch {
+            guard status == .canceled else { throw error }
+            return try recall(id, envelope)
+        }
+    }
+
+    /// A canceled item recalls whatever else is wrong with it, a missing headline for example: only the id, the story and the
+    /// stamps decide what it recalls.
+    func recall(_ id: String, _ envelope: borrowing Envelope) throws(Undecodable) -> NewsEvent {
+        NewsEvent(
+            id: id, headline: "", categories: (try? categories()) ?? [], subjects: (try? subjects()) ?? [],
+            story: try identifier(.story, limit: EventLimits.story), version: try? version(), status: .canceled,
+            publishedAt: try? publishedAt(envelope), environment: try environment(envelope),
+            isTest: try flag(.test) ?? false)
+    }
+
+    private func newsEvent(
+        _ id: String, _ status: NewsEvent.Status, _ envelope: borrowing Envelope
+    ) throws(Undecodable) -> NewsEvent {
         guard let headline = try prose(.headline, limit: EventLimits.headline) else {
             throw Undecodable(
                 .missingHeadline, "headline is missing or blank; a notification has nothing to say without it")
@@ -14,10 +36,18 @@ extension Members {
             summary: try prose(.summary, limit: EventLimits.summary),
             language: try identifier(.language, limit: EventLimits.language), urgency: try urgency(),
             story: try identifier(.story, limit: EventLimits.story), version: try version(),
-            status: try status(.status), publishedAt: try publishedAt(envelope),
+            status: status, publishedAt: try publishedAt(envelope),
             expiresAt: try instant(.expiresAt), embargoUntil: try instant(.embargoUntil),
             link: try identifier(.link, limit: EventLimits.address),
-            image: try identifier(.image, limit: EventLimits.address), data: try dataFields())
+            image: try identifier(.image, limit: EventLimits.address), environment: try environment(envelope),
+            isTest: try flag(.test) ?? false, data: try dataFields())
+    }
+
+    /// The stamps of the document and of the record. Two that differ are no environment's, so that nobody takes the event.
+    func environment(_ envelope: borrowing Envelope) throws(Undecodable) -> String? {
+        let own = try identifier(.environment, limit: EventLimits.environment)
+        guard let header = envelope.environment, header != own else { return own }
+        return own.map { "\($0), \(header)" } ?? header
     }
 
     /// `category` and `categories` together.

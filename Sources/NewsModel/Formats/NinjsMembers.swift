@@ -8,6 +8,23 @@ extension Members {
     func ninjs(_ envelope: inout Envelope, _ inner: inout Members) throws(Undecodable) -> NewsEvent {
         let id = try id(.uri, &envelope)
         try requireUniqueNames()
+        let status = try status(.pubStatus)
+        do throws(Undecodable) {
+            return try ninjs(id, status, envelope, &inner)
+        } catch {
+            guard status == .canceled else { throw error }
+            // As a rule it has no headline.
+            var event = NewsEvent(id: id, headline: "", status: .canceled)
+            event.version = try? ninjsVersion()
+            event.environment = try environment(envelope)
+            event.isTest = try flag(.test) ?? false
+            return event
+        }
+    }
+
+    private func ninjs(
+        _ id: String, _ status: NewsEvent.Status, _ envelope: borrowing Envelope, _ inner: inout Members
+    ) throws(Undecodable) -> NewsEvent {
         guard let headline = try ninjsHeadline(&inner) else {
             throw Undecodable(.missingHeadline, "headline, headlines, title and slugline are missing or blank")
         }
@@ -17,18 +34,29 @@ extension Members {
         try appendSubjects(.subject, to: &event, &inner)
         event.language = try identifier(.language, limit: EventLimits.language)
         event.urgency = try urgency()
-        event.status = try status(.pubStatus)
-        let versionCreated = try instant(.versionCreated)
-        event.version = try version() ?? versionCreated.map { NewsEvent.Version($0.description) }
-        event.publishedAt = versionCreated
+        event.status = status
+        event.version = try ninjsVersion()
+        event.publishedAt = try instant(.versionCreated)
         if event.publishedAt == nil { event.publishedAt = try instant(.contentCreated) }
         if event.publishedAt == nil { event.publishedAt = try instant(.firstCreated) }
         if event.publishedAt == nil { event.publishedAt = try envelope.publishedAt() }
         event.expiresAt = try instant(.expires)
         event.embargoUntil = try instant(.embargoed)
+        if isBlank(.embargoed), status == .usable {
+            // As in NewsML-G2: an embargo whose end is not known yet.
+            event.embargoUntil = .distantFuture
+            event.status = .withheld
+        }
         event.link = webAddress(.uri)
         event.image = picture(&inner)
+        event.environment = try environment(envelope)
+        event.isTest = try flag(.test) ?? false
         return event
+    }
+
+    private func ninjsVersion() throws(Undecodable) -> NewsEvent.Version? {
+        if let version = try version() { return version }
+        return try instant(.versionCreated).map { NewsEvent.Version($0.description) }
     }
 
     // MARK: - Texts

@@ -22,12 +22,14 @@ public enum Outcome: String, CaseIterable, Codable, Sendable, Hashable {
     case withheld
     /// It was recalled before it was sent.
     case canceled
+    /// Its time has not come: it waits on the held topic. The outcome of what comes back is the final one.
+    case held
 
     /// True when the original record also goes to the dead-letter topic.
     public var isDeadLettered: Bool {
         switch self {
         case .rejected, .exhausted, .unknown, .undecodable, .unroutable: true
-        case .accepted, .expired, .duplicate, .superseded, .withheld, .canceled: false
+        case .accepted, .expired, .duplicate, .superseded, .withheld, .canceled, .held: false
         }
     }
 }

@@ -2,6 +2,8 @@
 public struct ResultRecord: Sendable, Hashable {
     /// `nil` only when decoding failed before it was known.
     public var eventID: String?
+    /// The key that orders the events of its story; `nil` if it is the event's id, or not known.
+    public var story: String?
     public var platform: Platform
     public var outcome: Outcome
     public var categories: [String]
@@ -23,6 +25,26 @@ public struct ResultRecord: Sendable, Hashable {
     public var cut: [String]
     /// Categories of the event that it was not sent to, as one expression has room for 20 tags only.
     public var leftOut: [String]
+    /// By which rule it belongs to its categories.
+    public var routing: [Reason]
+    /// It went out silently, in quiet hours.
+    public var isQuiet: Bool
+    /// It went to the testers only.
+    public var isTest: Bool
+    /// The run of `publish` that it belongs to.
+    public var run: String?
+
+    /// Why an event belongs to a category.
+    public struct Reason: Sendable, Hashable {
+        public var category: String
+        /// E.g. `category name`, or `subject medtop:20000574 under medtop:11000000`.
+        public var because: String
+
+        public init(category: String, because: String) {
+            self.category = category
+            self.because = because
+        }
+    }
 
     /// The event's position on its topic.
     public struct Source: Sendable, Hashable {
@@ -69,16 +91,18 @@ extension ResultRecord {
     /// Hands on to the initializer that the compiler makes: one that assigned the properties one by one would copy the whole
     /// result at its end.
     public init(
-        eventID: String?, platform: Platform, outcome: Outcome, categories: [String] = [], tags: [String] = [],
-        lane: String, attempts: Int = 0, httpStatus: Int? = nil, notificationID: String? = nil,
+        eventID: String?, story: String? = nil, platform: Platform, outcome: Outcome, categories: [String] = [],
+        tags: [String] = [], lane: String, attempts: Int = 0, httpStatus: Int? = nil, notificationID: String? = nil,
         trackingID: String? = nil, source: Source, publishedAt: Instant? = nil, settledAt: Instant,
         latency: Latency = Latency(), afterRecall: Bool = false, cut: [String] = [], leftOut: [String] = [],
-        error: Failure? = nil
+        routing: [Reason] = [], isQuiet: Bool = false, isTest: Bool = false, run: String? = nil, error: Failure? = nil
     ) {
         self.init(
-            eventID: eventID, platform: platform, outcome: outcome, categories: categories, tags: tags, lane: lane,
+            eventID: eventID, story: story, platform: platform, outcome: outcome, categories: categories, tags: tags,
+            lane: lane,
             attempts: attempts, httpStatus: httpStatus, notificationID: notificationID, trackingID: trackingID,
             source: source, publishedAt: publishedAt, settledAt: settledAt, latency: latency, error: error,
-            afterRecall: afterRecall, cut: cut, leftOut: leftOut)
+            afterRecall: afterRecall, cut: cut, leftOut: leftOut, routing: routing, isQuiet: isQuiet, isTest: isTest,
+            run: run)
     }
 }

@@ -25,6 +25,7 @@ extension ResultRecord {
 
     private func encode(fieldsInto json: inout JSONWriter) {
         if let eventID { json.field("eventId", eventID) } else { json.null("eventId") }
+        if story != eventID { json.field("story", story) }
         json.field("platform", platform.rawValue)
         json.field("outcome", outcome.rawValue)
         json.array("categories", of: Limits.list(categories))
@@ -58,7 +59,29 @@ extension ResultRecord {
         if afterRecall { json.field("afterRecall", true) }
         if !cut.isEmpty { json.array("cut", of: Limits.list(cut)) }
         if !leftOut.isEmpty { json.array("leftOut", of: Limits.list(leftOut)) }
+        if !routing.isEmpty { encodeRouting(into: &json) }
+        if isQuiet { json.field("quiet", Self.silent) }
+        if isTest { json.field("test", true) }
+        json.field("run", run?.cut(toBytes: Limits.code))
     }
+
+    /// As many reasons from the first as fit; none is cut to a shorter meaning.
+    private func encodeRouting(into json: inout JSONWriter) {
+        json.array("routing") { json in
+            var room = Limits.routing
+            for reason in routing {
+                room -= reason.category.utf8.count + reason.because.utf8.count
+                guard room >= 0 else { return }
+                json.object { json in
+                    json.field("category", reason.category)
+                    json.field("because", reason.because)
+                }
+            }
+        }
+    }
+
+    /// The value of `quiet`.
+    private static let silent = "silent"
 
     /// Limits of the texts, in bytes of UTF-8, so that a result stays well below 32 KiB whatever the event and the hub
     /// contain.
@@ -71,6 +94,8 @@ extension ResultRecord {
         /// One category or tag, and all of them together.
         static let name = 256
         static let names = 4_096
+        /// The texts of all reasons together.
+        static let routing = 256
 
         /// As many from the start as fit.
         static func list(_ names: [String]) -> [String] {
@@ -92,8 +117,7 @@ extension ResultRecord {
     /// - Throws: the problem, naming the field.
     public init(decoding bytes: [UInt8]) throws(Undecodable) {
         let parser = JSONParser()
-        let fields = ResultFields(
-            object: try bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) })
+        let fields = try JSONFields(bytes, parser)
         // The fields are views into the parser's memory.
         defer { withExtendedLifetime(parser) {} }
         let source = try fields.object("source").map { source throws(Undecodable) in
@@ -110,6 +134,7 @@ extension ResultRecord {
             lane: try fields.required("lane", fields.string("lane")),
             source: try fields.required("source", source),
             settledAt: try fields.required("settledAt", fields.instant("settledAt")))
+        story = try fields.string("story")
         categories = try fields.strings("categories")
         tags = try fields.strings("tags")
         attempts = try fields.integer("attempts") ?? 0
@@ -130,91 +155,13 @@ extension ResultRecord {
         afterRecall = try fields.flag("afterRecall") ?? false
         cut = try fields.strings("cut")
         leftOut = try fields.strings("leftOut")
-    }
-}
-
-/// Looks up an object's members one by one; results are read by tools for people, so this need not be fast.
-private struct ResultFields {
-    let object: JSONObject
-
-    private func value(_ name: StaticString) -> JSONValue? {
-        for member in object where member.name == name {
-            if case .null = member.value { return nil }
-            return member.value
+        routing = try fields.objects("routing").map { reason throws(Undecodable) in
+            Reason(
+                category: try reason.required("category", reason.string("category")),
+                because: try reason.string("because") ?? "")
         }
-        return nil
-    }
-
-    func required<Value>(_ name: StaticString, _ value: Value?) throws(Undecodable) -> Value {
-        guard let value else { throw Undecodable(.wrongType, "\(name) is missing") }
-        return value
-    }
-
-    func string(_ name: StaticString) throws(Undecodable) -> String? {
-        guard let value = value(name) else { return nil }
-        guard case .string(let text) = value else { throw .wrongType("\(name)", wanted: "a string", found: value) }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    func strings(_ name: StaticString) throws(Undecodable) -> [String] {
-        guard let value = value(name) else { return [] }
-        guard case .array(let array) = value else { throw .wrongType("\(name)", wanted: "an array", found: value) }
-        var strings: [String] = []
-        for element in array {
-            guard case .string(let text) = element else {
-                throw .wrongType("a member of \(name)", wanted: "a string", found: element)
-            }
-            strings.append(String(decoding: text, as: UTF8.self))
-        }
-        return strings
-    }
-
-    func word<Word: RawRepresentable<String>>(_ name: StaticString) throws(Undecodable) -> Word? {
-        guard let text = try string(name) else { return nil }
-        if let word = Word(rawValue: text) { return word }
-        throw Undecodable(.unknownWord, "\(name) has a value that is not known: \(text.prefix(40))")
-    }
-
-    func integer<Integer: FixedWidthInteger>(_ name: StaticString) throws(Undecodable) -> Integer? {
-        guard let value = value(name) else { return nil }
-        guard case .integer(let number) = value, let integer = Integer(exactly: number) else {
-            throw .wrongType("\(name)", wanted: "a whole number that fits", found: value)
-        }
-        return integer
-    }
-
-    func flag(_ name: StaticString) throws(Undecodable) -> Bool? {
-        guard let value = value(name) else { return nil }
-        guard case .boolean(let flag) = value else {
-            throw .wrongType("\(name)", wanted: "true or false", found: value)
-        }
-        return flag
-    }
-
-    func instant(_ name: StaticString) throws(Undecodable) -> Instant? {
-        guard let text = try string(name) else { return nil }
-        if let instant = Instant(rfc3339: text) { return instant }
-        throw Undecodable(.badDate, "\(name) must be an RFC 3339 date and time")
-    }
-
-    func duration(_ name: StaticString) throws(Undecodable) -> Duration? {
-        guard let value = value(name) else { return nil }
-        let milliseconds: Double
-        switch value {
-        case .integer(let number): milliseconds = Double(number)
-        case .number(let number): milliseconds = number
-        default: throw .wrongType("\(name)", wanted: "a number", found: value)
-        }
-        // Written with three decimals at most, so the nearest microsecond is exact.
-        guard let microseconds = Int64(exactly: (milliseconds * 1_000).rounded()) else {
-            throw .wrongType("\(name)", wanted: "a number of milliseconds", found: value)
-        }
-        return .microseconds(microseconds)
-    }
-
-    func object(_ name: StaticString) throws(Undecodable) -> ResultFields? {
-        guard let value = value(name) else { return nil }
-        guard case .object(let object) = value else { throw .wrongType("\(name)", wanted: "an object", found: value) }
-        return ResultFields(object: object)
+        isQuiet = try fields.string("quiet") != nil
+        isTest = try fields.flag("test") ?? false
+        run = try fields.string("run")
     }
 }

@@ -121,6 +121,17 @@ public enum HeaderName {
     public static let truncated = "nw-truncated"
     /// On a record put back on its lane: the number of times that happened.
     public static let redrive = "nw-redrive"
+    /// On events of feeds: the feed's name in the settings.
+    public static let feed = "nw-feed"
+    /// On events of a run of `publish`: the run's id.
+    public static let run = "nw-run"
+    /// The environment that an event is meant for, unless the event itself says.
+    public static let environment = "nw-environment"
+    /// On an event that takes the place of a recalled story on the phones: the id of the order that recalled it. It may pass
+    /// while that order stands.
+    public static let replacement = "nw-replacement"
+    /// On events that came back from the held topic: why.
+    public static let held = "nw-held"
 
     public static let contentType = "content-type"
     /// W3C Trace Context.

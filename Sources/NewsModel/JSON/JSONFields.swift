@@ -1,0 +1,106 @@
+/// Looks up an object's members one by one: for records that are few, or read by tools for people. A member that is null counts
+/// as absent. Views into the parser's memory, which must outlive them.
+package struct JSONFields {
+    private let object: JSONObject
+
+    package init(_ object: JSONObject) { self.object = object }
+
+    /// - Throws: what keeps the bytes from being one JSON object.
+    package init(_ bytes: [UInt8], _ parser: JSONParser) throws(Undecodable) {
+        object = try bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) }
+    }
+
+    private func value(_ name: StaticString) -> JSONValue? {
+        for member in object where member.name == name {
+            if case .null = member.value { return nil }
+            return member.value
+        }
+        return nil
+    }
+
+    package func required<Value>(_ name: StaticString, _ value: Value?) throws(Undecodable) -> Value {
+        guard let value else { throw Undecodable(.wrongType, "\(name) is missing") }
+        return value
+    }
+
+    package func string(_ name: StaticString) throws(Undecodable) -> String? {
+        guard let value = value(name) else { return nil }
+        guard case .string(let text) = value else { throw .wrongType("\(name)", wanted: "a string", found: value) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    package func strings(_ name: StaticString) throws(Undecodable) -> [String] {
+        guard let value = value(name) else { return [] }
+        guard case .array(let array) = value else { throw .wrongType("\(name)", wanted: "an array", found: value) }
+        var strings: [String] = []
+        for element in array {
+            guard case .string(let text) = element else {
+                throw .wrongType("a member of \(name)", wanted: "a string", found: element)
+            }
+            strings.append(String(decoding: text, as: UTF8.self))
+        }
+        return strings
+    }
+
+    package func word<Word: RawRepresentable<String>>(_ name: StaticString) throws(Undecodable) -> Word? {
+        guard let text = try string(name) else { return nil }
+        if let word = Word(rawValue: text) { return word }
+        throw Undecodable(.unknownWord, "\(name) has a value that is not known: \(text.prefix(40))")
+    }
+
+    package func integer<Integer: FixedWidthInteger>(_ name: StaticString) throws(Undecodable) -> Integer? {
+        guard let value = value(name) else { return nil }
+        guard case .integer(let number) = value, let integer = Integer(exactly: number) else {
+            throw .wrongType("\(name)", wanted: "a whole number that fits", found: value)
+        }
+        return integer
+    }
+
+    package func flag(_ name: StaticString) throws(Undecodable) -> Bool? {
+        guard let value = value(name) else { return nil }
+        guard case .boolean(let flag) = value else {
+            throw .wrongType("\(name)", wanted: "true or false", found: value)
+        }
+        return flag
+    }
+
+    package func instant(_ name: StaticString) throws(Undecodable) -> Instant? {
+        guard let text = try string(name) else { return nil }
+        if let instant = Instant(rfc3339: text) { return instant }
+        throw Undecodable(.badDate, "\(name) must be an RFC 3339 date and time")
+    }
+
+    package func duration(_ name: StaticString) throws(Undecodable) -> Duration? {
+        guard let value = value(name) else { return nil }
+        let milliseconds: Double
+        switch value {
+        case .integer(let number): milliseconds = Double(number)
+        case .number(let number): milliseconds = number
+        default: throw .wrongType("\(name)", wanted: "a number", found: value)
+        }
+        // Written with three decimals at most, so the nearest microsecond is exact.
+        guard let microseconds = Int64(exactly: (milliseconds * 1_000).rounded()) else {
+            throw .wrongType("\(name)", wanted: "a number of milliseconds", found: value)
+        }
+        return .microseconds(microseconds)
+    }
+
+    package func object(_ name: StaticString) throws(Undecodable) -> JSONFields? {
+        guard let value = value(name) else { return nil }
+        guard case .object(let object) = value else { throw .wrongType("\(name)", wanted: "an object", found: value) }
+        return JSONFields(object)
+    }
+
+    package func objects(_ name: StaticString) throws(Undecodable) -> [JSONFields] {
+        guard let value = value(name) else { return [] }
+        guard case .array(let array) = value else { throw .wrongType("\(name)", wanted: "an array", found: value) }
+        var objects: [JSONFields] = []
+        for element in array {
+            guard case .object(let object) = element else {
+                throw .wrongType("a member of \(name)", wanted: "an object", found: element)
+            }
+            objects.append(JSONFields(object))
+        }
+        return objects
+    }
+}
