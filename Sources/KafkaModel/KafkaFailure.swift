@@ -35,6 +35,12 @@ extension KafkaFailure {
         KafkaFailure(code: "_CONFIGURATION", detail: detail, remedy: remedy)
     }
 
+    package static func missing(topic: String) -> KafkaFailure {
+        KafkaFailure(
+            code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) \(TopicRules.isMissing)",
+            remedy: "Create it: newswire topics --create --config FILE")
+    }
+
     /// The settings are wrong: neither time nor a restart helps.
     public var isConfiguration: Bool { code == "_CONFIGURATION" }
 

@@ -1,4 +1,4 @@
-import KafkaModel
+package import KafkaModel
 import Synchronization
 
 /// A request of another thread to the polling thread.
@@ -17,15 +17,15 @@ enum DriverCommand: Sendable {
 typealias CommandQueue = Mailbox<DriverCommand>
 
 /// Commands that wait for a polling thread. Bounded by the work that those who post have under way.
-final class Mailbox<Command: Sendable>: Sendable {
-    let wakeUp: WakeUp
+package final class Mailbox<Command: Sendable>: Sendable {
+    package let wakeUp: WakeUp
     private let waiting = Mutex<[Command]>([])
 
-    init() throws(KafkaFailure) {
+    package init() throws(KafkaFailure) {
         wakeUp = try WakeUp()
     }
 
-    func post(_ command: Command) {
+    package func post(_ command: Command) {
         let isFirst = waiting.withLock { waiting in
             waiting.append(command)
             return waiting.count == 1
@@ -34,7 +34,7 @@ final class Mailbox<Command: Sendable>: Sendable {
     }
 
     /// Exchanges the waiting commands for `emptied`, whose storage is used again.
-    func take(_ emptied: consuming [Command]) -> [Command] {
+    package func take(_ emptied: consuming [Command]) -> [Command] {
         waiting.withLock { waiting in
             let taken = waiting
             waiting = emptied

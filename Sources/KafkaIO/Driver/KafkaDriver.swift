@@ -25,7 +25,7 @@ public final class KafkaDriver: Sendable {
     /// - Parameters:
     ///   - lanes: highest urgency first; their index is the `LaneID` of commands and events.
     ///   - resultsTopic: where nearly all records go; others may be named too.
-    ///   - shards: 1 to 256.
+    ///   - shards: 1 to 128.
     ///   - deliver: called on the polling thread; hand the events on and return.
     ///   - notify: called on the polling thread as well; hand the notice on and return.
     /// - Throws: a setting that librdkafka refuses, or that would break a guarantee.

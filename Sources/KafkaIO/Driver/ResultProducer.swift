@@ -128,7 +128,10 @@ final class ResultProducer: @unchecked Sendable {
             }
             var record = ProducedRecord(message)
             // A dead letter stands wherever its key falls: its topic may have been made anew with fewer partitions.
-            if key.kind == .deadLetter { record.partition = nil }
+            // So does a held event, if its topic has fewer partitions than the source: it carries where it came from.
+            if key.kind == .deadLetter || key.kind == .held && failure.code == "_UNKNOWN_PARTITION" {
+                record.partition = nil
+            }
             refuse(record, key, failure, at: turn.now)
         }
     }
@@ -138,6 +141,8 @@ final class ResultProducer: @unchecked Sendable {
             switch key.kind {
             case .result: smallestResult(record)
             case .deadLetter: smallestDeadLetter(record)
+            // There is no smaller form: its time has not come, and then all of it is needed.
+            case .held: record
             }
         }
         refusedHasChanged = true
@@ -166,17 +171,17 @@ final class ResultProducer: @unchecked Sendable {
     }
 }
 
-/// 64 bits that travel with a record: 55 of the delivery, one of the kind, eight of the shard.
+/// 64 bits that travel with a record: 55 of the delivery, two of the kind, seven of the shard.
 extension RefusedRecords.Key {
-    static let shardsMax = 256
+    static let shardsMax = 128
 
     var opaque: UInt {
-        UInt(delivery.rawValue << 9 | UInt64(kind.rawValue) << 8 | UInt64(UInt8(truncatingIfNeeded: shard.index)))
+        UInt(delivery.rawValue << 9 | UInt64(kind.rawValue) << 7 | UInt64(shard.index & 0x7F))
     }
 
     init(opaque: UInt) {
         self.init(
-            shard: ShardID(Int(opaque & 0xFF)), delivery: DeliveryID(rawValue: UInt64(opaque >> 9)),
-            kind: StoredRecord.Kind(rawValue: UInt8(opaque >> 8 & 1)) ?? .result)
+            shard: ShardID(Int(opaque & 0x7F)), delivery: DeliveryID(rawValue: UInt64(opaque >> 9)),
+            kind: StoredRecord.Kind(rawValue: UInt8(opaque >> 7 & 3)) ?? .result)
     }
 }

@@ -13,14 +13,17 @@ final class AssignedConsumer {
     private var taken = 0
     private let nudgeEvery: Int
 
-    /// - Parameter group: whose committed offsets are read.
+    /// - Parameters:
+    ///   - group: whose committed offsets are read.
+    ///   - idle: How long the broker waits for a record before it answers that there is none, in milliseconds: the end of a
+    ///     partition is known so late.
     convenience init(
         _ settings: KafkaSettings, group: String, partitions: Int, budget: Int = 8 << 20, timeout: Int32 = 5_000,
-        isolation: String = "read_uncommitted"
+        isolation: String = "read_uncommitted", idle: Int = 20
     ) throws(KafkaFailure) {
         try self.init(
             settings, group: group, fetch: FetchBudget(bytes: budget, partitions: partitions).properties,
-            nudgeEvery: budget / 4, timeout: timeout, isolation: isolation)
+            nudgeEvery: budget / 4, timeout: timeout, isolation: isolation, idle: idle)
     }
 
     /// Reads single records here and there: fetches as little as a broker gives.
@@ -30,12 +33,12 @@ final class AssignedConsumer {
             fetch: [
                 ("queued.min.messages", "1"), ("queued.max.messages.kbytes", "1024"),
                 ("fetch.message.max.bytes", "16384"),
-            ], nudgeEvery: .max, timeout: 2_000, isolation: "read_uncommitted")
+            ], nudgeEvery: .max, timeout: 2_000, isolation: "read_uncommitted", idle: 20)
     }
 
     private init(
         _ settings: KafkaSettings, group: String, fetch: [(String, String)], nudgeEvery: Int, timeout: Int32,
-        isolation: String
+        isolation: String, idle: Int
     ) throws(KafkaFailure) {
         self.timeout = timeout
         self.nudgeEvery = nudgeEvery
@@ -43,7 +46,7 @@ final class AssignedConsumer {
             settings: settings,
             defaults: fetch
                 // An empty fetch reports the end of a partition.
-                + [("fetch.wait.max.ms", "20")],
+                + [("fetch.wait.max.ms", String(idle))],
             fixed: [
                 ("group.id", group), ("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"),
                 ("enable.partition.eof", "true"), ("auto.offset.reset", "earliest"), ("log.queue", "true"),

@@ -1,15 +1,15 @@
 import CRdkafka
 import Glibc
-import KafkaModel
+package import KafkaModel
 
 /// Wakes one thread from any other: an eventfd, which librdkafka's queues write to as well.
 ///
 /// librdkafka writes only when a queue turns from empty to non-empty, so whoever wakes must look into every queue it
 /// is ready to read, and whoever becomes ready to read a queue must look into it without waiting.
-final class WakeUp: Sendable {
+package final class WakeUp: Sendable {
     let descriptor: Int32
 
-    init() throws(KafkaFailure) {
+    package init() throws(KafkaFailure) {
         descriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
         guard descriptor >= 0 else {
             throw KafkaFailure(
@@ -20,14 +20,14 @@ final class WakeUp: Sendable {
 
     deinit { Glibc.close(descriptor) }
 
-    func signal() {
+    package func signal() {
         var one: UInt64 = 1
         // Fails only when already signalled 2^64 times.
         _ = write(descriptor, &one, 8)
     }
 
     /// Returns when signalled, or after `milliseconds`.
-    func wait(milliseconds: Int32) {
+    package func wait(milliseconds: Int32) {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard Glibc.poll(&poll, 1, milliseconds) > 0 else { return }
         clear()

@@ -1,11 +1,11 @@
 import CRdkafka
-import KafkaModel
+package import KafkaModel
 import NewsModel
 
 /// Stores records once and in order within a partition, or says that it did not. Lives on the polling thread.
 ///
 /// While brokers are away, records wait for them, however long: whoever writes bounds how many there are.
-final class KeyedProducer {
+package final class KeyedProducer {
     let client: RdClient
     private let queue: RdQueue
     private let statistics = StatisticsReader()
@@ -13,8 +13,9 @@ final class KeyedProducer {
     /// Records that found the producer's queue full, oldest first.
     private var waiting: [(record: ProducedRecord, place: Place)] = []
     private var hasFailed = false
+    private let prepared: PreparedTopics
 
-    init(settings: KafkaSettings, wakeUp: WakeUp) throws(KafkaFailure) {
+    package init(settings: KafkaSettings, wakeUp: WakeUp) throws(KafkaFailure) {
         let configuration = try RdConfiguration(
             settings: settings,
             defaults: [
@@ -28,6 +29,7 @@ final class KeyedProducer {
             RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_STATS)
         client = try configuration.makeClient(RD_KAFKA_PRODUCER)
         client.takeLogs()
+        prepared = PreparedTopics(client)
         guard let queue = RdQueue.main(client) else {
             throw KafkaFailure(code: "_STATE", detail: "The Kafka producer has no queue")
         }
@@ -35,16 +37,19 @@ final class KeyedProducer {
         queue.wake(wakeUp)
     }
 
-    /// Everything that was written is answered for.
-    var isDone: Bool { pending.isEmpty }
+    /// Looks for the leaders of topics that exist, so that the first record need not wait for that. Never blocks.
+    package func prepare(_ topics: [String]) { prepared.add(topics) }
 
-    func write(_ records: [ProducedRecord], _ write: UInt64, _ deliver: (SharedStateEvent) -> Void) {
+    /// Everything that was written is answered for.
+    package var isDone: Bool { pending.isEmpty }
+
+    package func write(_ records: [ProducedRecord], _ write: UInt64, _ deliver: (SharedStateEvent) -> Void) {
         if let end = pending.begin(write, records: records.count) { deliver(end) }
         waiting += records.enumerated().map { ($1, Place(write: write, record: $0)) }
         hand(deliver)
     }
 
-    func serve(_ deliver: (SharedStateEvent) -> Void, _ notify: (KafkaNotice) -> Void) {
+    package func serve(_ deliver: (SharedStateEvent) -> Void, _ notify: (KafkaNotice) -> Void) {
         while let event = rd_kafka_queue_poll(queue.handle, 0) {
             if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
                 while let message = rd_kafka_event_message_next(event) { report(message, deliver, notify) }
@@ -96,10 +101,10 @@ final class KeyedProducer {
     }
 
     /// Sends incomplete batches at once.
-    func sendNow() { rd_kafka_flush(client.handle, 0) }
+    package func sendNow() { rd_kafka_flush(client.handle, 0) }
 
     /// Gives up what is not acknowledged.
-    func abandon(_ deliver: (SharedStateEvent) -> Void) {
+    package func abandon(_ deliver: (SharedStateEvent) -> Void) {
         rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
         waiting = []
         for end in pending.abandon(KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE, detail: nil)) { deliver(end) }

@@ -10,6 +10,7 @@ public final class RecordPublisher {
     private var acknowledgedAhead: Set<Int> = []
     private var failure: KafkaFailure?
     private let skipsRefused: Bool
+    private let prepared: PreparedTopics
     private var refused: [Refusal] = []
     /// Failed records that the broker may have stored all the same.
     private var unknown = 0
@@ -46,10 +47,17 @@ public final class RecordPublisher {
         configuration.setEvents(RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG)
         client = try configuration.makeClient(RD_KAFKA_PRODUCER)
         client.takeLogs()
+        prepared = PreparedTopics(client)
         guard let queue = RdQueue.main(client) else {
             throw KafkaFailure(code: "_STATE", detail: "The Kafka producer has no queue")
         }
         self.queue = queue
+    }
+
+    /// Finds the leaders of topics that exist, so that the first record need not wait for that.
+    public func prepare(_ topics: [String], timeout: Duration = .seconds(5)) throws(KafkaFailure) {
+        prepared.add(topics)
+        try prepared.wait(milliseconds: Int32(clamping: timeout.nanoseconds / 1_000_000))
     }
 
     /// Takes a record, waiting for room when the queue is full.

@@ -64,7 +64,7 @@ public final class TopicReader {
                 case .last(let count): max(range.upperBound - max(count, 0), range.lowerBound)
                 }
             if first > range.lowerBound { shortened.insert(partition) }
-            if start != .end { ends[partition] = range.upperBound }
+            if start != .end, first < range.upperBound { ends[partition] = range.upperBound }
             if start != .end || follow {
                 // An offset past the end would start the topic over.
                 assignment.append(PartitionOffset(partition, min(first, range.upperBound)))
@@ -110,6 +110,8 @@ public final class TopicReader {
                     if let end = ends[partition], offset >= end, began + .seconds(5) < .now { ends[partition] = nil }
                     if ends[partition] == nil && !follow { return }
                     records.append(ReadRecord(partition: partition, record: SourceRecord(message)))
+                    // Waiting for an empty fetch would take as long as the broker waits for records.
+                    if let end = ends[partition], offset >= end - 1 { ends[partition] = nil }
                 case RD_KAFKA_RESP_ERR__PARTITION_EOF: ends[partition] = nil
                 case let error: failure = KafkaFailure(error, detail: "Reading \(partition) failed")
                 }

@@ -9,6 +9,8 @@ public struct StoredRecord: Sendable, Hashable {
     public enum Kind: UInt8, Sendable, Hashable {
         case result = 0
         case deadLetter = 1
+        /// The original, on the held topic.
+        case held = 2
     }
 
     public init(delivery: DeliveryID, kind: Kind, offset: Int64) {

@@ -9,6 +9,10 @@ public struct TopicRules: Sendable, Hashable {
     public var deadLetterTopic: String
     /// Where feeds keep their state; `nil` without feeds.
     public var feedStateTopic: String?
+    /// Editors' orders, what became of them, and events that wait for their time; `nil` where nobody uses them.
+    public var controlTopic: String?
+    public var auditTopic: String?
+    public var heldTopic: String?
 
     public struct Lane: Sendable, Hashable {
         public var name: String
@@ -36,6 +40,9 @@ public struct TopicRules: Sendable, Hashable {
         case results
         case deadLetters
         case feedState
+        case control
+        case audit
+        case held
 
         public var description: String {
             switch self {
@@ -43,15 +50,19 @@ public struct TopicRules: Sendable, Hashable {
             case .results: "results"
             case .deadLetters: "dead letters"
             case .feedState: "feeds"
+            case .control: "control"
+            case .audit: "audit"
+            case .held: "held events"
             }
         }
     }
 
-    /// Lanes by urgency, then results, dead letters, and the state of feeds.
+    /// Lanes by urgency, then results, dead letters, the state of feeds, and those of the editors.
     public var topics: [(name: String, use: Use)] {
         lanes.flatMap { lane in lane.topics.map { ($0, .source(lane: lane.name)) } }
             + [(resultsTopic, .results), (deadLetterTopic, .deadLetters)]
-            + (feedStateTopic.map { [($0, .feedState)] } ?? [])
+            + [(feedStateTopic, .feedState), (controlTopic, .control), (auditTopic, .audit), (heldTopic, .held)]
+            .compactMap { name, use in name.map { ($0, use) } }
     }
 
     /// The longest time a record may stay without its result: the ledger must keep the results behind it for so long.
@@ -60,6 +71,18 @@ public struct TopicRules: Sendable, Hashable {
     }
 
     private static let longestWithoutMaxAge = Duration.days(7)
+}
+
+extension TopicRules.Use {
+    /// What does not work without the topic, where all else does.
+    fileprivate var withoutIt: String? {
+        switch self {
+        case .source, .results, .deadLetters, .feedState: nil
+        case .control: "no order reaches this process, and a recall by an event reaches no other"
+        case .audit: "who has given an order, and where it was applied, is not recorded"
+        case .held: "what is under embargo waits in memory, up to a bound, and then holds back its partition"
+        }
+    }
 }
 
 /// A topic as the broker shows it.
@@ -104,8 +127,8 @@ extension TopicRules {
     }
 
     public enum Problem: Sendable, Hashable {
-        case missing, compacted, notCompacted, tooFewPartitions, unequalPartitions, shortRetention, unreadable,
-            smallMessages
+        case missing, compacted, notCompacted, tooFewPartitions, tooManyPartitions, unequalPartitions, shortRetention,
+            unreadable, smallMessages
     }
 
     public enum Severity: Sendable, Hashable {
@@ -138,11 +161,12 @@ extension TopicRules {
             switch use {
             case .source: .waits
             case .results, .feedState: .refuse
-            case .deadLetters: .warning
+            case .deadLetters, .control, .audit, .held: .warning
             }
+        let consequence = use.withoutIt.map { ": \($0)" } ?? ""
         return Finding(
             topic: name, use: use, problem: .missing, severity: severity,
-            sentence: Self.isMissing, remedy: Self.missingRemedy)
+            sentence: Self.isMissing + consequence, remedy: Self.missingRemedy)
     }
 
     private func partitions(
@@ -172,7 +196,24 @@ extension TopicRules {
                 .tooFewPartitions,
                 "has \(counted(state.partitions, "partition")), but \(widest.name) has \(widest.partitions): records from partition "
                     + "\(state.partitions) on wait")
-        case .deadLetters, .feedState: return nil
+        case .held:
+            // What is held goes back to the partition that it came from, by whoever owns that.
+            guard let widest = widest(of: lanes.flatMap(\.topics), states), state.partitions < widest.partitions else {
+                return nil
+            }
+            return finding(
+                .tooFewPartitions,
+                "has \(counted(state.partitions, "partition")), but \(widest.name) has \(widest.partitions): events from "
+                    + "partition \(state.partitions) on wait in memory for their time")
+        case .control:
+            guard state.partitions > 1 else { return nil }
+            return Finding(
+                topic: name, use: use, problem: .tooManyPartitions, severity: .warning,
+                sentence:
+                    "has \(state.partitions) partitions, which have no common order: a process that is just starting may "
+                    + "send before it knows an order that others have applied",
+                remedy: "delete it and make it anew with one: \(Self.create); processes put standing orders back")
+        case .deadLetters, .feedState, .audit: return nil
         }
     }
 
@@ -211,8 +252,22 @@ extension TopicRules {
                         + "vanishes from it, and would be sent again",
                     "set cleanup.policy=compact on it")
             }
+        } else if use == .control || use == .held {
+            if !policies.isEmpty, policies != ["compact"] {
+                add(
+                    .notCompacted, .warning,
+                    "is not kept for good (cleanup.policy=\(policies.joined(separator: ","))): "
+                        + (use == .control
+                            ? "orders are forgotten although nobody has lifted them"
+                            : "events vanish from it before their time"),
+                    "set cleanup.policy=compact on it")
+            }
         } else if policies.contains("compact") {
-            if use == .results {
+            if use == .audit {
+                add(
+                    .compacted, .warning, "is compacted: of what was done only the last line on each subject is kept",
+                    "set cleanup.policy=delete on it")
+            } else if use == .results {
                 add(
                     .compacted, .refuse,
                     "is compacted (cleanup.policy=\(policies.joined(separator: ","))): results that the ledger needs vanish "
@@ -282,9 +337,9 @@ extension TopicRules {
         }
         let most = wanted.values.max() ?? partitions
         return topics.compactMap { name, use in
-            let count = wanted[name] ?? most
+            let count = use == .control || use == .audit ? 1 : wanted[name] ?? most
             guard let state = states[name] else {
-                return Change(topic: name, use: use, partitions: count, configuration: settings(for: use))
+                return Change(topic: name, use: use, partitions: count, configuration: settings(for: use, states))
             }
             // Feeds are shared out by the count that the state had at first.
             let isWide = state.partitions >= count || use == .deadLetters || use == .feedState
@@ -292,8 +347,36 @@ extension TopicRules {
         }
     }
 
+    private func settings(for use: Use, _ states: [String: TopicState]) -> [String: String] {
+        var settings = settings(for: use)
+        // An event is held with what it came with, and some headers.
+        let largest = lanes.flatMap(\.topics).compactMap { states[$0].flatMap { Self.messageBytes($0.configuration) } }
+            .max()
+        if use == .held, let largest, largest > Self.usualMessageBytes {
+            settings["max.message.bytes"] = String(largest.saturating(adding: 16 << 10))
+        }
+        return settings
+    }
+
+    /// Kafka's default.
+    private static let usualMessageBytes = 1_048_588
+
     /// The settings of topics that we create.
     public func settings(for use: Use) -> [String: String] {
+        if use == .control {
+            // Tombstones outlive the recalls: after a week's absence a process still sees that one was lifted.
+            return [
+                "cleanup.policy": "compact", "delete.retention.ms": String(Duration.days(8).wholeMilliseconds),
+                "min.cleanable.dirty.ratio": "0.2", "segment.bytes": String(64 << 20), "segment.ms": "86400000",
+            ]
+        }
+        if use == .held {
+            // A version that a tombstone overtook is written again before compaction could drop it.
+            return [
+                "cleanup.policy": "compact", "min.compaction.lag.ms": "86400000", "min.cleanable.dirty.ratio": "0.2",
+                "segment.bytes": String(64 << 20), "segment.ms": "86400000",
+            ]
+        }
         if use == .feedState {
             // Small segments and an eager cleaner: whoever takes over reads a partition from its beginning. What happened
             // within the hour stays readable for people.
@@ -306,7 +389,8 @@ extension TopicRules {
             switch use {
             case .source(let lane): max(.days(7), lanes.first { $0.name == lane }?.maxAge ?? .zero)
             case .results: max(.days(14), longestOpen)
-            case .deadLetters, .feedState: Duration.days(30)
+            case .audit: Duration.days(400)
+            case .deadLetters, .feedState, .control, .held: Duration.days(30)
             }
         return ["cleanup.policy": "delete", "retention.ms": String(kept.wholeMilliseconds)]
     }

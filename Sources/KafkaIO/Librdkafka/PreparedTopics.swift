@@ -1,0 +1,34 @@
+import CRdkafka
+import KafkaModel
+
+/// Topics that a producer is going to write to. librdkafka looks for the leader of a topic that it has not seen before once a
+/// second, so a first record would wait for that long.
+final class PreparedTopics {
+    private let client: RdClient
+    private var handles: [String: OpaquePointer] = [:]
+
+    init(_ client: RdClient) {
+        self.client = client
+    }
+
+    deinit { for handle in handles.values { rd_kafka_topic_destroy(handle) } }
+
+    /// Begins to look for the leaders, and goes on while this lives. Many brokers make a topic that is not there.
+    func add(_ topics: [String]) {
+        for topic in topics where handles[topic] == nil {
+            handles[topic] = rd_kafka_topic_new(client.handle, topic, nil)
+        }
+    }
+
+    /// Waits for the leaders.
+    func wait(milliseconds: Int32) throws(KafkaFailure) {
+        for handle in handles.values {
+            var metadata: UnsafePointer<rd_kafka_metadata>?
+            let error = rd_kafka_metadata(client.handle, 0, handle, &metadata, milliseconds)
+            if let metadata { rd_kafka_metadata_destroy(metadata) }
+            if error != RD_KAFKA_RESP_ERR_NO_ERROR {
+                throw client.explained(error, detail: "The topic's leader could not be found")
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import CRdkafka
+public import KafkaModel
+public import NewsModel
+
+/// Reads single records of a topic, whose places are known, in one pass over each partition; partitions side by side.
+///
+/// Its calls block; use it from one thread at a time.
+public final class PlaceReader {
+    public enum Event: Sendable {
+        case found(partition: Int32, SourceRecord)
+        /// Compaction has dropped it, or the topic was made again.
+        case missing(partition: Int32, offset: Int64)
+    }
+
+    private let topic: String
+    private let consumer: AssignedConsumer
+    private var walks: [Int32: PlaceWalk] = [:]
+    /// Partitions that are being read; the others are done, or wait for the next round.
+    private var active: Set<Int32> = []
+
+    /// - Parameter partitions: of the topic: memory for reading is divided by it.
+    public init(settings: KafkaSettings, topic: String, partitions: Int) throws(KafkaFailure) {
+        self.topic = topic
+        consumer = try AssignedConsumer(settings, group: settings.group, partitions: partitions, budget: 4 << 20)
+    }
+
+    /// Leaves what was not read of the last pass.
+    ///
+    /// - Parameter places: offsets of each partition, ascending.
+    public func begin(_ places: [Int32: [Int64]]) throws(KafkaFailure) {
+        walks = places.filter { !$0.value.isEmpty }.mapValues { PlaceWalk($0) }
+        try beginRound()
+    }
+
+    public var isDone: Bool { walks.isEmpty }
+
+    /// What is still to be read.
+    public var left: [Int32: [Int64]] { walks.mapValues { Array($0.left) } }
+
+    private func beginRound() throws(KafkaFailure) {
+        active = Set(walks.keys)
+        try consumer.assign(
+            walks.sorted { $0.key < $1.key }.compactMap { partition, walk in
+                walk.left.first.map { PartitionOffset(TopicPartition(topic: topic, partition: partition), $0) }
+            })
+    }
+
+    /// What came within the time, of at most 256 records read.
+    public func next(timeout: Duration) throws(KafkaFailure) -> [Event] {
+        if isDone { return [] }
+        if active.isEmpty { try beginRound() }
+        var events: [Event] = []
+        let wait = Int32(clamping: timeout.nanoseconds / 1_000_000)
+        _ = consumer.read(milliseconds: wait) { place, message in
+            let partition = place.partition
+            guard active.contains(partition), var walk = walks[partition] else { return }
+            var next = PlaceWalk.Next.done
+            switch message.pointee.err {
+            case RD_KAFKA_RESP_ERR_NO_ERROR:
+                let step = walk.reach(message.pointee.offset)
+                for offset in step.missing { events.append(.missing(partition: partition, offset: offset)) }
+                if step.isWanted { events.append(.found(partition: partition, SourceRecord(message))) }
+                next = step.next
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+                for offset in walk.left { events.append(.missing(partition: partition, offset: offset)) }
+            // Who asked for it has a time limit, and tries again.
+            default: return
+            }
+            walks[partition] = next == .done ? nil : walk
+            // What is still fetched of it is dropped: librdkafka keeps a pause beyond the next `assign`.
+            if next != .here { active.remove(partition) }
+        }
+        // Fetches nothing until the next pass.
+        if isDone { try consumer.assign([]) }
+        return events
+    }
+}
+
+/// A walk through one partition past wanted offsets.
+struct PlaceWalk: Sendable {
+    private let wanted: [Int64]
+    private var index = 0
+
+    /// Reading through so many records is faster than beginning at another place.
+    static let jumpMin: Int64 = 4_096
+
+    enum Next { case here, jump, done }
+
+    init(_ wanted: [Int64]) { self.wanted = wanted }
+
+    var left: ArraySlice<Int64> { wanted[index...] }
+
+    /// A record at this offset was read.
+    mutating func reach(_ offset: Int64) -> (missing: ArraySlice<Int64>, isWanted: Bool, next: Next) {
+        let first = index
+        while index < wanted.count, wanted[index] < offset { index += 1 }
+        let missing = wanted[first..<index]
+        let isWanted = index < wanted.count && wanted[index] == offset
+        if isWanted { index += 1 }
+        guard index < wanted.count else { return (missing, isWanted, .done) }
+        return (missing, isWanted, wanted[index] - offset > Self.jumpMin ? .jump : .here)
+    }
+}

@@ -1,0 +1,107 @@
+import CRdkafka
+public import KafkaModel
+public import NewsModel
+
+/// Follows all of a topic from its beginning, without a group: whoever reads a compacted topic so knows what stands on it. Copies
+/// keys and headers, no values.
+///
+/// Partitions that are added are found within half a minute. Its calls block; use it from one thread at a time.
+public final class TableReader {
+    public struct Row: Sendable, Hashable {
+        public var offset: Int64
+        public var key: [UInt8]?
+        /// `false`: a tombstone.
+        public var hasValue: Bool
+        public var headers: [RecordHeader]
+    }
+
+    public enum Event: Sendable, Hashable {
+        /// In the order of their offsets.
+        case rows(partition: Int32, [Row])
+        /// Everything was read that stood there.
+        case endReached(partition: Int32)
+        /// It is tried again.
+        case failed(KafkaFailure)
+    }
+
+    private let topic: String
+    private let admin: KafkaAdmin
+    private let consumer: AssignedConsumer
+    /// The next offset of each partition, by its number.
+    private var positions: [Int64] = []
+    private var looksAt = ContinuousClock.Instant.now
+
+    private static let lookInterval = Duration.seconds(30)
+
+    /// - Parameter admin: Asks about partitions.
+    /// - Throws: `UNKNOWN_TOPIC_OR_PART` if there is no such topic; otherwise why it cannot be read.
+    public init(settings: KafkaSettings, topic: String, admin: KafkaAdmin) throws(KafkaFailure) {
+        self.topic = topic
+        self.admin = admin
+        guard let count = try admin.partitionCounts(of: [topic])[topic] else { throw Self.missing(topic) }
+        consumer = try AssignedConsumer(settings, group: settings.group, partitions: count, budget: 4 << 20, idle: 250)
+        try grow(to: count)
+    }
+
+    private static func missing(_ topic: String) -> KafkaFailure {
+        KafkaFailure(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, detail: "Topic \(topic) does not exist")
+    }
+
+    private func grow(to count: Int) throws(KafkaFailure) {
+        positions += Array(repeating: Int64(RD_KAFKA_OFFSET_BEGINNING), count: count - positions.count)
+        try consumer.assign(
+            positions.enumerated().map {
+                PartitionOffset(TopicPartition(topic: topic, partition: Int32(clamping: $0.offset)), $0.element)
+            })
+        looksAt = .now + Self.lookInterval
+    }
+
+    public var partitionCount: Int { positions.count }
+
+    /// What came within the time; the events of at most 256 records.
+    ///
+    /// - Throws: the topic is gone, or the client has failed for good.
+    public func next(timeout: Duration) throws(KafkaFailure) -> [Event] {
+        if looksAt <= .now {
+            looksAt = .now + Self.lookInterval
+            // A broker that does not answer says nothing about the topic.
+            if let counts = try? admin.partitionCounts(of: [topic]) {
+                guard let count = counts[topic] else { throw Self.missing(topic) }
+                if count > positions.count { try grow(to: count) }
+            }
+        }
+        var events: [Event] = []
+        var rows: [Row] = []
+        var partition: Int32 = 0
+        func close() {
+            if !rows.isEmpty { events.append(.rows(partition: partition, rows)) }
+            rows = []
+        }
+        var failure: KafkaFailure?
+        let wait = Int32(clamping: timeout.nanoseconds / 1_000_000)
+        _ = consumer.read(milliseconds: wait) { place, message in
+            if place.partition != partition { close() }
+            partition = place.partition
+            switch message.pointee.err {
+            case RD_KAFKA_RESP_ERR_NO_ERROR:
+                let offset = message.pointee.offset
+                rows.append(
+                    Row(
+                        offset: offset, key: message.key, hasValue: message.pointee.payload != nil,
+                        headers: message.headers))
+                if positions.indices.contains(Int(partition)) { positions[Int(partition)] = offset + 1 }
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+                close()
+                events.append(.endReached(partition: partition))
+            case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART: failure = Self.missing(topic)
+            case let error: events.append(.failed(KafkaFailure(error, detail: "Reading \(place) failed")))
+            }
+        }
+        close()
+        if let failure { throw failure }
+        if let error = consumer.worstError() {
+            guard error.isRetriable || error.isTimeout else { throw error }
+        }
+        return events
+    }
+}
