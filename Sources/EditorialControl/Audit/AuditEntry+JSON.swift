@@ -1,0 +1,48 @@
+import ByteText
+public import NewsModel
+
+// The line of the audit topic: `schemas/control-audit.schema.json`. The record's key is the scope's.
+
+extension AuditEntry {
+    /// The line as it stands on the topic. Absent values are left out; long texts are cut.
+    public func encode() -> [UInt8] {
+        JSONWriter.object { json in
+            json.field("at", at)
+            json.field("scope", scope)
+            json.field("do", action.rawValue)
+            json.field("id", order)
+            json.field("by", by?.cut(toBytes: TextLimit.name))
+            json.field("reason", reason?.cut(toBytes: TextLimit.reason))
+            json.field("replica", replica)
+            if let applied {
+                json.object("applied") { json in
+                    json.field("waiting", applied.waiting)
+                    json.field("inFlight", applied.inFlight)
+                }
+            }
+        }
+    }
+
+    /// Reads the form that `encode` writes; unknown members are ignored.
+    ///
+    /// - Throws: the problem, naming the field.
+    public init(decoding bytes: [UInt8]) throws(Undecodable) {
+        let parser = JSONParser(sizeMax: Self.sizeMax)
+        let fields = try JSONFields(bytes, parser)
+        defer { withExtendedLifetime(parser) {} }
+        self.init(
+            at: try fields.required("at", fields.instant("at")),
+            scope: try fields.required("scope", fields.string("scope")),
+            action: try fields.required("do", fields.word("do")),
+            order: try fields.string("id"), by: try fields.string("by"), reason: try fields.string("reason"),
+            replica: try fields.string("replica"))
+        if let counts = try fields.object("applied") {
+            applied = AppliedOrder(
+                order: order ?? scope, waiting: max(0, try counts.integer("waiting") ?? 0),
+                inFlight: max(0, try counts.integer("inFlight") ?? 0))
+        }
+    }
+
+    /// Of a line that is read, in bytes.
+    static let sizeMax = 64 << 10
+}

@@ -1,0 +1,93 @@
+public import NewsModel
+
+/// The audit topic, read to its end: who did what, applied where and when. Bounded: of more lines, the oldest are let go.
+public struct AuditTrail: Sendable, Hashable {
+    public struct Line: Sendable, Hashable {
+        public var entry: AuditEntry
+        /// The order was announced here, but no process has applied it and it does not stand: whoever gave it was cut off
+        /// before it reached the control topic, or it was taken back before any process ran.
+        public var cameToNothing: Bool
+    }
+
+    private let capacity: Int
+    private var entries: [AuditEntry] = []
+    /// Lines that were let go.
+    public private(set) var dropped = 0
+
+    /// - Parameter capacity: the most lines that are kept; in between, twice as many.
+    public init(capacity: Int = 100_000) { self.capacity = max(capacity, 1) }
+
+    public mutating func take(_ entry: AuditEntry) {
+        entries.append(entry)
+        guard entries.count >= 2 * capacity else { return }
+        dropped += entries.count - capacity
+        entries = Array(inOrder.suffix(capacity))
+    }
+
+    private var inOrder: [AuditEntry] {
+        entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+    }
+
+    /// All lines, the oldest first.
+    ///
+    /// - Parameter view: the control topic, read after the audit topic.
+    public func lines(_ view: ControlView, at wall: Instant) -> [Line] {
+        let ordered = inOrder
+        let applied = Set(ordered.compactMap { $0.replica == nil ? nil : $0.order })
+        // The last end that was applied, by scope: it says nothing about those after it.
+        var ends: [String: Instant] = [:]
+        for entry in ordered where entry.replica != nil && entry.action.isEnd { ends[entry.scope] = entry.at }
+        return ordered.map { entry in
+            guard entry.replica == nil, entry.action != .lapse, wall - entry.at > Self.settlingTime else {
+                return Line(entry: entry, cameToNothing: false)
+            }
+            let standing = ControlScope(key: entry.scope).flatMap { view.orders[$0] }
+            let hasEffect =
+                entry.action.isEnd
+                ? standing.map { $0.at >= entry.at } ?? true || ends[entry.scope].map { $0 >= entry.at } ?? false
+                : entry.order.map { applied.contains($0) || standing?.id == $0 } ?? true
+            return Line(entry: entry, cameToNothing: !hasEffect)
+        }
+    }
+
+    /// The last orders, the newest first, each with what its processes have answered.
+    public func recent(_ count: Int, _ view: ControlView, at wall: Instant) -> [Recent] {
+        let lines = lines(view, at: wall)
+        let orders = lines.enumerated().filter { $0.element.entry.replica == nil }.suffix(count)
+        return orders.reversed().map { index, line in
+            let answers = lines[index...].filter { answer in
+                answer.entry.replica != nil && answer.entry.scope == line.entry.scope
+                    && answer.entry.action == line.entry.action
+                    && (line.entry.action.isEnd || answer.entry.order == line.entry.order)
+            }
+            var recent = Recent(line: line, processes: 0, met: AppliedOrder(order: line.entry.order ?? ""))
+            var seen: Set<String> = []
+            for answer in answers where seen.insert(answer.entry.replica ?? "").inserted {
+                recent.processes += 1
+                recent.met.waiting += answer.entry.applied?.waiting ?? 0
+                recent.met.inFlight += answer.entry.applied?.inFlight ?? 0
+            }
+            return recent
+        }
+    }
+
+    public struct Recent: Sendable, Hashable {
+        public var line: Line
+        /// That have applied it.
+        public var processes: Int
+        public var met: AppliedOrder
+    }
+
+    /// From the announcement of an order to its place on the control topic.
+    private static let settlingTime = Duration.seconds(15)
+}
+
+extension AuditEntry.Action {
+    /// An order no longer stands because of it.
+    public var isEnd: Bool {
+        switch self {
+        case .recall, .stop: false
+        case .lift, .resume, .lapse: true
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import KafkaModel
+import NewsModel
+
+/// Orders that come into force or end while the topic is followed, and the shards' answers.
+extension ControlDesk {
+    mutating func stand(_ order: Order, _ now: Moment) {
+        if standing[order.scope] == order { return }
+        guard standing.apply(.stands(order)) else {
+            waiting.add(order)
+            if waiting.count & (waiting.count - 1) == 0 { note(.refused(waiting.count)) }
+            return
+        }
+        waiting.remove(order.scope)
+        // Another's order of the same scope counts as ours.
+        if owed[order.scope]?.write == nil { noLongerOwed(order.scope) }
+        tell(.stands(order), isAnswered: true, now)
+    }
+
+    /// - Parameter time: when it was lifted; `nil` if it has lapsed.
+    mutating func lift(_ scope: ControlScope, _ now: Moment, audited time: Instant?) {
+        waiting.remove(scope)
+        if standing.apply(.lifted(scope)) {
+            tell(.lifted(scope), isAnswered: time != nil, now)
+            while let order = waiting.next(for: standing) { stand(order, now) }
+        } else if let time {
+            confirm(scope, at: time, now)
+        }
+    }
+
+    private mutating func tell(_ change: OrderChange, isAnswered: Bool, _ now: Moment) {
+        expectAnswers(to: change, if: isAnswered, now)
+        actions.append(.tell([change]))
+    }
+
+    // MARK: Events that recall
+
+    /// An event may come again at any time, so it recalls nothing that was lifted since it was written.
+    mutating func take(_ recall: EventRecall, _ now: Moment) {
+        guard hasKnown else {
+            if early.count < EventOrders.capacity {
+                early.append(recall)
+            } else {
+                counts.unordered += 1
+                settledRecalls.append(recall.story)
+            }
+            return
+        }
+        let scope = ControlScope.recall(story: recall.story)
+        defer { if owed[scope] == nil || isMissing { settledRecalls.append(recall.story) } }
+        if standing[scope] != nil { return }
+        let order = Order(recall, now: now.wall)
+        if lifts.hasLifted(order) {
+            // The shard that read it obeys it: take that back.
+            actions.append(.tell([.lifted(scope)]))
+            return
+        }
+        guard settings.replica == nil || owed.count < EventOrders.capacity,
+            standing.recallCount < StandingOrders.capacity - EventOrders.reserve,
+            standing.apply(.stands(order))
+        else {
+            counts.unordered += 1
+            return
+        }
+        owed[scope] = OwedOrder(order)
+        audit(
+            AuditEntry(
+                at: now.wall, scope: scope.key, action: .recall, order: order.id, by: order.by, reason: order.reason))
+        tell(.stands(order), isAnswered: true, now)
+        payOwed(now)
+    }
+
+    /// The topic has an order, or need not have it any more.
+    mutating func noLongerOwed(_ scope: ControlScope) {
+        guard owed.removeValue(forKey: scope) != nil, case .recall(let story) = scope else { return }
+        settledRecalls.append(story)
+    }
+
+    /// Writes what the topic should have.
+    mutating func payOwed(_ now: Moment) {
+        guard mayWrite else { return }
+        for scope in owed.keys.sorted(by: { $0.key < $1.key }) {
+            guard let debt = owed[scope], debt.write == nil, debt.notBefore.map({ $0 <= now.steady }) ?? true else {
+                continue
+            }
+            let id = write(.stands(debt.order), for: .owed(scope))
+            owed[scope]?.write = id
+        }
+    }
+
+    // MARK: Answers
+
+    func isRecent(_ change: OrderChange, _ now: Moment) -> Bool {
+        guard case .stands(let order) = change else { return false }
+        return abs((now.wall - order.at).nanoseconds) <= Self.recent.nanoseconds
+    }
+
+    /// Whoever gave an order in so short a time may be waiting for us.
+    private static let recent = Duration.seconds(60)
+
+    mutating func expectAnswers(to change: OrderChange, if isAnswered: Bool, _ now: Moment) {
+        guard isAnswered, settings.replica != nil, hasAudit else { return }
+        answers.expect(AuditEntry(change, at: now.wall, replica: settings.replica), from: settings.shards)
+    }
+
+    mutating func answered(_ applied: AppliedOrder, _ shard: ShardID, _ now: Moment) {
+        if let entry = answers.take(applied, from: shard, at: now.wall) { audit(entry) }
+    }
+
+    /// A lift of what does not stand here is applied at once.
+    mutating func confirm(_ scope: ControlScope, at time: Instant, _ now: Moment) {
+        guard settings.replica != nil, abs((now.wall - time).nanoseconds) <= Self.recent.nanoseconds else { return }
+        var entry = AuditEntry(.lifted(scope), at: now.wall, replica: settings.replica)
+        entry.applied = AppliedOrder(order: scope.key)
+        audit(entry)
+    }
+}
+
+extension AuditEntry {
+    /// The answer to a change, without its counts.
+    fileprivate init(_ change: OrderChange, at time: Instant, replica: String?) {
+        switch change {
+        case .stands(let order):
+            self.init(
+                at: time, scope: order.scope.key, action: order.scope.given, order: order.id, by: order.by,
+                replica: replica)
+        case .lifted(let scope):
+            self.init(at: time, scope: scope.key, action: scope.ended, order: scope.key, replica: replica)
+        }
+    }
+}
+
+extension ControlScope {
+    /// The giving and the end of such an order, in the audit.
+    package var given: AuditEntry.Action {
+        switch self {
+        case .recall: .recall
+        case .stop: .stop
+        }
+    }
+
+    package var ended: AuditEntry.Action {
+        switch self {
+        case .recall: .lift
+        case .stop: .resume
+        }
+    }
+}
+
+extension Order {
+    func hasLapsed(at wall: Instant) -> Bool { until.map { $0 <= wall } ?? false }
+
+    /// With the same id in every process that reads the event.
+    fileprivate init(_ recall: EventRecall, now: Instant) {
+        self.init(
+            id: "event \(recall.source)", scope: .recall(story: recall.story), at: recall.at,
+            by: "event \(recall.eventID)", reason: "status canceled", until: now + Self.recallLasts)
+    }
+}

@@ -1,0 +1,186 @@
+import KafkaModel
+import NewsModel
+
+/// What comes from the topic. While it is read from its beginning, orders that were known before hold: only its end tells what
+/// stands, since a log that is not compacted yet repeats orders that were lifted long ago.
+extension ControlDesk {
+    mutating func begin(_ now: Moment) {
+        phase = .reading(FreshReading())
+        silence.asked(now)
+        if beats.isDue(now) { beat(now) }
+    }
+
+    mutating func interrupt(_ obstacle: Obstacle, _ now: Moment) {
+        if case .waiting(let known) = phase, known == obstacle {} else { note(.obstacle(obstacle)) }
+        phase = .waiting(obstacle)
+        // Without a topic a recall lasts as long as the process; should there be one later, it is written then.
+        if obstacle == .missing { settledRecalls += owed.keys.compactMap(\.recalledStory).sorted() }
+        // Nothing can be told by a topic that never was there.
+        if obstacle == .missing, !hasRead { hear(now) }
+    }
+
+    private mutating func hear(_ now: Moment) {
+        silence.heard(now)
+        guard silence.isStale else { return }
+        silence.isStale = false
+        note(.heardAgain)
+    }
+
+    mutating func take(_ record: SourceRecord, _ now: Moment) {
+        hear(now)
+        let reading = ControlRecord.read(record)
+        if let fault = reading.fault { count(fault, record.offset) }
+        switch reading.record {
+        case nil: break
+        case .stands(let order): read(order, now)
+        case .lifted(let scope): readLift(of: scope, at: record.timestamp ?? now.wall, now)
+        case .beat(let beat):
+            beats.heard(beat)
+            if beat.replica == settings.replica { beats.isSeen = true }
+        case .ended(let replica): beats.ended(replica)
+        case .environment(let found): read(found)
+        case .noEnvironment: read(nil)
+        }
+    }
+
+    private mutating func count(_ fault: ControlRecord.Fault, _ offset: Int64) {
+        if case .reading(var fresh) = phase {
+            phase = .waiting(nil)
+            fresh.unreadable += 1
+            phase = .reading(fresh)
+        } else {
+            counts.unreadable += 1
+            // One line for each doubling: garbage may come in any amount.
+            if counts.unreadable & (counts.unreadable - 1) == 0 { note(.garbage(fault, offset: offset)) }
+        }
+    }
+
+    private mutating func read(_ found: HubEnvironment?) {
+        guard case .reading(var fresh) = phase else {
+            environment = found
+            return
+        }
+        fresh.environment = found
+        phase = .reading(fresh)
+    }
+
+    private mutating func read(_ order: Order, _ now: Moment) {
+        if order.hasLapsed(at: clock.embargoClock(now)) {
+            lapsed.add(order)
+            withdraw(order.scope, now, audited: nil)
+            return
+        }
+        lapsed.remove(order.scope)
+        guard case .reading(var fresh) = phase else {
+            stand(order, now)
+            return
+        }
+        // Not copied while it is changed.
+        phase = .waiting(nil)
+        fresh.take(order, isLate: beats.isSeen)
+        phase = .reading(fresh)
+    }
+
+    private mutating func readLift(of scope: ControlScope, at time: Instant, _ now: Moment) {
+        lifts.note(scope, standing[scope], at: time)
+        if let order = owed[scope]?.order {
+            if lifts.hasLifted(order) {
+                noLongerOwed(scope)
+            } else if case .following = phase {
+                // Ours came later, and will stand on the topic behind it.
+                return
+            }
+        }
+        let isCleaning = lapsed.remove(scope)
+        withdraw(scope, now, audited: isCleaning ? nil : time)
+    }
+
+    /// - Parameter time: when it was lifted; `nil` if nobody lifted it.
+    private mutating func withdraw(_ scope: ControlScope, _ now: Moment, audited time: Instant?) {
+        guard case .reading(var fresh) = phase else {
+            lift(scope, now, audited: time)
+            return
+        }
+        phase = .waiting(nil)
+        fresh.lift(scope, wasKnown: standing[scope] != nil)
+        phase = .reading(fresh)
+        // Whoever lifted it waits for our answer, although it never stood here.
+        if standing[scope] == nil, let time, beats.isSeen { confirm(scope, at: time, now) }
+    }
+
+    mutating func reachEnd(_ now: Moment) {
+        guard case .reading(var fresh) = phase else { return }
+        fresh.fill()
+        phase = .following
+        hear(now)
+        let isFirst = !hasRead
+        hasRead = true
+        waiting = fresh.waiting
+        counts.unreadable = max(counts.unreadable, fresh.unreadable)
+        environment = fresh.environment
+        if isFirst, fresh.unreadable > 0 { note(.garbageFound(fresh.unreadable)) }
+        settle(with: fresh, now)
+        if waiting.count > 0 { note(.refused(waiting.count)) }
+        if environment == nil, let ours = settings.environment { write(.environment(ours), for: .environment) }
+        payOwed(now)
+    }
+
+    /// The difference between the orders known and those on the topic, lifts first.
+    private mutating func settle(with fresh: FreshReading, _ now: Moment) {
+        var changes: [OrderChange] = []
+        for order in standing.all where fresh.orders[order.scope] == nil {
+            let scope = order.scope
+            let isOwed = owed[scope] != nil && !lifts.hasLifted(order)
+            if fresh.lifted.contains(scope), !isOwed {
+                changes.append(.lifted(scope))
+            } else if settings.replica != nil, owed[scope] == nil {
+                // The topic was deleted, and orders went with it: nobody has lifted them.
+                owed[scope] = OwedOrder(order)
+                note(.writtenAgain(scope))
+            }
+        }
+        for order in fresh.orders.all where standing[order.scope] != order { changes.append(.stands(order)) }
+        var told: [OrderChange] = []
+        for change in changes {
+            guard standing.apply(change) else {
+                if case .stands(let order) = change { waiting.add(order) }
+                continue
+            }
+            told.append(change)
+            expectAnswers(to: change, if: fresh.late.contains(change.scope) || isRecent(change, now), now)
+        }
+        if !told.isEmpty { actions.append(.tell(told)) }
+    }
+}
+
+/// What the topic has shown since reading began. Bounded, as the orders are.
+struct FreshReading: Sendable {
+    var orders = StandingOrders()
+    /// Orders known before that were lifted, or have lapsed.
+    var lifted: Set<ControlScope> = []
+    /// Given after our own first beat: whoever gave them waits for us.
+    var late: Set<ControlScope> = []
+    var waiting = WaitingOrders()
+    var unreadable: UInt64 = 0
+    var environment: HubEnvironment?
+
+    mutating func take(_ order: Order, isLate: Bool) {
+        guard orders[order.scope] != order else { return }
+        guard orders.apply(.stands(order)) else {
+            waiting.add(order)
+            return
+        }
+        if isLate { late.insert(order.scope) }
+    }
+
+    mutating func lift(_ scope: ControlScope, wasKnown: Bool) {
+        orders.apply(.lifted(scope))
+        waiting.remove(scope)
+        if wasKnown { lifted.insert(scope) }
+    }
+
+    /// What ended later has left room.
+    mutating func fill() {
+        while let order = waiting.next(for: orders) { orders.apply(.stands(order)) }
+    }
+}

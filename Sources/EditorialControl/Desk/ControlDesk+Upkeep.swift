@@ -1,0 +1,124 @@
+import KafkaModel
+import NewsModel
+
+/// What passes with time, and what becomes of our own writes.
+extension ControlDesk {
+    mutating func keepUp(_ now: Moment) {
+        listen(now)
+        guard !isDraining else { return }
+        lapse(now)
+        guard mayWrite else { return }
+        if beats.isDue(now) { beat(now) }
+        if hasRead, !beats.isSeen, beats.hasWaitedLong(now) {
+            // Without the right to write, what stood at the start is all that can be known.
+            beats.isSeen = true
+            note(.beatNotSeen)
+        }
+        payOwed(now)
+        guard case .following = phase else { return }
+        let wall = clock.embargoClock(now)
+        for replica in beats.forgotten(at: wall) { write(.ended(replica: replica), for: .forgotten) }
+        for order in lapsed.due(at: wall, by: settings.replica ?? "") { remove(order, now) }
+    }
+
+    /// Whether the topic still speaks. Each process hears at least its own beat.
+    private mutating func listen(_ now: Moment) {
+        let silent = silence.duration(now)
+        if hasKnown, !silence.isStale, silent >= settings.staleAfter {
+            silence.isStale = true
+            note(.stale(silent))
+        }
+        guard !isDraining, silence.mayAsk(now) else { return }
+        switch phase {
+        case .waiting: return
+        case .reading: if silent < pollsAfter { return }
+        case .following: if silent < pollsAfter, !mayFindOrders(now) { return }
+        }
+        silence.asked(now)
+        actions.append(.readAnew)
+    }
+
+    /// Orders that were refused may be on the topic still. Until it is compacted, most of what it holds has ended: so not often.
+    private mutating func mayFindOrders(_ now: Moment) -> Bool {
+        guard waiting.dropped > 0, waiting.isEmpty, standing.hasRoom,
+            searchedAt.map({ now.steady - $0 >= .seconds(600) }) ?? true
+        else { return false }
+        searchedAt = now.steady
+        return true
+    }
+
+    /// Shorter than the time until an alarm: reading anew may end the silence.
+    private var pollsAfter: Duration { min(.seconds(30), settings.staleAfter / 2) }
+
+    // MARK: Lapses
+
+    private mutating func lapse(_ now: Moment) {
+        for order in standing.lapsed(at: clock.embargoClock(now)) {
+            noLongerOwed(order.scope)
+            lapsed.add(order)
+            lift(order.scope, now, audited: nil)
+        }
+    }
+
+    /// Every process would: the first one spares the others the work.
+    private mutating func remove(_ order: Order, _ now: Moment) {
+        write(.lifted(order.scope), for: .lapse)
+        audit(
+            AuditEntry(at: now.wall, scope: order.scope.key, action: .lapse, order: order.id, replica: settings.replica)
+        )
+    }
+
+    // MARK: Writing
+
+    var mayWrite: Bool {
+        guard settings.replica != nil, !isDraining else { return false }
+        switch phase {
+        case .reading, .following, .waiting(.unreadable): return true
+        // Writing to a topic that is not there would make one, with settings of the broker's own.
+        case .waiting: return false
+        }
+    }
+
+    mutating func beat(_ now: Moment) {
+        guard let replica = settings.replica, mayWrite else { return }
+        beats.wrote(now)
+        write(.beat(.init(replica: replica, at: now.wall)), for: .beat)
+    }
+
+    @discardableResult
+    mutating func write(_ record: ControlRecord, for purpose: OpenWrites.Purpose) -> WriteID? {
+        guard settings.replica != nil, let id = writes.begin(purpose) else { return nil }
+        actions.append(.write(id, record))
+        return id
+    }
+
+    mutating func audit(_ entry: AuditEntry) {
+        guard settings.replica != nil, hasAudit else { return }
+        guard let id = writes.begin(.audit) else {
+            counts.unaudited += 1
+            return
+        }
+        actions.append(.audit(id, entry))
+    }
+
+    mutating func written(_ id: WriteID, _ failure: KafkaFailure?, _ now: Moment) {
+        guard let purpose = writes.end(id) else { return }
+        if let failure, writes.failed(purpose, failure) { note(.notWritten(isAudit: purpose == .audit, failure)) }
+        if failure == nil, writes.succeeded(purpose) { note(.writesAgain) }
+        switch purpose {
+        case .beat:
+            beats.isInFlight = false
+            if failure != nil { beats.isSeen = true }
+        case .owed(let scope):
+            if failure == nil { noLongerOwed(scope) } else { owed[scope]?.retry(at: now.steady) }
+        case .audit: if failure != nil { counts.unaudited += 1 }
+        case .environment, .forgotten, .lapse, .end: break
+        }
+    }
+
+    mutating func drain() {
+        guard !isDraining else { return }
+        if let replica = settings.replica, mayWrite { write(.ended(replica: replica), for: .end) }
+        isDraining = true
+    }
+}

@@ -1,0 +1,204 @@
+public import KafkaModel
+public import NewsModel
+
+/// One process's decisions about the control topic: which orders are in force, whether they are known, what is written back.
+///
+/// The topic is read from its beginning, then followed. A process writes its first beat and reads until it has seen it: then it
+/// knows every order that was acknowledged before anyone could know of the process. Whoever gives an order and then reads the
+/// topic to its end therefore knows all processes that must apply it.
+///
+/// A plain value: inputs in, actions out. Bounded, whatever the topic holds.
+public struct ControlDesk: Sendable {
+    public struct Settings: Sendable, Hashable {
+        /// Names this process on beats and in the audit; `nil` for one that only reads.
+        public var replica: String?
+        /// How many answers an order gets in this process.
+        public var shards: Int
+        /// The hub of this process and what it serves; `nil` without an environment in the settings.
+        public var environment: HubEnvironment?
+        /// Silence of the topic that raises an alarm.
+        public var staleAfter = Duration.seconds(60)
+        public var onStale = OnStale.continue
+
+        public init(replica: String?, shards: Int, environment: HubEnvironment? = nil) {
+            self.replica = replica
+            self.shards = shards
+            self.environment = environment
+        }
+    }
+
+    /// The policy for a control topic that has been silent for too long.
+    public enum OnStale: String, Sendable, Hashable, CaseIterable {
+        /// Send on by the last orders known.
+        case `continue`
+        /// Send nothing until it can be read again.
+        case stop
+    }
+
+    public enum Input: Sendable {
+        /// The topic is read from its beginning: for the first time, or anew.
+        case began
+        /// In order. Our own writes come back this way too.
+        case records([SourceRecord])
+        /// All that stood on the topic when reading began has been handed over.
+        case reachedEnd
+        /// It cannot be read at present. Whoever reads tries again by itself.
+        case unreadable(KafkaFailure)
+        /// It does not exist.
+        case missing
+        /// Whether there is an audit topic.
+        case audit(exists: Bool)
+        case written(WriteID)
+        case notWritten(WriteID, KafkaFailure)
+        /// A shard's answer to one change of `Action.tell`.
+        case applied(AppliedOrder, shard: ShardID)
+        /// An event of the stream recalls its story. The shard that read it obeys already.
+        case recalled(EventRecall)
+        /// Comes at least once a second.
+        case tick
+        /// The process ends.
+        case drain
+    }
+
+    public enum Action: Sendable, Hashable {
+        /// To every shard, in order; each answers each change with `applied`.
+        case tell([OrderChange])
+        /// To every shard: the recalls that events have given of these stories stand on the topic, or never will. Every
+        /// `Input.recalled` is answered so.
+        case settled([String])
+        /// Whether the orders in force are known; if not, nothing may be sent.
+        case known(Bool)
+        /// To the control topic; answer with `written` or `notWritten`. An answer may take as long as brokers are away.
+        case write(WriteID, ControlRecord)
+        /// The same to the audit topic.
+        case audit(WriteID, AuditEntry)
+        /// Read the topic from its beginning: answer with `began`, `missing` or `unreadable`.
+        case readAnew
+        /// For the log.
+        case note(ControlNote)
+        /// Nothing more is to be written after `drain`.
+        case finished
+    }
+
+    /// Names a write until it is answered.
+    public struct WriteID: Sendable, Hashable {
+        public var number: UInt64
+        public init(_ number: UInt64) { self.number = number }
+    }
+
+    let settings: Settings
+    var phase = Phase.waiting(nil)
+    /// In force here, as the shards were told.
+    var standing = StandingOrders()
+    /// All that stood on the topic was read once.
+    var hasRead = false
+    /// Orders were known once, if only because there is no topic that could hold any. From then on what was read last holds
+    /// while the topic cannot be read.
+    var hasKnown = false
+    /// The last word to the shards.
+    var isKnown = false
+    /// It was true once.
+    var hasSent = false
+    var environment: HubEnvironment?
+    var hasAudit = true
+    var isDraining = false
+    var hasFinished = false
+
+    var silence = Silence()
+    /// Lapses go by the embargo's clock: never early, and not by a clock that was just set.
+    var clock = WallClock()
+    var beats = Beats()
+    /// Recalls that events have given before orders were known.
+    var early: [EventRecall] = []
+    /// Orders in force that the topic does not have: of events, and those that went with a topic that was deleted.
+    var owed: [ControlScope: OwedOrder] = [:]
+    /// The stories of `Action.settled`, while an input is handled.
+    var settledRecalls: [String] = []
+    var lifts = RecentLifts()
+    var waiting = WaitingOrders()
+    /// When the topic was read for those last.
+    var searchedAt: Instant?
+    /// Orders that have lapsed and still stand on the topic.
+    var lapsed = LapsedOrders()
+    var answers = PendingAnswers()
+    var writes = OpenWrites()
+    var counts = ControlStatus.Counts()
+    var actions: [Action] = []
+
+    enum Phase: Sendable {
+        /// Not read at present.
+        case waiting(Obstacle?)
+        /// From the beginning, until all that stood there is handed over.
+        case reading(FreshReading)
+        case following
+    }
+
+    /// Why it is not read.
+    public enum Obstacle: Sendable, Hashable {
+        case missing
+        case unreadable(KafkaFailure)
+    }
+
+    public init(_ settings: Settings) {
+        self.settings = settings
+    }
+
+    /// - Returns: in the order in which they are to be carried out.
+    public mutating func handle(_ input: Input, at now: Moment) -> [Action] {
+        if let step = clock.look(now) { note(.clockStepped(step)) }
+        switch input {
+        case .began: begin(now)
+        case .records(let records): for record in records { take(record, now) }
+        case .reachedEnd: reachEnd(now)
+        case .unreadable(let failure): interrupt(.unreadable(failure), now)
+        case .missing: interrupt(.missing, now)
+        case .audit(let exists): hasAudit = exists
+        case .written(let id): written(id, nil, now)
+        case .notWritten(let id, let failure): written(id, failure, now)
+        case .applied(let applied, let shard): answered(applied, shard, now)
+        case .recalled(let recall): take(recall, now)
+        case .tick: keepUp(now)
+        case .drain: drain()
+        }
+        tellWhetherKnown(now)
+        if !settledRecalls.isEmpty {
+            actions.append(.settled(settledRecalls))
+            settledRecalls = []
+        }
+        if isDraining, writes.isEmpty, !hasFinished {
+            hasFinished = true
+            actions.append(.finished)
+        }
+        defer { actions = [] }
+        return actions
+    }
+
+    private mutating func tellWhetherKnown(_ now: Moment) {
+        if !hasKnown, hasRead && (beats.isSeen || settings.replica == nil) || isMissingFromStart {
+            hasKnown = true
+            let waiting = early
+            early = []
+            for recall in waiting { take(recall, now) }
+        }
+        let knows = hasKnown && !isElsewhere && !(silence.isStale && settings.onStale == .stop)
+        guard knows != isKnown else { return }
+        isKnown = knows
+        hasSent = hasSent || knows
+        actions.append(.known(knows))
+    }
+
+    /// There is no topic, so nothing is going to be written soon.
+    var isMissing: Bool { if case .waiting(.missing) = phase { true } else { false } }
+
+    private var isMissingFromStart: Bool {
+        if case .waiting(.missing) = phase { !hasRead } else { false }
+    }
+
+    /// The control topic says that our hub serves something else than our settings say.
+    var isElsewhere: Bool {
+        guard settings.replica != nil, let environment else { return false }
+        return environment != settings.environment
+    }
+
+    mutating func note(_ note: ControlNote) { actions.append(.note(note)) }
+}

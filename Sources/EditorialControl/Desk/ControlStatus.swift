@@ -1,0 +1,93 @@
+public import KafkaModel
+public import NewsModel
+
+/// How a process stands with the control topic, for people and metrics.
+public struct ControlStatus: Sendable, Hashable {
+    /// Orders are known: what may be sent is sent.
+    public var isKnown: Bool
+    /// They were known once since the start.
+    public var wasKnown: Bool
+    public var link: Link
+    public var standing: StandingOrders
+    /// Processes with a recent beat, this one included.
+    public var processes: Int
+    /// Since something last came from the topic.
+    public var silence: Duration
+    public var counts: Counts
+    public var alarms: [Alarm]
+
+    public enum Link: String, Sendable, Hashable, CaseIterable {
+        case starting, missing, unreadable, reading, following
+    }
+
+    public struct Counts: Sendable, Hashable {
+        /// Records without a meaning that stand or stood on the topic.
+        public var unreadable: UInt64 = 0
+        /// Recalls by events that reach this process only, as there are too many.
+        public var unordered: UInt64 = 0
+        /// Lines that the audit topic did not take.
+        public var unaudited: UInt64 = 0
+    }
+
+    /// Something that keeps a promise from being kept.
+    public enum Alarm: Sendable, Hashable {
+        case unreadable(KafkaFailure)
+        /// It was there, and is not any more.
+        case gone
+        case stale(Duration, stops: Bool)
+        /// So many orders have no room, and are not obeyed.
+        case refused(Int)
+        case notWritten(KafkaFailure)
+        case notAudited(KafkaFailure)
+        case elsewhere(ours: HubEnvironment?, theirs: HubEnvironment)
+    }
+}
+
+extension ControlDesk {
+    public func status(at now: Moment) -> ControlStatus {
+        ControlStatus(
+            isKnown: isKnown, wasKnown: hasSent, link: link, standing: standing, processes: beats.living(at: now.wall),
+            silence: silence.duration(now), counts: counts, alarms: alarms(now))
+    }
+
+    private var link: ControlStatus.Link {
+        switch phase {
+        case .waiting(nil): .starting
+        case .waiting(.missing): .missing
+        case .waiting(.unreadable): .unreadable
+        case .reading: .reading
+        case .following: .following
+        }
+    }
+
+    private func alarms(_ now: Moment) -> [ControlStatus.Alarm] {
+        var alarms: [ControlStatus.Alarm] = []
+        if isElsewhere, let environment { alarms.append(.elsewhere(ours: settings.environment, theirs: environment)) }
+        switch phase {
+        case .waiting(.unreadable(let failure)) where !hasKnown || silence.isStale: alarms.append(.unreadable(failure))
+        case .waiting(.missing) where hasRead: alarms.append(.gone)
+        default: break
+        }
+        if silence.isStale { alarms.append(.stale(silence.duration(now), stops: settings.onStale == .stop)) }
+        if waiting.count > 0 { alarms.append(.refused(waiting.count)) }
+        if let failure = writes.controlFailure { alarms.append(.notWritten(failure)) }
+        if let failure = writes.auditFailure { alarms.append(.notAudited(failure)) }
+        return alarms
+    }
+}
+
+/// A line for the log.
+public enum ControlNote: Sendable, Hashable {
+    case obstacle(ControlDesk.Obstacle)
+    case garbage(ControlRecord.Fault, offset: Int64)
+    case garbageFound(UInt64)
+    case refused(Int)
+    /// The topic was deleted; an order that stood on it is put back.
+    case writtenAgain(ControlScope)
+    case beatNotSeen
+    case stale(Duration)
+    case heardAgain
+    case clockStepped(Duration)
+    case notWritten(isAudit: Bool, KafkaFailure)
+    case writesAgain
+}

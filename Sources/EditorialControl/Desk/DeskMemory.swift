@@ -1,0 +1,269 @@
+import KafkaModel
+import NewsModel
+
+// What a desk remembers; each part is bounded.
+
+/// How long nothing came from the topic, by the monotonic clock.
+struct Silence: Sendable {
+    var isStale = false
+    private var heardAt: Instant?
+    private var askedAt: Instant?
+
+    private static let pause = Duration.seconds(15)
+
+    mutating func heard(_ now: Moment) { heardAt = now.steady }
+    mutating func asked(_ now: Moment) { askedAt = now.steady }
+
+    func duration(_ now: Moment) -> Duration { heardAt.map { max(.zero, now.steady - $0) } ?? .zero }
+
+    /// Reading anew takes its time.
+    func mayAsk(_ now: Moment) -> Bool { askedAt.map { now.steady - $0 >= Self.pause } ?? true }
+}
+
+/// The signs of life of all processes.
+struct Beats: Sendable {
+    /// Our first one came back: everything that was written before it has been read. Also if it cannot be written.
+    var isSeen = false
+    var isInFlight = false
+    private var firstAt: Instant?
+    private var lastAt: Instant?
+    /// By replica, the time on the beat.
+    private(set) var others: [String: Instant] = [:]
+
+    private static let othersMax = 1_000
+    private static let forgottenAfter = Duration.seconds(3_600)
+    private static let longestWait = Duration.seconds(5)
+    private static let cleaningMax = 20
+
+    func isDue(_ now: Moment) -> Bool {
+        !isInFlight && (lastAt.map { now.steady - $0 >= ControlRecord.Beat.interval } ?? true)
+    }
+
+    func hasWaitedLong(_ now: Moment) -> Bool { firstAt.map { now.steady - $0 >= Self.longestWait } ?? false }
+
+    mutating func wrote(_ now: Moment) {
+        isInFlight = true
+        lastAt = now.steady
+        firstAt = firstAt ?? now.steady
+    }
+
+    mutating func heard(_ beat: ControlRecord.Beat) {
+        if others[beat.replica] != nil || others.count < Self.othersMax { others[beat.replica] = beat.at }
+    }
+
+    mutating func ended(_ replica: String) { others[replica] = nil }
+
+    /// Processes that were killed leave their beat: a few of them, each once.
+    mutating func forgotten(at wall: Instant) -> [String] {
+        let old = others.filter { wall - $0.value > Self.forgottenAfter }.keys.sorted().prefix(Self.cleaningMax)
+        for replica in old { others[replica] = nil }
+        return Array(old)
+    }
+
+    /// Processes whose last beat is recent enough.
+    func living(at wall: Instant) -> Int { others.count { wall - $0.value <= ControlRecord.Beat.countsFor } }
+}
+
+/// An order that is in force and not on the topic.
+struct OwedOrder: Sendable {
+    var order: Order
+    /// Under way.
+    var write: ControlDesk.WriteID?
+    var notBefore: Instant?
+
+    private static let pause = Duration.seconds(5)
+
+    init(_ order: Order) { self.order = order }
+
+    mutating func retry(at now: Instant) {
+        write = nil
+        notBefore = now + Self.pause
+    }
+}
+
+/// Orders that there was no room for. They come into force as soon as others end: a few are kept for that, the rest are found
+/// again on the topic.
+struct WaitingOrders: Sendable {
+    private var orders: [ControlScope: Order] = [:]
+    /// How many more there were.
+    private(set) var dropped = 0
+
+    private static let capacity = 1_000
+
+    var count: Int { orders.count + dropped }
+    var isEmpty: Bool { orders.isEmpty }
+
+    mutating func add(_ order: Order) {
+        if orders[order.scope] != nil || orders.count < Self.capacity {
+            orders[order.scope] = order
+        } else {
+            dropped += 1
+        }
+    }
+
+    mutating func remove(_ scope: ControlScope) { if !orders.isEmpty { orders[scope] = nil } }
+
+    /// The oldest that fits.
+    mutating func next(for standing: StandingOrders) -> Order? {
+        guard !orders.isEmpty else { return nil }
+        let next = orders.values.filter { standing.hasRoom(for: $0.scope) }.min {
+            ($0.at, $0.scope.key) < ($1.at, $1.scope.key)
+        }
+        if let next { orders[next.scope] = nil }
+        return next
+    }
+}
+
+/// Bounds of the recalls that events give: an archive with many must not use up the room for those of editors.
+enum EventOrders {
+    static let capacity = 5_000
+    /// Of the standing recalls, those that only editors may give.
+    static let reserve = 1_000
+}
+
+/// When scopes were lifted last, and of which order. Beyond its capacity the older half is forgotten.
+struct RecentLifts: Sendable {
+    private struct Lift {
+        var at: Instant
+        var order: String?
+    }
+
+    private var lifts: [ControlScope: Lift] = [:]
+
+    /// Clocks of those who write differ. A recall that is lost is worse than one that has to be lifted twice.
+    private static let slack = Duration.seconds(30)
+
+    /// - Parameter standing: the order in force, unless it came after the lift.
+    mutating func note(_ scope: ControlScope, _ standing: Order?, at time: Instant) {
+        let known = lifts[scope]
+        let order = standing.flatMap { time >= $0.at - Self.slack ? $0.id : nil }
+        lifts[scope] = Lift(at: max(time, known?.at ?? time), order: order ?? known?.order)
+        guard lifts.count > StandingOrders.capacity else { return }
+        let sorted = lifts.values.map(\.at).sorted()
+        let median = sorted[sorted.count / 2]
+        lifts = lifts.filter { $0.value.at > median }
+    }
+
+    /// This very order was lifted, or one about the same that came after it.
+    func hasLifted(_ order: Order) -> Bool {
+        lifts[order.scope].map { $0.order == order.id || $0.at >= order.at + Self.slack } ?? false
+    }
+}
+
+/// Orders that have lapsed, until their records are gone from the topic.
+struct LapsedOrders: Sendable {
+    private var orders: [ControlScope: Order] = [:]
+    private var written: Set<ControlScope> = []
+
+    /// Time for an editor's renewal to arrive everywhere: a tombstone must not meet it.
+    private static let grace = Duration.seconds(60)
+    /// Processes take turns, so that mostly one writes.
+    private static let turns: UInt64 = 60
+    private static let cleaningMax = 200
+
+    mutating func add(_ order: Order) {
+        guard orders[order.scope] != nil || orders.count < StandingOrders.capacity else { return }
+        orders[order.scope] = order
+    }
+
+    /// - Returns: false if it was not among them.
+    @discardableResult
+    mutating func remove(_ scope: ControlScope) -> Bool {
+        written.remove(scope)
+        return orders.removeValue(forKey: scope) != nil
+    }
+
+    mutating func due(at wall: Instant, by replica: String) -> [Order] {
+        guard !orders.isEmpty else { return [] }
+        var fingerprint = Fingerprint()
+        fingerprint.mix(replica)
+        let turn = Duration.seconds(Int64(fingerprint.value % Self.turns))
+        let due = orders.values.filter { order in
+            !written.contains(order.scope) && order.until.map { $0 + Self.grace + turn <= wall } ?? false
+        }.sorted { $0.scope.key < $1.scope.key }.prefix(Self.cleaningMax)
+        for order in due { written.insert(order.scope) }
+        return Array(due)
+    }
+}
+
+/// Changes that shards have not answered yet, by the name that they use for them.
+struct PendingAnswers: Sendable {
+    private struct Pending: Sendable {
+        var entry: AuditEntry
+        var applied: AppliedOrder
+        var answered: Set<ShardID> = []
+        var shards: Int
+    }
+
+    private var pending: [String: [Pending]] = [:]
+    private var count = 0
+
+    mutating func expect(_ entry: AuditEntry, from shards: Int) {
+        guard let name = entry.order, count < 2 * StandingOrders.capacity else { return }
+        count += 1
+        pending[name, default: []].append(
+            Pending(entry: entry, applied: AppliedOrder(order: name), shards: max(shards, 1)))
+    }
+
+    /// - Returns: the answer of all shards, with the last one's.
+    mutating func take(_ applied: AppliedOrder, from shard: ShardID, at wall: Instant) -> AuditEntry? {
+        guard var list = pending[applied.order],
+            let index = list.firstIndex(where: { !$0.answered.contains(shard) })
+        else { return nil }
+        list[index].answered.insert(shard)
+        list[index].applied.waiting += applied.waiting
+        list[index].applied.inFlight += applied.inFlight
+        var answer: AuditEntry?
+        if list[index].answered.count == list[index].shards {
+            let done = list.remove(at: index)
+            count -= 1
+            answer = done.entry
+            answer?.applied = done.applied
+            answer?.at = wall
+        }
+        pending[applied.order] = list.isEmpty ? nil : list
+        return answer
+    }
+}
+
+/// Writes that the broker has not answered for.
+struct OpenWrites: Sendable {
+    enum Purpose: Sendable, Hashable {
+        case beat, end, environment, forgotten, lapse, audit
+        case owed(ControlScope)
+    }
+
+    private var open: [ControlDesk.WriteID: Purpose] = [:]
+    private var next: UInt64 = 0
+    /// Why the last write to the control topic failed, and to the audit topic.
+    private(set) var controlFailure: KafkaFailure?
+    private(set) var auditFailure: KafkaFailure?
+
+    private static let capacity = 2 * StandingOrders.capacity
+
+    var isEmpty: Bool { open.isEmpty }
+
+    /// - Returns: `nil` when too many are under way.
+    mutating func begin(_ purpose: Purpose) -> ControlDesk.WriteID? {
+        guard open.count < Self.capacity else { return nil }
+        next += 1
+        open[.init(next)] = purpose
+        return .init(next)
+    }
+
+    mutating func end(_ id: ControlDesk.WriteID) -> Purpose? { open.removeValue(forKey: id) }
+
+    /// - Returns: true for a failure that is news.
+    mutating func failed(_ purpose: Purpose, _ failure: KafkaFailure) -> Bool {
+        let known = purpose == .audit ? auditFailure : controlFailure
+        if purpose == .audit { auditFailure = failure } else { controlFailure = failure }
+        return known?.code != failure.code
+    }
+
+    /// - Returns: true for the first success after a failure.
+    mutating func succeeded(_ purpose: Purpose) -> Bool {
+        let known = purpose == .audit ? auditFailure : controlFailure
+        if purpose == .audit { auditFailure = nil } else { controlFailure = nil }
+        return known != nil
+    }
+}

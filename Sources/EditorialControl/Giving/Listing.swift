@@ -1,0 +1,79 @@
+package import NewsModel
+
+// Orders and what came of them as objects for programs: the lines of `--json`, and the dashboard's data. Members that every
+// object has are null where there is nothing to say.
+
+extension Order {
+    package func list(into json: inout JSONWriter) {
+        json.object { json in
+            json.field("scope", scope.key)
+            json.field("do", scope.verb)
+            json.field("at", at)
+            json.field("by", by)
+            json.field("reason", orNull: reason)
+            if let until { json.field("until", until) } else { json.null("until") }
+            json.field("replacement", replacement)
+        }
+    }
+}
+
+extension AuditTrail.Line {
+    package func list(into json: inout JSONWriter) {
+        json.object { json in
+            listMembers(into: &json)
+            if let applied = entry.applied { applied.list("applied", into: &json) } else { json.null("applied") }
+        }
+    }
+
+    fileprivate func listMembers(into json: inout JSONWriter) {
+        json.field("at", entry.at)
+        json.field("scope", entry.scope)
+        json.field("do", entry.action.rawValue)
+        json.field("by", orNull: entry.by)
+        json.field("reason", orNull: entry.reason)
+        json.field("replica", orNull: entry.replica)
+        json.field("id", entry.order)
+        if cameToNothing { json.field("neverApplied", true) }
+    }
+}
+
+extension AuditTrail.Recent {
+    package func list(into json: inout JSONWriter) {
+        json.object { json in
+            line.listMembers(into: &json)
+            json.field("processes", processes)
+            met.list("met", into: &json)
+        }
+    }
+}
+
+extension OrderAnswers {
+    /// - Parameter replaced: the categories whose readers get the replacement, if one was asked for.
+    package func list(after took: Duration, replaced: [String]? = nil, into json: inout JSONWriter) {
+        json.object { json in
+            json.field("scope", instruction.scope.key)
+            json.field("do", instruction.action.rawValue)
+            json.field("processes", processes)
+            json.field("applied", applied)
+            json.field("milliseconds", took.nanoseconds / 1_000_000)
+            json.array("missing", of: missing.map(\.replica))
+            met.list("met", into: &json)
+            if let replaced { json.array("replaced", of: replaced) }
+        }
+    }
+}
+
+extension AppliedOrder {
+    fileprivate func list(_ name: StaticString, into json: inout JSONWriter) {
+        json.object(name) { json in
+            json.field("waiting", waiting)
+            json.field("inFlight", inFlight)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func field(_ name: StaticString, orNull text: String?) {
+        if let text { field(name, text) } else { null(name) }
+    }
+}

@@ -1,0 +1,339 @@
+import KafkaModel
+public import NewsModel
+
+/// One process's decisions about the held topic, as a plain value: what was read, what it owns and what time it is go in, what
+/// returns to its lane comes out.
+///
+/// Every process knows all that is held. The one that owns an event's source partition puts it back when it is due; only then it
+/// erases it. A crash in between, or a partition that changes hands, puts it back twice: engines settle the second as a duplicate.
+///
+/// Remembers 40 bytes of each event and a dozen for finding it; no text.
+public struct HeldDesk: Sendable {
+    /// When to come back with an `alarm`, by the monotonic clock; an early one is harmless.
+    public private(set) var wakeAt: Instant?
+
+    private var index = HeldIndex()
+    private var sources = HeldSources()
+    private var clock = WallClock()
+    /// Stories under recall.
+    private var recalled: Set<UInt64> = []
+    /// Until when a story's next event is wished back that was not read yet, though an engine has written it.
+    private var wishes: [UInt64: Instant] = [:]
+    /// Partitions of the held topic that were read to their end: before, a later record may say something else.
+    private var complete: Set<Int32> = []
+    /// The last offset read of each partition.
+    private var positions: [Int32: Int64] = [:]
+    /// The stories of entries that a tombstone or an older version stands behind: compaction would drop them.
+    private var endangered: [HeldPlace: UInt64] = [:]
+    private var hasNewDangers = false
+    /// Older versions, which go back to be reported as superseded.
+    private var superseded: [HeldPlace: HeldIndex.Entry] = [:]
+    private var underWay: [HeldPlace: Step] = [:]
+    private var pass = Pass.none
+    private var pace = HeldPace()
+    /// Records that could not be understood.
+    public private(set) var unreadable = 0
+
+    private struct Step: Sendable {
+        var story: UInt64
+        var kind: Kind
+        /// It is counted by the pace.
+        var isPaced = false
+
+        enum Kind { case putBack, erase, writeAgain }
+    }
+
+    private enum Pass: Sendable {
+        case none
+        case reading(left: Int, since: Instant, rests: Bool)
+        /// Next is `none`.
+        case resting(until: Instant)
+    }
+
+    /// Returns in one pass: memory for each is small, the originals are never together.
+    static let passMax = 10_000
+    /// After a pass that left nothing behind, nothing is returned for as long as it took, but at most so long: reading a long
+    /// topic is done for many events at once.
+    static let longestRest = Duration.seconds(10)
+    /// A lane's partition that could not be written to is left alone for so long.
+    static let blockedFor = Duration.seconds(5)
+    /// So long a wish waits for its event; beyond a number none is kept.
+    static let wishLasts = Duration.seconds(60)
+    static let wishesMax = 10_000
+
+    public init() {}
+
+    /// Events that are held, of all processes.
+    public var count: Int { index.count }
+    /// When the next of ours is due, by the clock on the wall; the distant past if it was called back.
+    public var nextDue: Instant? { index.first?.release }
+    /// Since when a lane's partition could not be written to, by the monotonic clock.
+    public private(set) var failingSince: Instant?
+    /// Events that wait here for their time, or for what they need to return.
+    public var ours: Int { index.queued }
+
+    /// Takes one input and appends what is to be done.
+    public mutating func handle(_ input: Input, at moment: Moment, into actions: inout [Action]) {
+        _ = clock.look(moment)
+        let now = moment.steady
+        if sources.unblock(at: now) { requeue() }
+        switch input {
+        case .began: begin()
+        case .read(let partition, let records): read(records, partition, now, &actions)
+        case .endReached(let partition): if complete.insert(partition).inserted { requeue() }
+        case .owned(let lane, let shard, let partitions):
+            failingSince = nil
+            if sources.own(partitions, lane, shard) { requeue() }
+        case .counts(let counts): if sources.know(counts) { requeue() }
+        case .orders(let changes): for change in changes { obey(change) }
+        case .bringBack(let story, let reason): grant(HeldIndex.hash(story), reason, now)
+        case .settled(let shard, let count, let perSecond):
+            pace.settled(count, by: shard, perSecond: perSecond, at: now)
+        case .ended(let endings): for ending in endings { end(ending, now, &actions) }
+        case .alarm: break
+        }
+        if case .resting(let until) = pass, until <= now { pass = .none }
+        if case .none = pass { beginPass(moment, &actions) }
+        writeAgain(&actions)
+        wakeAt = nextAlarm
+    }
+
+    private var nextAlarm: Instant? {
+        var earliest = sources.blockedUntil ?? .distantFuture
+        switch pass {
+        // Its endings wake us.
+        case .reading: break
+        case .resting(let until): earliest = min(earliest, until)
+        case .none:
+            guard let first = index.first else { break }
+            // Otherwise what is settled wakes us.
+            earliest = min(earliest, max(clock.steady(ofEmbargo: first.release), pace.fullUntil ?? .distantPast))
+        }
+        return earliest == .distantFuture ? nil : earliest
+    }
+
+    // MARK: Reading
+
+    private mutating func begin() {
+        index = HeldIndex()
+        complete = []
+        positions = [:]
+        (endangered, underWay, superseded) = ([:], [:], [:])
+        pass = .none
+        failingSince = nil
+    }
+
+    private mutating func read(
+        _ records: [(offset: Int64, reading: HeldRecord.Reading)], _ partition: Int32, _ now: Instant,
+        _ actions: inout [Action]
+    ) {
+        var told: [HeldStory] = []
+        for (offset, reading) in records {
+            let place = HeldPlace(partition, offset)
+            if let last = positions.updateValue(offset, forKey: partition), offset <= last { beganAnew(partition) }
+            guard HeldIndex.Entry.hasRoom(for: place) else { continue }
+            switch reading {
+            case .unreadable: unreadable += 1
+            case .held(let event, let since): hold(event, place, since: since, now, &told)
+            case .erased(let story, let upTo): erase(story, upTo: upTo ?? offset - 1, place, &told)
+            }
+        }
+        if !told.isEmpty { actions.append(.tell(told)) }
+    }
+
+    /// The topic was deleted and made again.
+    private mutating func beganAnew(_ partition: Int32) {
+        index.removeAll(in: partition)
+        complete.remove(partition)
+        endangered = endangered.filter { $0.key.partition != partition }
+    }
+
+    private mutating func hold(
+        _ event: HeldEvent, _ place: HeldPlace, since: Int64?, _ now: Instant, _ told: inout [HeldStory]
+    ) {
+        let story = HeldIndex.hash(event.story)
+        guard let source = sources.number(of: event.source.partition) else {
+            unreadable += 1
+            return
+        }
+        var entry = HeldIndex.Entry(
+            story: story, place: place, release: event.due, version: .init(event.version),
+            source: source)
+        if let until = wishes.removeValue(forKey: story), until > now { entry.reason = .superseded }
+        if recalled.contains(story) { entry.reason = .recalled }
+        if let slot = index.find(story, place.partition) {
+            guard index.isNewer(entry, since: since, than: slot) else {
+                // The newest version is at an earlier offset: it would not outlive the next compaction.
+                endanger(slot)
+                if index[slot].version.isNewer(than: entry.version) == true { supersede(entry) }
+                return
+            }
+            endangered[index[slot].place] = nil
+            if entry.version.isNewer(than: index[slot].version) == true { supersede(index[slot]) }
+            index.replace(slot, by: entry, since: since)
+            queue(slot)
+        } else {
+            queue(index.insert(entry, since: since))
+        }
+        told.append(HeldStory(story: event.story, version: event.version, isHeld: true))
+    }
+
+    private mutating func erase(_ text: String, upTo: Int64, _ place: HeldPlace, _ told: inout [HeldStory]) {
+        let story = HeldIndex.hash(text)
+        guard let slot = index.find(story, place.partition) else { return }
+        guard index.since(slot) <= upTo else {
+            endanger(slot)
+            return
+        }
+        endangered[index[slot].place] = nil
+        index.remove(slot)
+        if index.slots(of: story).isEmpty { told.append(HeldStory(story: text, isHeld: false)) }
+    }
+
+    /// Once, by the owner at the time: what is read at a start was read before.
+    private mutating func supersede(_ older: HeldIndex.Entry) {
+        guard complete.contains(older.place.partition), sources.isOurs(older.source), underWay[older.place] == nil
+        else { return }
+        superseded[older.place] = older
+    }
+
+    private mutating func endanger(_ slot: HeldIndex.Slot) {
+        endangered[index[slot].place] = index[slot].story
+        hasNewDangers = true
+    }
+
+    // MARK: Queueing
+
+    /// Puts the entry among those that wait here, or takes it out.
+    private mutating func queue(_ slot: HeldIndex.Slot) {
+        let entry = index[slot]
+        // An engine that has sent a newer version need not be that of the partition's owner.
+        let isOurs = entry.reason == .superseded || sources.isOurs(entry.source)
+        let waits = entry.state == .waiting && isOurs && complete.contains(entry.place.partition)
+        index.queue(slot, waits && !sources.isBlocked(entry.source))
+    }
+
+    private mutating func requeue() {
+        for slot in index.slots { queue(slot) }
+        hasNewDangers = true
+    }
+
+    private mutating func obey(_ change: OrderChange) {
+        guard case .recall(let text) = change.scope else { return }
+        let story = HeldIndex.hash(text)
+        switch change {
+        case .stands:
+            recalled.insert(story)
+            bringBack(story, .recalled)
+        case .lifted:
+            recalled.remove(story)
+            for slot in index.slots(of: story) where index[slot].reason == .recalled {
+                index.change(slot) { $0.reason = .due }
+                queue(slot)
+            }
+        }
+    }
+
+    /// An engine may wish for what it has written a moment ago, and what was not read yet.
+    private mutating func grant(_ story: UInt64, _ reason: ReturnReason, _ now: Instant) {
+        bringBack(story, reason)
+        guard reason == .superseded, index.slots(of: story).isEmpty else { return }
+        if wishes.count >= Self.wishesMax { wishes = wishes.filter { $0.value > now } }
+        if wishes.count < Self.wishesMax { wishes[story] = now + Self.wishLasts }
+    }
+
+    private mutating func bringBack(_ story: UInt64, _ reason: ReturnReason) {
+        for slot in index.slots(of: story) where index[slot].state == .waiting {
+            index.change(slot) { $0.reason = reason }
+            queue(slot)
+        }
+    }
+
+    // MARK: Returning
+
+    private mutating func beginPass(_ moment: Moment, _ actions: inout [Action]) {
+        let clock = clock.embargoClock(moment)
+        let now = moment.steady
+        let room = min(pace.room(at: now), Self.passMax)
+        var paced = 0
+        var returns = superseded.values.map {
+            Return($0.place, .superseded, to: sources.otherTarget(of: $0.source))
+        }
+        for (place, entry) in superseded { underWay[place] = Step(story: entry.story, kind: .putBack) }
+        superseded = [:]
+        var isCut = false
+        while let first = index.first, first.release <= clock {
+            // What is called back is not sent: it takes no room.
+            let isPaced = index[first.slot].reason == .due
+            isCut = returns.count >= Self.passMax || isPaced && paced >= room
+            if isCut { break }
+            if isPaced { paced += 1 }
+            index.change(first.slot) { $0.state = .returning }
+            let entry = index[first.slot]
+            underWay[entry.place] = Step(story: entry.story, kind: .putBack, isPaced: isPaced)
+            returns.append(Return(entry.place, entry.reason, to: sources.otherTarget(of: entry.source)))
+        }
+        guard !returns.isEmpty else { return }
+        pace.returned(paced, at: now)
+        pass = .reading(left: returns.count, since: now, rests: !isCut)
+        actions.append(.putBack(returns.sorted { $0.place < $1.place }))
+    }
+
+    private mutating func end(_ ending: Ending, _ now: Instant, _ actions: inout [Action]) {
+        let place = ending.place
+        guard let step = underWay.removeValue(forKey: place) else { return }
+        if step.kind == .putBack { countDown(now) }
+        if step.isPaced {
+            switch ending {
+            case .putBack: break
+            case .written, .gone, .failed: pace.tookBack()
+            }
+        }
+        // What took its place meanwhile needs no tombstone, and must not get one.
+        guard let slot = index.find(step.story, place.partition), index[slot].place == place else { return }
+        switch ending {
+        case .putBack(_, let story):
+            failingSince = nil
+            index.change(slot) { $0.state = .returned }
+            underWay[place] = Step(story: step.story, kind: .erase)
+            actions.append(.erase([Erasure(place, story: story)]))
+        // The new record, or the tombstone, is still to be read.
+        case .written: failingSince = nil
+        case .gone:
+            endangered[place] = nil
+            index.remove(slot)
+        case .failed:
+            failingSince = failingSince ?? now
+            // Without its tombstone it goes back once more, and is a duplicate.
+            index.change(slot) { $0.state = .waiting }
+            if sources.block(index[slot].source, until: now + Self.blockedFor) { requeue() }
+        }
+    }
+
+    private mutating func countDown(_ now: Instant) {
+        guard case .reading(let left, let since, let rests) = pass else { return }
+        if left > 1 {
+            pass = .reading(left: left - 1, since: since, rests: rests)
+        } else {
+            pass = .resting(until: rests ? now + min(now - since, Self.longestRest) : now)
+        }
+    }
+
+    /// Of our partitions: others do it for theirs.
+    private mutating func writeAgain(_ actions: inout [Action]) {
+        guard hasNewDangers else { return }
+        hasNewDangers = false
+        var places: [HeldPlace] = []
+        for (place, story) in endangered where underWay[place] == nil {
+            guard let slot = index.find(story, place.partition), index[slot].place == place else { continue }
+            let entry = index[slot]
+            guard entry.state == .waiting, sources.isOurs(entry.source), !sources.isBlocked(entry.source),
+                complete.contains(place.partition)
+            else { continue }
+            index.change(slot) { $0.state = .rewriting }
+            underWay[place] = Step(story: story, kind: .writeAgain)
+            places.append(place)
+        }
+        if !places.isEmpty { actions.append(.writeAgain(places.sorted())) }
+    }
+}

@@ -1,0 +1,269 @@
+import KafkaModel
+import NewsModel
+
+/// What is held, in as little memory as serves: 40 bytes an event, and at most 12 for finding it by its story and for keeping it
+/// in the order of its time.
+struct HeldIndex: Sendable {
+    /// Names an entry while it stays.
+    typealias Slot = UInt32
+
+    struct Entry: Sendable {
+        /// A hash: one story of a million others would be mistaken for another once in 10¹³ times.
+        let story: UInt64
+        private let packedPlace: UInt64
+        private var ownRelease: Instant
+        let version: VersionRank
+        fileprivate var rank = Queue.absent
+        let source: UInt16
+        var reason = ReturnReason.due
+        var state = State.waiting
+
+        enum State: UInt8, Sendable {
+            /// For its time.
+            case waiting
+            /// Next is `returned`, or `waiting` again.
+            case returning
+            /// Its tombstone is on the way.
+            case returned
+            /// It is being written again. Next is `waiting`.
+            case rewriting
+            /// No entry.
+            case free
+        }
+
+        init(story: UInt64, place: HeldPlace, release: Instant, version: VersionRank, source: UInt16) {
+            self.story = story
+            packedPlace = UInt64(bitPattern: place.offset) << 16 | UInt64(UInt16(truncatingIfNeeded: place.partition))
+            ownRelease = release
+            self.version = version
+            self.source = source
+        }
+
+        var place: HeldPlace { HeldPlace(Int32(packedPlace & 0xFFFF), Int64(packedPlace >> 16)) }
+
+        /// By the embargo's clock. Who is called back does not wait.
+        var release: Instant { reason == .due ? ownRelease : .distantPast }
+
+        /// By time, then arrival.
+        fileprivate static func < (one: Entry, other: Entry) -> Bool {
+            one.release != other.release ? one.release < other.release : one.packedPlace < other.packedPlace
+        }
+
+        /// Kafka's offsets and partitions are far from these bounds.
+        static func hasRoom(for place: HeldPlace) -> Bool {
+            (0..<1 << 48).contains(place.offset) && (0..<1 << 16).contains(place.partition)
+        }
+    }
+
+    private var entries: [Entry] = []
+    private var free: [Slot] = []
+    /// Open addressing with linear probing; a story that is held in several partitions has several entries.
+    private var table: [Slot] = Array(repeating: Self.none, count: 16)
+    private var queue = Queue()
+    /// Where records stood first that were written again; hardly any.
+    private var origins: [Slot: Int64] = [:]
+    private(set) var count = 0
+
+    private static let none = Slot.max
+
+    static func hash(_ story: String) -> UInt64 {
+        var fingerprint = Fingerprint()
+        fingerprint.mix(story)
+        return fingerprint.value
+    }
+
+    subscript(slot: Slot) -> Entry { entries[Int(slot)] }
+
+    /// Every entry, in the order of their memory.
+    var slots: [Slot] { entries.indices.lazy.filter { entries[$0].state != .free }.map { Slot($0) } }
+
+    func slots(of story: UInt64) -> [Slot] {
+        var found: [Slot] = []
+        var bucket = home(of: story)
+        while table[bucket] != Self.none {
+            if self[table[bucket]].story == story { found.append(table[bucket]) }
+            bucket = next(bucket)
+        }
+        return found
+    }
+
+    func find(_ story: UInt64, _ partition: Int32) -> Slot? {
+        slots(of: story).first { self[$0].place.partition == partition }
+    }
+
+    /// The offset at which the record stood first.
+    func since(_ slot: Slot) -> Int64 { origins[slot] ?? self[slot].place.offset }
+
+    /// Versions that cannot be compared go by their arrival.
+    func isNewer(_ entry: Entry, since: Int64?, than slot: Slot) -> Bool {
+        entry.version.isNewer(than: self[slot].version) ?? ((since ?? entry.place.offset) >= self.since(slot))
+    }
+
+    // MARK: Changes
+
+    mutating func insert(_ entry: Entry, since: Int64?) -> Slot {
+        let slot: Slot
+        if let reused = free.popLast() {
+            slot = reused
+            entries[Int(slot)] = entry
+        } else {
+            slot = Slot(entries.count)
+            entries.append(entry)
+        }
+        count += 1
+        if count * 4 > table.count * 3 { rehash(table.count * 2) } else { put(slot) }
+        origins[slot] = since
+        return slot
+    }
+
+    /// - Parameter entry: of the same story and partition.
+    mutating func replace(_ slot: Slot, by entry: Entry, since: Int64?) {
+        queue(slot, false)
+        entries[Int(slot)] = entry
+        origins[slot] = since
+    }
+
+    mutating func remove(_ slot: Slot) {
+        queue(slot, false)
+        unlink(slot)
+        origins[slot] = nil
+        entries[Int(slot)].state = .free
+        free.append(slot)
+        count -= 1
+    }
+
+    mutating func removeAll(in partition: Int32) {
+        for slot in slots where self[slot].place.partition == partition { remove(slot) }
+    }
+
+    /// Changes reason or state; then the entry is to be queued anew.
+    mutating func change(_ slot: Slot, _ body: (inout Entry) -> Void) {
+        queue(slot, false)
+        body(&entries[Int(slot)])
+    }
+
+    // MARK: The order of time
+
+    /// Entries that wait here.
+    var queued: Int { queue.slots.count }
+
+    /// The one whose time comes first, of those that wait here.
+    var first: (slot: Slot, release: Instant)? { queue.slots.first.map { ($0, self[$0].release) } }
+
+    /// Puts an entry among those that wait here, or takes it out.
+    mutating func queue(_ slot: Slot, _ waits: Bool) {
+        let isQueued = self[slot].rank != Queue.absent
+        if waits && !isQueued { queue.insert(slot, &entries) }
+        if !waits && isQueued { queue.remove(slot, &entries) }
+    }
+
+    /// A binary heap whose members know their ranks in it.
+    private struct Queue: Sendable {
+        static let absent = UInt32.max
+        var slots: [Slot] = []
+
+        mutating func insert(_ slot: Slot, _ entries: inout [Entry]) {
+            slots.append(slot)
+            rise(slots.count - 1, &entries)
+        }
+
+        mutating func remove(_ slot: Slot, _ entries: inout [Entry]) {
+            let rank = Int(entries[Int(slot)].rank)
+            entries[Int(slot)].rank = Self.absent
+            let last = slots.removeLast()
+            guard last != slot else { return }
+            slots[rank] = last
+            entries[Int(last)].rank = UInt32(rank)
+            sink(rank, &entries)
+            rise(Int(entries[Int(last)].rank), &entries)
+        }
+
+        private mutating func rise(_ start: Int, _ entries: inout [Entry]) {
+            let slot = slots[start]
+            var rank = start
+            while rank > 0, case let above = (rank - 1) / 2, entries[Int(slot)] < entries[Int(slots[above])] {
+                put(slots[above], rank, &entries)
+                rank = above
+            }
+            put(slot, rank, &entries)
+        }
+
+        private mutating func sink(_ start: Int, _ entries: inout [Entry]) {
+            let slot = slots[start]
+            var rank = start
+            while case var below = rank * 2 + 1, below < slots.count {
+                if below + 1 < slots.count, entries[Int(slots[below + 1])] < entries[Int(slots[below])] { below += 1 }
+                guard entries[Int(slots[below])] < entries[Int(slot)] else { break }
+                put(slots[below], rank, &entries)
+                rank = below
+            }
+            put(slot, rank, &entries)
+        }
+
+        private mutating func put(_ slot: Slot, _ rank: Int, _ entries: inout [Entry]) {
+            slots[rank] = slot
+            entries[Int(slot)].rank = UInt32(rank)
+        }
+    }
+
+    // MARK: The table
+
+    private func home(of story: UInt64) -> Int { Int(truncatingIfNeeded: story) & (table.count - 1) }
+    private func next(_ bucket: Int) -> Int { (bucket + 1) & (table.count - 1) }
+
+    private mutating func put(_ slot: Slot) {
+        var bucket = home(of: self[slot].story)
+        while table[bucket] != Self.none { bucket = next(bucket) }
+        table[bucket] = slot
+    }
+
+    private mutating func rehash(_ size: Int) {
+        table = Array(repeating: Self.none, count: size)
+        for slot in slots { put(slot) }
+    }
+
+    /// Takes a slot out and closes the gap, so that probing needs no marks of removed ones.
+    private mutating func unlink(_ slot: Slot) {
+        var gap = home(of: self[slot].story)
+        while table[gap] != slot { gap = next(gap) }
+        var bucket = next(gap)
+        while table[bucket] != Self.none {
+            let distance = (bucket - home(of: self[table[bucket]].story)) & (table.count - 1)
+            if distance >= (bucket - gap) & (table.count - 1) {
+                table[gap] = table[bucket]
+                gap = bucket
+            }
+            bucket = next(bucket)
+        }
+        table[gap] = Self.none
+    }
+}
+
+/// A version in eight bytes that compare as versions do: numbers, then times, then other texts by their beginning.
+struct VersionRank: Sendable {
+    private let rank: UInt64
+
+    init(_ version: NewsEvent.Version?) {
+        guard let text = version?.text else {
+            rank = 0
+            return
+        }
+        let texts: UInt64 = 1 << 63
+        if let number = Int64(text) {
+            rank = Swift.min(UInt64(Swift.max(number, 0)) + 1, texts - 1)
+        } else if let time = Instant(rfc3339: text) {
+            rank = texts | UInt64(Swift.max(time.nanoseconds, 0))
+        } else {
+            rank =
+                text.utf8.prefix(7).reduce(into: (texts, 48 as UInt64)) {
+                    $0.0 |= UInt64($1) << $0.1
+                    $0.1 = $0.1 &- 8
+                }.0
+        }
+    }
+
+    /// - Returns: `nil` if that cannot be told.
+    func isNewer(than other: VersionRank) -> Bool? {
+        rank == 0 || other.rank == 0 || rank == other.rank ? nil : rank > other.rank
+    }
+}

@@ -1,0 +1,68 @@
+public import NewsModel
+
+/// The orders in force. Bounded: beyond its capacity, a new one is not taken.
+public struct StandingOrders: Sendable, Hashable {
+    /// Recalls.
+    public static let capacity = 10_000
+    /// Stops have room of their own: no number of recalls keeps the hub from being stopped.
+    public static let stopCapacity = 1_000
+
+    private var recalls: [String: Order] = [:]
+    private var stops: [Gate: Order] = [:]
+
+    public init() {}
+
+    public var count: Int { recalls.count + stops.count }
+    public var isEmpty: Bool { recalls.isEmpty && stops.isEmpty }
+
+    /// In the order of their scopes' keys.
+    public var all: [Order] {
+        recalls.sorted { $0.key < $1.key }.map(\.value) + stopped.compactMap { stops[$0] }
+    }
+
+    var recallCount: Int { recalls.count }
+    /// Any order could be taken.
+    var hasRoom: Bool { recalls.count < Self.capacity && stops.count < Self.stopCapacity }
+
+    /// - Returns: false if nothing changed, or there is no room.
+    @discardableResult
+    public mutating func apply(_ change: OrderChange) -> Bool {
+        switch change {
+        case .lifted(.recall(let story)): return recalls.removeValue(forKey: story) != nil
+        case .lifted(.stop(let gate)): return stops.removeValue(forKey: gate) != nil
+        case .stands(let order):
+            let standing = self[order.scope]
+            guard standing != order, standing != nil || hasRoom(for: order.scope) else { return false }
+            switch order.scope {
+            case .recall(let story): recalls[story] = order
+            case .stop(let gate): stops[gate] = order
+            }
+            return true
+        }
+    }
+
+    public subscript(scope: ControlScope) -> Order? {
+        switch scope {
+        case .recall(let story): recalls[story]
+        case .stop(let gate): stops[gate]
+        }
+    }
+
+    public func isRecalled(_ story: String) -> Bool { !recalls.isEmpty && recalls[story] != nil }
+
+    public var stopped: [Gate] { stops.keys.sorted { $0.path < $1.path } }
+
+    /// Those that have lapsed.
+    public func lapsed(at wall: Instant) -> [Order] {
+        (recalls.values.filter { $0.hasLapsed(at: wall) } + stops.values.filter { $0.hasLapsed(at: wall) })
+            .sorted { $0.scope.key < $1.scope.key }
+    }
+
+    /// An order of a scope about which none stands could be taken.
+    public func hasRoom(for scope: ControlScope) -> Bool {
+        switch scope {
+        case .recall: recalls.count < Self.capacity
+        case .stop: stops.count < Self.stopCapacity
+        }
+    }
+}

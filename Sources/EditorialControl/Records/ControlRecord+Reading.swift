@@ -1,0 +1,144 @@
+import ByteText
+public import NewsModel
+
+/// Reading what others have written: nothing of it may stop the work, whatever its bytes.
+extension ControlRecord {
+    /// The meaning of one record.
+    public struct Reading: Sendable, Hashable {
+        /// `nil` if it has none for us.
+        public var record: ControlRecord?
+        /// What is wrong with it: count it and raise an alarm. An order to stop counts all the same.
+        public var fault: Fault?
+    }
+
+    public enum Fault: String, Sendable, Hashable, CaseIterable {
+        case key = "its key is none of the control topic's"
+        case tooLarge = "it is too large"
+        case value = "its value is not a JSON object that says what is to be done"
+        case command = "its command is not known"
+    }
+
+    /// Of a record's key and value together, in bytes.
+    public static let sizeMax = 64 << 10
+
+    /// - Parameter record: Its offset names an order without an id, its time is that of an order without one.
+    public static func read(_ record: SourceRecord) -> Reading {
+        guard record.byteCount <= sizeMax, let key = record.key.flatMap({ String(validating: $0, as: UTF8.self) })
+        else { return Reading(fault: record.byteCount > sizeMax ? .tooLarge : .key) }
+        if let scope = ControlScope(key: key) {
+            guard scope.nameLength <= EventLimits.story else { return Reading(fault: .key) }
+            guard let value = record.value else { return Reading(record: .lifted(scope)) }
+            return order(scope, value, record)
+        }
+        if key == environmentKey { return environment(record.value) }
+        guard key.hasPrefix(beatPrefix) else { return Reading(fault: .key) }
+        let replica = String(key.dropFirst(beatPrefix.count))
+        guard !replica.isEmpty, replica.utf8.count <= TextLimit.name else { return Reading(fault: .key) }
+        guard let value = record.value else { return Reading(record: .ended(replica: replica)) }
+        guard let fields = Fields(value), let at = fields.at ?? record.timestamp else { return Reading(fault: .value) }
+        return Reading(record: .beat(Beat(replica: replica, at: at)))
+    }
+
+    /// A stop that is not understood stops: its key says enough, and what is not sent now can be sent later.
+    private static func order(_ scope: ControlScope, _ value: [UInt8], _ record: SourceRecord) -> Reading {
+        let fields = Fields(value)
+        let isKnown = fields.map { $0.command == scope.verb } ?? false
+        if !isKnown, case .recall = scope { return Reading(fault: fields == nil ? .value : .command) }
+        return Reading(
+            record: .stands(Order(scope, fields ?? Fields(), record)),
+            fault: isKnown ? nil : fields == nil ? .value : .command)
+    }
+
+    private static func environment(_ value: [UInt8]?) -> Reading {
+        guard let value else { return Reading(record: .noEnvironment) }
+        guard let fields = Fields(value), let name = fields.environment, let host = fields.host, let hub = fields.hub
+        else { return Reading(fault: .value) }
+        return Reading(record: .environment(HubEnvironment(name: name, host: host, hub: hub)))
+    }
+}
+
+extension ControlScope {
+    fileprivate var nameLength: Int {
+        switch self {
+        case .recall(let story): story.utf8.count
+        case .stop(let gate): gate.path.utf8.count
+        }
+    }
+}
+
+extension Order {
+    fileprivate init(_ scope: ControlScope, _ fields: Fields, _ record: SourceRecord) {
+        let at = fields.at ?? record.timestamp ?? Instant(milliseconds: 0)
+        var until = fields.until
+        // A recall lapses in any case, or they would pile up for ever.
+        if case .recall = scope { until = until ?? at + Self.recallLasts }
+        self.init(
+            id: fields.id ?? "offset \(record.offset)", scope: scope, at: at, by: fields.by ?? "unknown",
+            reason: fields.reason, until: until, replacement: fields.replacement)
+    }
+}
+
+/// Bounds of what is kept of a record, in bytes: ten thousand orders stay in memory.
+enum TextLimit {
+    static let name = 256
+    static let reason = 512
+    static let replacement = 1_024
+}
+
+/// The members of a value; those of another type count as absent, longer texts are cut.
+private struct Fields {
+    var id: String?
+    var command: String?
+    var at: Instant?
+    var by: String?
+    var reason: String?
+    var until: Instant?
+    var replacement: String?
+    var environment: String?
+    var host: String?
+    var hub: String?
+
+    init() {}
+
+    /// - Returns: `nil` unless it is a JSON object.
+    init?(_ value: [UInt8]) {
+        let parser = JSONParser(sizeMax: ControlRecord.sizeMax, depthMax: 8)
+        let isRead = value.withUnsafeBufferPointer { bytes in
+            guard let object = try? parser.object(in: bytes) else { return false }
+            for member in object {
+                guard case .string(let text) = member.value else { continue }
+                take(String(decoding: member.name, as: UTF8.self), String(decoding: text, as: UTF8.self))
+            }
+            return true
+        }
+        // The values belong to the parser.
+        withExtendedLifetime(parser) {}
+        if !isRead { return nil }
+    }
+
+    private mutating func take(_ name: String, _ text: String) {
+        switch name {
+        case "id": id = text.cut(to: TextLimit.name)
+        case "do": command = text.cut(to: TextLimit.name)
+        case "at": at = Instant(rfc3339: text)
+        case "by": by = text.cut(to: TextLimit.name)
+        case "reason": reason = text.cut(to: TextLimit.reason)
+        case "until": until = Instant(rfc3339: text)
+        case "replacement": replacement = text.cut(to: TextLimit.replacement)
+        case "environment": environment = text.cut(to: TextLimit.name)
+        case "host": host = text.cut(to: TextLimit.name)
+        case "hub": hub = text.cut(to: TextLimit.name)
+        default: break
+        }
+    }
+}
+
+extension String {
+    /// At most so many bytes, in whole characters.
+    fileprivate func cut(to limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(startIndex, offsetBy: limit)
+        while end > startIndex, String.Index(end, within: self) == nil { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}

@@ -1,0 +1,212 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import TestSupport
+import Testing
+
+private let start = Instant(milliseconds: 1_795_255_200_000)
+private let later = start + .seconds(3_600)
+
+private func given(_ id: String, _ scope: ControlScope, lifts: Bool = false, after seconds: Int64 = 0) -> AuditEntry {
+    Instruction(id: id, scope: scope, lifts: lifts, at: start + .seconds(seconds), by: "m").auditEntry
+}
+
+private func applied(_ entry: AuditEntry, by replica: String, waiting: Int = 0) -> AuditEntry {
+    var answer = entry
+    answer.at = entry.at + .milliseconds(100)
+    answer.replica = replica
+    if entry.action.isEnd { answer.order = entry.scope }
+    answer.applied = AppliedOrder(order: entry.scope, waiting: waiting)
+    return answer
+}
+
+private func view(_ orders: Order...) -> ControlView {
+    var view = ControlView()
+    for (offset, order) in orders.enumerated() {
+        let record = ControlRecord.stands(order).record(on: "c")
+        view.take(SourceRecord(offset: Int64(offset), key: record.key, value: record.value))
+    }
+    return view
+}
+
+struct AuditTrailTests {
+    private let hub = ControlScope.stop(.hub)
+
+    private func neverApplied(_ entries: [AuditEntry], _ view: ControlView, at wall: Instant = later) -> [Bool] {
+        var trail = AuditTrail()
+        for entry in entries { trail.take(entry) }
+        return trail.lines(view, at: wall).map(\.cameToNothing)
+    }
+
+    @Test func `an order whose author was cut off before it reached the control topic is marked`() {
+        let stop = given("o1", hub)
+        #expect(neverApplied([stop], view()) == [true])
+        #expect(neverApplied([stop, applied(stop, by: "a")], view()) == [false, false])
+        // Nobody ran, but it stands.
+        #expect(neverApplied([stop], view(Order(id: "o1", scope: hub, at: start, by: "m"))) == [false])
+        // It may be on its way.
+        #expect(neverApplied([stop], view(), at: start + .seconds(1)) == [false])
+    }
+
+    @Test func `an end that never came is marked while the order stands`() {
+        let stop = given("o1", hub)
+        let resume = given("o2", hub, lifts: true, after: 60)
+        let answered = [stop, applied(stop, by: "a"), resume]
+        #expect(neverApplied(answered, view(Order(id: "o1", scope: hub, at: start, by: "m"))) == [false, false, true])
+        #expect(neverApplied(answered, view()) == [false, false, false])
+    }
+
+    @Test func `the last orders come newest first, each with what its processes met`() {
+        let recall = given("o1", .recall(story: "S"))
+        let stop = given("o2", hub, after: 60)
+        var trail = AuditTrail()
+        for entry in [recall, applied(recall, by: "a", waiting: 3), applied(recall, by: "b", waiting: 4), stop] {
+            trail.take(entry)
+        }
+        trail.take(applied(stop, by: "a"))
+        let recent = trail.recent(20, view(), at: later)
+        #expect(recent.map(\.line.entry.scope) == ["stop/hub", "recall/story/S"])
+        #expect(recent.map(\.processes) == [1, 2])
+        #expect(recent.map(\.met.waiting) == [0, 7])
+        #expect(trail.recent(1, view(), at: later).count == 1)
+    }
+
+    @Test func `of very many lines the oldest are let go, and counted`() {
+        var trail = AuditTrail(capacity: 10)
+        for number in 0..<25 { trail.take(given("o\(number)", hub, after: Int64(number))) }
+        #expect(trail.dropped == 10)
+        #expect(trail.lines(view(), at: start).first?.entry.order == "o10")
+    }
+}
+
+struct ControlViewTests {
+    @Test func `it knows who lives by recent beats`() {
+        var view = ControlView()
+        func take(_ record: ControlRecord) {
+            let written = record.record(on: "c")
+            view.take(SourceRecord(offset: 0, key: written.key, value: written.value))
+        }
+        take(.beat(.init(replica: "a", at: start)))
+        take(.beat(.init(replica: "b", at: start + .seconds(20))))
+        take(.beat(.init(replica: "c", at: start)))
+        take(.ended(replica: "c"))
+        #expect(view.live(at: start + .seconds(30)).map(\.replica) == ["a", "b"])
+        #expect(view.live(at: start + .seconds(31)).map(\.replica) == ["b"])
+    }
+
+    @Test func `an order that has lapsed stands no more, though its record does`() {
+        let order = Order(id: "o", scope: .recall(story: "S"), at: start, by: "m", until: start + .seconds(60))
+        #expect(view(order).standing(at: start) == [order])
+        #expect(view(order).standing(at: start + .seconds(60)) == [])
+        #expect(!view(order).isStanding(order.scope, at: start + .seconds(60)))
+    }
+}
+
+struct ControlSchemaTests {
+    private func record(_ bytes: [UInt8], key: String) -> SourceRecord {
+        SourceRecord(offset: 0, key: Array(key.utf8), value: bytes)
+    }
+
+    @Test func `examples of orders are read and written again without loss`() throws {
+        for (name, bytes) in try JSONSchema.examples("control-order.") {
+            let key = name.contains("recall") ? "recall/story/quake-1" : "stop/hub"
+            let reading = ControlRecord.read(record(bytes, key: key))
+            #expect(reading.fault == nil, "\(name)")
+            let written = try #require(reading.record?.record(on: "c").value, "\(name)")
+            #expect(ControlRecord.read(record(written, key: key)) == reading)
+        }
+    }
+
+    @Test func `examples of audit lines are read and written again without loss`() throws {
+        for (name, bytes) in try JSONSchema.examples("control-audit.") {
+            let entry = try AuditEntry(decoding: bytes)
+            #expect(try AuditEntry(decoding: entry.encode()) == entry)
+            #expect((entry.replica != nil) == name.contains("applied"))
+        }
+    }
+
+    @Test(arguments: [
+        "[]", "{}", #"{"at":"2026-11-21T10:00:00Z","do":"stop"}"#, #"{"at":"now","scope":"stop/hub","do":"stop"}"#,
+        #"{"at":"2026-11-21T10:00:00Z","scope":"stop/hub","do":"explode"}"#,
+    ])
+    func `what is no audit line is refused, and never a crash`(text: String) {
+        #expect(throws: Undecodable.self) { try AuditEntry(decoding: Array(text.utf8)) }
+    }
+
+    @Test(.enabled(if: JSONSchema.isReadable, JSONSchema.need))
+    func `the schemas accept what is written, and refuse what is no order`() async throws {
+        let recall = Order(id: "o", scope: .recall(story: "S"), at: start, by: "m", reason: "r", until: later)
+        let stop = Order(id: "o", scope: .stop(.hub), at: start, by: "m")
+        let orders = [recall, stop].compactMap { ControlRecord.stands($0).value }
+        let lines = [
+            given("o", .recall(story: "S")), given("o", .stop(.run("r")), lifts: true),
+            applied(given("o", .stop(.hub)), by: "a", waiting: 1),
+        ].map { $0.encode() }
+        func texts(_ written: [[UInt8]], _ examples: String) throws -> [String] {
+            try (written + JSONSchema.examples(examples).map(\.bytes)).map { String(decoding: $0, as: UTF8.self) }
+        }
+        let notOrder = [
+            "{}", #"{"id":"o","do":"explode","at":"2026-11-21T10:00:00Z","by":"m"}"#,
+            #"{"id":"o","do":"stop","at":"today","by":"m"}"#,
+            #"{"id":"","do":"stop","at":"2026-11-21T10:00:00Z","by":"m"}"#,
+        ]
+        let notLine = [
+            "{}", #"{"at":"2026-11-21T10:00:00Z","scope":"beat/a","do":"stop"}"#,
+            #"{"at":"2026-11-21T10:00:00Z","scope":"stop/hub","do":"stop","applied":{"waiting":-1,"inFlight":0},"replica":"a"}"#,
+        ]
+        let orderFaults = try await JSONSchema.misjudged(
+            "control-order", good: try texts(orders, "control-order."), bad: notOrder)
+        let lineFaults = try await JSONSchema.misjudged(
+            "control-audit", good: try texts(lines, "control-audit."), bad: notLine)
+        #expect(orderFaults + lineFaults == "")
+    }
+}
+
+struct ReplacementTests {
+    private func result(
+        _ id: String, _ outcome: Outcome, story: String? = nil, categories: [String] = ["World"], at seconds: Int64 = 0,
+        afterRecall: Bool = false
+    ) -> ResultRecord {
+        ResultRecord(
+            eventID: id, story: story, platform: .template, outcome: outcome, categories: categories, lane: "live",
+            source: .init(partition: TopicPartition(topic: "news.events", partition: 3), offset: 7),
+            settledAt: start + .seconds(seconds), afterRecall: afterRecall)
+    }
+
+    private let order = Order(id: "o1", scope: .recall(story: "S"), at: later, by: "m", replacement: "Withdrawn")
+
+    @Test func `it goes to all categories that the story went to, where the story goes in order, for a day`() throws {
+        var replacement = Replacement(story: "S")
+        replacement.take(result("S", .accepted))
+        replacement.take(result("b", .accepted, story: "S", categories: ["World", "Politics"], at: 5))
+        replacement.take(result("c", .rejected, story: "S", categories: ["Sports"]))
+        replacement.take(result("d", .accepted, story: "T", categories: ["Business"]))
+        replacement.take(result("S", .accepted, story: "U", categories: ["Science"]))
+        let record = try #require(replacement.record("Withdrawn", for: order))
+        #expect((record.topic, record.partition) == ("news.events", 3))
+        #expect(record.headers.first { $0.name == HeaderName.replacement }?.text == "o1")
+        let event = try NewsDecoder().decode(SourceRecord(offset: 0, value: record.value))
+        #expect(event.categories == ["World", "Politics"])
+        #expect((event.orderKey, event.headline) == ("S", "Withdrawn"))
+        #expect(event.expiresAt == later + .seconds(86_400))
+        #expect(event.urgency == 9)
+        #expect(replacement.reach == ["World", "Politics"])
+    }
+
+    @Test(arguments: [Outcome.rejected, .exhausted, .unknown, .canceled, .held, .duplicate])
+    func `nothing is put in the place of what the hub never took`(outcome: Outcome) {
+        var replacement = Replacement(story: "S")
+        replacement.take(result("S", outcome))
+        #expect(replacement.record("Withdrawn", for: order) == nil)
+        #expect(replacement.reach == [])
+    }
+
+    @Test func `what was on its way when the story was recalled is told by its outcome`() {
+        var replacement = Replacement(story: "S")
+        replacement.take(result("S", .accepted))
+        #expect(replacement.lateOutcomes == 0)
+        replacement.take(result("b", .accepted, story: "S", afterRecall: true))
+        replacement.take(result("c", .unknown, story: "S"))
+        #expect(replacement.lateOutcomes == 2)
+    }
+}

@@ -1,0 +1,461 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import Testing
+
+@Suite struct ControlDeskTests {
+    // MARK: Knowing
+
+    @Test func `orders are known once the topic was read and our own beat came back`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.take(.began)
+        #expect(desk.beats == 1)
+        desk.read()
+        desk.take(.reachedEnd)
+        #expect(!desk.isKnown)
+        desk.writeBeat()
+        desk.read()
+        #expect(desk.isKnown)
+        #expect(desk.told == [.stands(Order(recall: "a"))])
+    }
+
+    @Test func `an order that was given before our beat is in force before anything is sent`() {
+        var desk = TestDesk()
+        desk.take(.began)
+        desk.take(.reachedEnd)
+        desk.write(.stands(Order(stop: .hub)))
+        desk.writeBeat()
+        desk.read()
+        #expect(desk.log == ["tell", "known"])
+    }
+
+    @Test func `what was lifted before the end is never told`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.start()
+        #expect(desk.told == [])
+    }
+
+    @Test func `without a topic work goes on, and one that appears is followed`() {
+        var desk = TestDesk()
+        desk.take(.missing)
+        #expect(desk.isKnown)
+        #expect(desk.status.alarms == [])
+        desk.write(.stands(Order(stop: .hub)))
+        desk.start()
+        #expect(desk.isKnown)
+        #expect(desk.told == [.stands(Order(stop: .hub))])
+    }
+
+    @Test func `a topic that cannot be read at the start keeps everything back`() {
+        var desk = TestDesk()
+        desk.take(.unreadable(TestDesk.failure))
+        desk.pass(.seconds(600))
+        #expect(!desk.isKnown)
+        #expect(desk.status.alarms == [.unreadable(TestDesk.failure)])
+        desk.start()
+        #expect(desk.isKnown)
+        #expect(desk.status.alarms == [])
+    }
+
+    @Test func `a process that may not write knows what stood at the start`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.take(.began)
+        desk.read()
+        desk.take(.reachedEnd)
+        desk.answerWrites(TestDesk.failure)
+        #expect(desk.isKnown)
+        #expect(desk.status.alarms == [.notWritten(TestDesk.failure)])
+    }
+
+    @Test func `a beat that does not come back holds nothing up for long`() {
+        var desk = TestDesk()
+        desk.take(.began)
+        desk.take(.reachedEnd)
+        desk.pass(.seconds(4))
+        #expect(!desk.isKnown)
+        desk.pass(.seconds(2))
+        #expect(desk.isKnown)
+    }
+
+    // MARK: Staleness
+
+    @Test(arguments: ControlDesk.OnStale.allCases)
+    func `a silent topic raises an alarm, and stops sending if that is wanted`(policy: ControlDesk.OnStale) {
+        var desk = TestDesk(onStale: policy)
+        desk.start()
+        desk.pass(.seconds(59))
+        #expect(desk.isKnown && desk.status.alarms == [])
+        #expect(desk.readsAnew > 0)
+        desk.pass(.seconds(2))
+        #expect(desk.isKnown == (policy == .continue))
+        #expect(desk.status.alarms == [.stale(.seconds(61), stops: policy == .stop)])
+        desk.writeBeat()
+        desk.read()
+        #expect(desk.isKnown && desk.status.alarms == [])
+    }
+
+    @Test func `a beat every ten seconds, one at a time`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.answerWrites()
+        desk.pass(.seconds(9))
+        #expect(desk.beats == 1)
+        desk.pass(.seconds(60))
+        #expect(desk.beats == 2)
+        desk.answerWrites()
+        desk.pass(.seconds(1))
+        #expect(desk.beats == 3)
+    }
+
+    @Test func `while the topic cannot be read, the last orders hold`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.start()
+        desk.take(.unreadable(TestDesk.failure))
+        desk.pass(.seconds(5))
+        #expect(desk.recalled.contains("a") == true)
+        #expect(desk.isKnown && desk.status.alarms == [])
+    }
+
+    // MARK: The topic's life
+
+    @Test func `orders of a deleted topic stay in force and are put back on the new one`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.write(.stands(Order(stop: .hub)))
+        desk.start()
+        desk.take(.missing)
+        #expect(desk.status.alarms == [.gone])
+        desk.deleteTopic()
+        desk.write(.lifted(.stop(.hub)))
+        desk.take(.began)
+        desk.read()
+        desk.take(.reachedEnd)
+        #expect(desk.written.suffix(1) == [.stands(Order(recall: "a"))])
+        #expect(desk.recalled.contains("a") == true)
+        #expect(desk.status.standing[.stop(.hub)] == nil)
+    }
+
+    @Test func `a compacted topic means what it meant before`() {
+        var whole = TestDesk()
+        let records: [ControlRecord] = [
+            .stands(Order(recall: "a")), .stands(Order(stop: .hub)), .lifted(.recall(story: "a")),
+            .stands(Order(stop: .hub, id: "2")), .stands(Order(recall: "b")),
+        ]
+        for record in records { whole.write(record) }
+        var compacted = TestDesk()
+        for record in records[2...] { compacted.write(record) }
+        whole.start()
+        compacted.start()
+        #expect(whole.status.standing == compacted.status.standing)
+        #expect(whole.status.standing.count == 2)
+    }
+
+    @Test func `what was lifted while nobody read is lifted after reading anew`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.start()
+        desk.take(.unreadable(TestDesk.failure))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.write(.stands(Order(recall: "b")))
+        desk.readAll()
+        #expect(desk.told.suffix(2) == [.lifted(.recall(story: "a")), .stands(Order(recall: "b"))])
+    }
+
+    // MARK: Bounds
+
+    @Test func `beyond ten thousand recalls none is taken, but the hub can be stopped`() {
+        var desk = TestDesk()
+        for number in 0...StandingOrders.capacity { desk.write(.stands(Order(recall: "\(number)"))) }
+        desk.write(.stands(Order(stop: .hub)))
+        desk.start()
+        #expect(desk.status.standing.count == StandingOrders.capacity + 1)
+        #expect(desk.status.standing[.stop(.hub)] != nil)
+        #expect(desk.status.alarms == [.refused(1)])
+    }
+
+    @Test func `when there is room again, what was refused comes into force`() {
+        var desk = TestDesk()
+        for number in 0...StandingOrders.capacity { desk.write(.stands(Order(recall: "\(number)"))) }
+        desk.start()
+        desk.write(.lifted(.recall(story: "0")))
+        desk.read()
+        #expect(desk.told.last == .stands(Order(recall: "\(StandingOrders.capacity)")))
+        #expect(desk.status.alarms == [])
+    }
+
+    @Test func `orders far beyond the bound are found again on the topic when there is room`() {
+        var desk = TestDesk()
+        let all = StandingOrders.capacity + 2_000
+        for number in 0..<all { desk.write(.stands(Order(recall: "\(number)"))) }
+        desk.start()
+        for number in 0..<2_500 { desk.write(.lifted(.recall(story: "\(number)"))) }
+        desk.read()
+        let before = desk.readsAnew
+        desk.pass(.seconds(20))
+        #expect(desk.readsAnew > before)
+        desk.compact()
+        desk.readAll()
+        let count = desk.status.standing.count
+        #expect(count == all - 2_500)
+        #expect(desk.status.alarms == [])
+    }
+
+    @Test func `garbage is counted and changes nothing`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.start()
+        let told = desk.told
+        for number in 0..<100 {
+            desk.take(.records([SourceRecord(offset: Int64(number), key: [UInt8(number)], value: [0xFF])]))
+        }
+        #expect(desk.told == told)
+        #expect(desk.status.counts.unreadable == 100)
+        #expect(desk.notes < 20)
+        #expect(desk.isKnown)
+    }
+
+    // MARK: Answers
+
+    @Test func `an order is answered once, with what all shards have met`() {
+        var desk = TestDesk(shards: 2)
+        desk.start()
+        desk.write(.stands(Order(recall: "a", id: "7")))
+        desk.read()
+        desk.take(.applied(AppliedOrder(order: "7", waiting: 3, inFlight: 1), shard: ShardID(0)))
+        #expect(desk.audited == [])
+        desk.take(.applied(AppliedOrder(order: "7", waiting: 4), shard: ShardID(1)))
+        #expect(desk.audited.map(\.applied) == [AppliedOrder(order: "7", waiting: 7, inFlight: 1)])
+        #expect(desk.audited.map(\.replica) == ["us"])
+        desk.take(.applied(AppliedOrder(order: "7"), shard: ShardID(1)))
+        #expect(desk.audited.count == 1)
+    }
+
+    @Test func `of two editors the later one counts, and both are answered`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.write(.stands(Order(stop: .hub, id: "1")))
+        desk.write(.stands(Order(stop: .hub, id: "2")))
+        desk.write(.lifted(.stop(.hub)))
+        desk.read()
+        for name in ["1", "2", "stop/hub"] { desk.take(.applied(AppliedOrder(order: name), shard: ShardID(0))) }
+        #expect(desk.audited.map(\.action) == [.stop, .stop, .resume])
+        #expect(desk.status.standing.isEmpty)
+    }
+
+    @Test func `who lifts what does not stand is answered at once`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        #expect(desk.audited.map(\.action) == [.lift])
+        #expect(desk.told == [])
+    }
+
+    @Test func `without an audit topic nothing is written for it`() {
+        var desk = TestDesk()
+        desk.take(.audit(exists: false))
+        desk.start()
+        desk.write(.stands(Order(recall: "a", id: "7")))
+        desk.read()
+        desk.take(.applied(AppliedOrder(order: "7"), shard: ShardID(0)))
+        #expect(desk.audited == [])
+    }
+
+    // MARK: Recalls by events
+
+    @Test func `a recall by an event becomes an order, unless one stands`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "b")))
+        desk.start()
+        desk.take(.recalled(.of("a")))
+        desk.take(.recalled(.of("a")))
+        desk.take(.recalled(.of("b")))
+        let written = desk.written.compactMap { if case .stands(let order) = $0 { order } else { nil } }
+        #expect(written.map(\.scope) == [.recall(story: "a")])
+        #expect(written.map(\.by) == ["event e-a"])
+        #expect(desk.told.count == 2)
+    }
+
+    @Test func `a recall by an event is done with once the topic has it, or has no place for it`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.answerWrites()
+        desk.take(.recalled(.of("a")))
+        #expect(desk.told.count == 1)
+        #expect(desk.settled == [], "the shards obey it, and the topic does not have it")
+        desk.answerWrites()
+        #expect(desk.settled == ["a"])
+        desk.take(.recalled(.of("a")))
+        #expect(desk.settled == ["a", "a"], "it stands")
+        desk.take(.recalled(.of("b")))
+        #expect(desk.settled == ["a", "a"])
+        desk.take(.missing)
+        #expect(desk.settled == ["a", "a", "b"], "there is no topic any more")
+    }
+
+    @Test func `a recall that was lifted since its event does not come back`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.pass(.seconds(31))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        desk.take(.recalled(.of("a")))
+        #expect(desk.told == [.lifted(.recall(story: "a"))])
+        #expect(desk.recalled.contains("a") == false)
+    }
+
+    @Test func `an event that is read again recalls nothing that was lifted, however soon`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.take(.recalled(.of("a")))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        desk.take(.recalled(.of("a")))
+        #expect(desk.recalled == [])
+    }
+
+    @Test func `a recall by an event counts although its clock is somewhat behind that of a lift`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.pass(.seconds(20))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        desk.take(.recalled(.of("a")))
+        #expect(desk.recalled == ["a"])
+    }
+
+    @Test func `a recall by an event before orders are known waits for them`() {
+        var desk = TestDesk()
+        desk.take(.recalled(.of("a")))
+        #expect(desk.told == [])
+        desk.start()
+        #expect(desk.told.map(\.scope) == [.recall(story: "a")])
+    }
+
+    @Test func `an order that could not be written is written later`() {
+        var desk = TestDesk()
+        desk.take(.missing)
+        desk.take(.recalled(.of("a")))
+        #expect(desk.written == [])
+        #expect(desk.recalled.contains("a") == true)
+        desk.start()
+        #expect(desk.written.map(\.key) == ["beat/us", "recall/story/a"])
+        desk.answerWrites(TestDesk.failure)
+        desk.pass(.seconds(6))
+        #expect(desk.written.count { $0.key == "recall/story/a" } == 2)
+    }
+
+    @Test func `an archive of recalls leaves room for editors`() {
+        var desk = TestDesk()
+        desk.start()
+        for number in 0..<StandingOrders.capacity {
+            desk.take(.recalled(.of("\(number)")))
+            desk.answerWrites()
+        }
+        desk.write(.stands(Order(recall: "editor")))
+        desk.read()
+        #expect(desk.recalled.contains("editor") == true)
+    }
+
+    // MARK: Lapses
+
+    @Test func `an order lapses at its time, and its record is removed a while later`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(100))))
+        desk.start()
+        desk.pass(.seconds(99))
+        #expect(desk.recalled.contains("a") == true)
+        desk.pass(.seconds(2))
+        #expect(desk.told.last == .lifted(.recall(story: "a")))
+        #expect(!desk.written.contains(.lifted(.recall(story: "a"))))
+        desk.pass(.seconds(120))
+        #expect(desk.written.count { $0 == .lifted(.recall(story: "a")) } == 1)
+        #expect(desk.audited.map(\.action) == [.lapse])
+    }
+
+    @Test func `an order that is renewed in time is not removed`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(100))))
+        desk.start()
+        desk.pass(.seconds(110))
+        desk.write(.stands(Order(recall: "a", id: "2", until: desk.now.wall + .seconds(1_000))))
+        desk.read()
+        desk.pass(.seconds(200))
+        #expect(!desk.written.contains(.lifted(.recall(story: "a"))))
+        #expect(desk.recalled.contains("a") == true)
+    }
+
+    @Test func `a clock that is set forward lifts nothing in the next minute`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(1_000))))
+        desk.start()
+        desk.now.wall = desk.now.wall + .seconds(86_400)
+        desk.pass(.seconds(59))
+        #expect(desk.recalled.contains("a") == true)
+        desk.pass(.seconds(2))
+        #expect(desk.recalled.contains("a") == false)
+    }
+
+    // MARK: Processes and environment
+
+    @Test func `the beat of a process that was killed is removed after an hour`() {
+        var desk = TestDesk()
+        desk.write(.beat(.init(replica: "dead", at: desk.now.wall)))
+        desk.start()
+        #expect(desk.status.processes == 2)
+        desk.pass(.seconds(3_602))
+        #expect(desk.written.contains(.ended(replica: "dead")))
+    }
+
+    @Test func `a clean end removes our beat`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.answerWrites()
+        desk.take(.drain)
+        #expect(desk.written.last == .ended(replica: "us"))
+        #expect(!desk.hasFinished)
+        desk.answerWrites()
+        #expect(desk.hasFinished)
+    }
+
+    @Test func `the environment is written where there is none`() {
+        var desk = TestDesk(environment: .init(name: "staging", host: "h", hub: "n"))
+        desk.start()
+        #expect(desk.written.contains(.environment(.init(name: "staging", host: "h", hub: "n"))))
+        #expect(desk.isKnown)
+    }
+
+    @Test(arguments: [
+        HubEnvironment(name: "staging", host: "h", hub: "n"), .init(name: "production", host: "other", hub: "n"),
+        .init(name: "production", host: "h", hub: "other"), nil,
+    ])
+    func `a process that disagrees about the hub sends nothing`(ours: HubEnvironment?) {
+        var desk = TestDesk(environment: ours)
+        let theirs = HubEnvironment(name: "production", host: "h", hub: "n")
+        desk.write(.environment(theirs))
+        desk.start()
+        #expect(!desk.isKnown)
+        #expect(desk.status.alarms == [.elsewhere(ours: ours, theirs: theirs)])
+        #expect(!desk.status.wasKnown)
+        desk.write(.noEnvironment)
+        desk.read()
+        #expect(desk.isKnown)
+    }
+
+    @Test func `a reader without a name writes nothing`() {
+        var desk = TestDesk(replica: nil)
+        desk.write(.stands(Order(stop: .feed("dpa"))))
+        desk.start()
+        desk.take(.recalled(.of("a")))
+        desk.pass(.seconds(100))
+        desk.take(.drain)
+        #expect(desk.written == [] && desk.audited == [])
+        #expect(desk.told.contains(.stands(Order(stop: .feed("dpa")))))
+        #expect(desk.hasFinished)
+    }
+}

@@ -1,0 +1,74 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import Testing
+
+@Suite struct ControlRecordTests {
+    static let at = Instant(milliseconds: 1_795_428_000_000)
+
+    @Test(arguments: [
+        ControlRecord.stands(
+            Order(
+                id: "01J", scope: .recall(story: "urn:a/b"), at: at, by: "m.mustermann", reason: "agency kill",
+                until: at + .seconds(60), replacement: "Withdrawn: \"x\"")),
+        .stands(Order(id: "2", scope: .stop(.hub), at: at, by: "ops")),
+        .lifted(.stop(.category("World"))), .beat(.init(replica: "host-1", at: at)), .ended(replica: "host-1"),
+        .environment(HubEnvironment(name: "production", host: "x.servicebus.windows.net", hub: "news")), .noEnvironment,
+    ])
+    func `what is written is read as the same`(record: ControlRecord) {
+        let produced = record.record(on: "news.control")
+        let reading = ControlRecord.read(SourceRecord(offset: 7, key: produced.key, value: produced.value))
+        #expect(reading.record == record)
+        #expect(reading.fault == nil)
+    }
+
+    @Test(arguments: [
+        ("", "{}", ControlRecord.Fault.key), ("hold/story/a", "{}", .key), ("recall/story/", "{}", .key),
+        ("recall/story/a", "recall", .value), ("recall/story/a", "[]", .value),
+        ("recall/story/a", "{\"do\":\"approve\"}", .command), ("recall/story/a", "{}", .command),
+        ("beat/a", "?", .value),
+        ("environment/hub", "{\"environment\":\"production\"}", .value),
+        ("recall/story/\(String(repeating: "a", count: 513))", "{\"do\":\"recall\"}", .key),
+        ("recall/story/a", "{\"do\":\"recall\",\"reason\":\"\(String(repeating: "a", count: 1 << 16))\"}", .tooLarge),
+    ])
+    func `garbage has a fault and no meaning`(key: String, value: String, fault: ControlRecord.Fault) {
+        #expect(Self.read(key, value).record == nil)
+        #expect(Self.read(key, value).fault == fault)
+    }
+
+    @Test(arguments: ["", "nonsense", "{}", "{\"do\":\"pause\"}", "[1]"])
+    func `a stop that is not understood stops`(value: String) {
+        let reading = Self.read("stop/hub", value)
+        #expect(reading.fault != nil)
+        #expect(reading.record == .stands(Order(id: "offset 7", scope: .stop(.hub), at: Self.at, by: "unknown")))
+    }
+
+    @Test func `bytes that are no text are garbage`() {
+        let record = SourceRecord(offset: 0, key: [0xFF, 0xFE], value: [0xFF])
+        #expect(ControlRecord.read(record).fault == .key)
+        #expect(ControlRecord.read(SourceRecord(offset: 0, value: nil)).fault == .key)
+    }
+
+    @Test func `a recall lapses after a week unless it says otherwise`() {
+        guard case .stands(let order) = Self.read("recall/story/a", #"{"do":"recall","id":"1"}"#).record else {
+            Issue.record("no order")
+            return
+        }
+        #expect(order.until == Self.at + .seconds(7 * 86_400))
+    }
+
+    @Test func `long texts are cut between characters`() {
+        let reason = String(repeating: "ä", count: 1_000)
+        guard case .stands(let order) = Self.read("stop/hub", #"{"do":"stop","by":1,"reason":"\#(reason)"}"#).record
+        else {
+            Issue.record("no order")
+            return
+        }
+        #expect(order.reason == String(repeating: "ä", count: 256))
+        #expect(order.by == "unknown")
+    }
+
+    private static func read(_ key: String, _ value: String) -> ControlRecord.Reading {
+        ControlRecord.read(SourceRecord(offset: 7, timestamp: at, key: Array(key.utf8), value: Array(value.utf8)))
+    }
+}

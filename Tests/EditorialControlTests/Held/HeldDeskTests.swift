@@ -1,0 +1,434 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import Testing
+
+/// One desk with a clock that the test sets.
+struct PlayedDesk {
+    var desk = HeldDesk()
+    var now = Moment(steady: Instant(milliseconds: 0), wall: noon)
+    /// Requests a second. With none given, the engine settles at once whatever comes back.
+    var pace: Int?
+    var settled = 0
+
+    static let noon = Instant(milliseconds: 1_795_348_800_000)
+    static let source = TopicPartition(topic: "news", partition: 3)
+
+    /// It owns the source partition and has read the empty topic to its end.
+    init(owning partitions: [TopicPartition] = [source]) {
+        _ = take(.began)
+        _ = take(.owned(LaneID(0), ShardID(0), partitions))
+        _ = take(.endReached(partition: 3))
+    }
+
+    mutating func take(_ input: HeldDesk.Input) -> [HeldDesk.Action] {
+        var actions: [HeldDesk.Action] = []
+        desk.handle(input, at: now, into: &actions)
+        if pace == nil, case .ended(let endings) = input { actions += settle(endings.count) }
+        return actions
+    }
+
+    mutating func settle(_ count: Int) -> [HeldDesk.Action] {
+        settled += count
+        return take(.settled(ShardID(0), settled, perSecond: pace))
+    }
+
+    mutating func read(_ offset: Int64, _ reading: HeldRecord.Reading, partition: Int32 = 3) -> [HeldDesk.Action] {
+        take(.read(partition: partition, [(offset, reading)]))
+    }
+
+    mutating func hold(
+        _ offset: Int64, _ story: String, version: String? = nil, due: Duration = .seconds(3_600), since: Int64? = nil,
+        because: HeldEvent.Because = .embargo, from source: TopicPartition = source
+    ) -> [HeldDesk.Action] {
+        let event = HeldEvent(
+            eventID: "id-\(story)", story: story, version: version.map { .init($0) }, due: Self.noon + due,
+            because: because, lane: "live", source: .init(partition: source, offset: 7))
+        return read(offset, .held(event, since: since), partition: source.partition)
+    }
+
+    mutating func wait(_ duration: Duration) -> [HeldDesk.Action] {
+        now.steady = now.steady + duration
+        now.wall = now.wall + duration
+        return take(.alarm)
+    }
+}
+
+extension [HeldDesk.Action] {
+    var returns: [Int64: ReturnReason] {
+        reduce(into: [:]) { found, action in
+            guard case .putBack(let returns) = action else { return }
+            for next in returns { found[next.place.offset] = next.reason }
+        }
+    }
+
+    var erasures: [HeldDesk.Erasure] {
+        flatMap { action -> [HeldDesk.Erasure] in if case .erase(let erasures) = action { erasures } else { [] } }
+    }
+
+    var again: [Int64] {
+        flatMap { action -> [Int64] in if case .writeAgain(let places) = action { places.map(\.offset) } else { [] } }
+    }
+
+    var told: [HeldStory] {
+        flatMap { action -> [HeldStory] in if case .tell(let stories) = action { stories } else { [] } }
+    }
+}
+
+@Suite struct HeldDeskTests {
+    @Test func `an event returns when its time has come, and not a nanosecond earlier`() {
+        var play = PlayedDesk()
+        #expect(play.hold(0, "a").returns.isEmpty)
+        #expect(play.desk.wakeAt == Instant(milliseconds: 3_600_000))
+        #expect(play.wait(.seconds(3_600) - .nanoseconds(1)).returns.isEmpty)
+        #expect(play.wait(.nanoseconds(1)).returns == [0: .due])
+    }
+
+    @Test func `only the owner of the partition puts an event back, and a new owner does at once`() {
+        var play = PlayedDesk(owning: [])
+        _ = play.hold(0, "a")
+        #expect(play.wait(.seconds(4_000)).returns.isEmpty)
+        #expect(play.take(.owned(LaneID(1), ShardID(2), [PlayedDesk.source])).returns == [0: .due])
+    }
+
+    @Test func `a partition that another shard took over stays ours until both have lost it`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a")
+        _ = play.take(.owned(LaneID(0), ShardID(1), [PlayedDesk.source]))
+        _ = play.take(.owned(LaneID(0), ShardID(0), []))
+        #expect(play.desk.ours == 1)
+        _ = play.take(.owned(LaneID(0), ShardID(1), []))
+        #expect(play.desk.ours == 0)
+        #expect(play.wait(.seconds(4_000)).returns.isEmpty)
+    }
+
+    @Test func `nothing returns before its partition was read to the end: a tombstone may follow`() {
+        var play = PlayedDesk()
+        _ = play.take(.began)
+        #expect(play.hold(0, "a", due: .zero).returns.isEmpty)
+        _ = play.read(1, .erased(story: "a", upTo: 0))
+        #expect(play.take(.endReached(partition: 3)).returns.isEmpty)
+        #expect(play.desk.count == 0)
+    }
+
+    @Test func `an event is erased only when it stands on its lane again`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", due: .zero)
+        let ended = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        #expect(ended.erasures == [.init(HeldPlace(3, 0), story: "a")])
+        #expect(play.desk.count == 1)
+        let read = play.read(1, .erased(story: "a", upTo: 0))
+        #expect(read.told == [HeldStory(story: "a", isHeld: false)])
+        #expect(play.desk.count == 0)
+    }
+
+    @Test func `a newer version takes the older one's place and its time`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", version: "1", due: .seconds(10))
+        _ = play.hold(1, "a", version: "2", due: .seconds(20))
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        #expect(play.desk.count == 1)
+        #expect(play.wait(.seconds(10)).returns.isEmpty)
+        #expect(play.wait(.seconds(10)).returns == [1: .due])
+    }
+
+    @Test func `an older version goes back to be reported as superseded, and costs the newer one nothing`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", version: "1")
+        #expect(play.hold(1, "a", version: "2").returns == [0: .superseded])
+        #expect(play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")])).isEmpty)
+        // One that came too late, behind the newer one.
+        let late = play.hold(2, "a", version: "1")
+        #expect(late.returns == [2: .superseded])
+        #expect(late.again == [1])
+        #expect(play.take(.ended([.putBack(HeldPlace(3, 2), story: "a")])).isEmpty)
+        #expect(play.desk.count == 1)
+    }
+
+    @Test func `an older version is not reported again by those who read the topic from its beginning`() {
+        var play = PlayedDesk()
+        _ = play.take(.began)
+        _ = play.hold(0, "a", version: "1")
+        _ = play.hold(1, "a", version: "2")
+        #expect(play.take(.endReached(partition: 3)).returns.isEmpty)
+    }
+
+    @Test func `the same record once more supersedes nothing`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", version: "1")
+        #expect(play.hold(1, "a", version: "1").returns.isEmpty)
+        #expect(play.hold(2, "a", version: "1", since: 0).returns.isEmpty)
+    }
+
+    @Test func `a version that took the place while the older one returned gets no tombstone`() {
+        var play = PlayedDesk()
+        #expect(play.hold(0, "a", version: "1", due: .zero).returns == [0: .due])
+        _ = play.hold(1, "a", version: "2")
+        #expect(play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")])).erasures.isEmpty)
+        #expect(play.wait(.seconds(3_600)).returns == [1: .due])
+    }
+
+    @Test func `a newer version that a tombstone overtook is written again`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", version: "1", due: .zero)
+        // Another process has written the second version before our tombstone arrived.
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        _ = play.hold(1, "a", version: "2")
+        #expect(play.read(2, .erased(story: "a", upTo: 0)).again == [1])
+        // Once, and it counts as written when it is read.
+        #expect(play.take(.ended([.written(HeldPlace(3, 1))])).again.isEmpty)
+        #expect(play.hold(3, "a", version: "2", since: 1).again.isEmpty)
+        #expect(play.wait(.seconds(3_600)).returns == [3: .due])
+    }
+
+    @Test func `an older version that was written behind a newer one does not take its place`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", version: "2", due: .seconds(20))
+        #expect(play.hold(1, "a", version: "1", due: .seconds(10)).again == [0])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 1), story: "a")]))
+        #expect(play.wait(.seconds(10)).returns.isEmpty)
+    }
+
+    @Test func `a record written again stands where it stood first, if versions say nothing`() {
+        var play = PlayedDesk()
+        _ = play.hold(5, "a", due: .seconds(20))
+        // An older one, from offset 2, that another process wrote again too late.
+        #expect(play.hold(6, "a", due: .seconds(10), since: 2).again == [5])
+        #expect(play.wait(.seconds(10)).returns.isEmpty)
+    }
+
+    @Test func `a late tombstone of what was returned ends its repetition too`() {
+        var play = PlayedDesk()
+        _ = play.hold(5, "a")
+        _ = play.hold(6, "a", since: 5)
+        _ = play.read(7, .erased(story: "a", upTo: 5))
+        #expect(play.desk.count == 0)
+    }
+
+    @Test func `what is endangered is written again by the owner, whoever that becomes`() {
+        var play = PlayedDesk(owning: [])
+        _ = play.hold(1, "a", version: "2")
+        #expect(play.read(2, .erased(story: "a", upTo: 0)).again.isEmpty)
+        #expect(play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).again == [1])
+    }
+
+    @Test func `a recalled story comes back at once, whether the order or the event was first`() {
+        let order = Order(id: "1", scope: .recall(story: "a"), at: PlayedDesk.noon, by: "editor")
+        var eventFirst = PlayedDesk()
+        _ = eventFirst.hold(0, "a")
+        _ = eventFirst.hold(1, "b")
+        #expect(eventFirst.take(.orders([.stands(order)])).returns == [0: .recalled])
+        var orderFirst = PlayedDesk()
+        _ = orderFirst.take(.orders([.stands(order)]))
+        #expect(orderFirst.hold(0, "a").returns == [0: .recalled])
+    }
+
+    @Test func `a recall that is lifted before the event left gives it its time back`() {
+        let order = Order(id: "1", scope: .recall(story: "a"), at: PlayedDesk.noon, by: "editor")
+        var play = PlayedDesk(owning: [])
+        _ = play.hold(0, "a")
+        _ = play.take(.orders([.stands(order)]))
+        _ = play.take(.orders([.lifted(order.scope)]))
+        #expect(play.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).returns.isEmpty)
+        #expect(play.wait(.seconds(3_600)).returns == [0: .due])
+    }
+
+    @Test func `an engine calls a story back from every partition, also from those of others`() {
+        var play = PlayedDesk(owning: [])
+        _ = play.take(.endReached(partition: 4))
+        _ = play.hold(0, "a")
+        _ = play.hold(9, "a", from: TopicPartition(topic: "archive", partition: 4))
+        #expect(play.take(.bringBack(story: "a", .superseded)).returns == [0: .superseded, 9: .superseded])
+    }
+
+    @Test func `a wish waits for the event that was written a moment ago, and for no later one`() {
+        var play = PlayedDesk()
+        _ = play.take(.bringBack(story: "a", .superseded))
+        #expect(play.hold(0, "a").returns == [0: .superseded])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        _ = play.read(1, .erased(story: "a", upTo: 0))
+        #expect(play.hold(2, "a").returns.isEmpty)
+        _ = play.take(.bringBack(story: "b", .superseded))
+        _ = play.wait(.seconds(60))
+        #expect(play.hold(3, "b").returns.isEmpty)
+    }
+
+    @Test func `a story is held as long as one of its events is`() {
+        var play = PlayedDesk()
+        let first = play.hold(0, "a", version: "1")
+        #expect(first.told == [HeldStory(story: "a", version: .init("1"), isHeld: true)])
+        _ = play.hold(0, "a", from: TopicPartition(topic: "archive", partition: 4))
+        #expect(play.read(1, .erased(story: "a", upTo: nil)).told.isEmpty)
+        let last = play.read(1, .erased(story: "a", upTo: nil), partition: 4)
+        #expect(last.told == [HeldStory(story: "a", isHeld: false)])
+    }
+
+    @Test func `a lane that cannot be written to is left alone for a while, and holds up no other`() {
+        var play = PlayedDesk(owning: [PlayedDesk.source, TopicPartition(topic: "archive", partition: 3)])
+        _ = play.hold(0, "a", due: .zero)
+        #expect(play.take(.ended([.failed(HeldPlace(3, 0))])).returns.isEmpty)
+        #expect(
+            play.hold(1, "b", due: .zero, from: TopicPartition(topic: "archive", partition: 3)).returns == [1: .due])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 1), story: "b")]))
+        #expect(play.wait(.seconds(5)).returns == [0: .due])
+    }
+
+    @Test func `a tombstone that was not written costs a second copy, not the event`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", due: .zero)
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        _ = play.take(.ended([.failed(HeldPlace(3, 0))]))
+        #expect(play.wait(.seconds(5)).returns == [0: .due])
+    }
+
+    @Test func `what is gone from the topic is forgotten, and the pass goes on`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", due: .zero)
+        _ = play.take(.ended([.gone(HeldPlace(3, 0))]))
+        #expect(play.desk.count == 0)
+        #expect(play.hold(1, "b", due: .zero).returns == [1: .due])
+    }
+
+    @Test func `a pass ends although another version took the place of what it reads`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", version: "1", due: .zero)
+        _ = play.hold(1, "a", version: "2", due: .zero)
+        let actions = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        #expect(actions.returns == [1: .due])
+    }
+
+    @Test func `a topic made again has nothing of the former one`() {
+        var play = PlayedDesk()
+        _ = play.hold(8, "a")
+        _ = play.hold(9, "b")
+        _ = play.hold(0, "c")
+        #expect(play.desk.count == 1)
+        #expect(play.wait(.seconds(3_600)).returns.isEmpty)
+        #expect(play.take(.endReached(partition: 3)).returns == [0: .due])
+    }
+
+    @Test func `after a step of the clock, nothing returns by the new time alone for a minute`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a")
+        play.now.wall = play.now.wall + .seconds(7_200)
+        #expect(play.take(.alarm).returns.isEmpty)
+        #expect(play.wait(.seconds(59)).returns.isEmpty)
+        #expect(play.wait(.seconds(1)).returns == [0: .due])
+    }
+
+    @Test
+    func `delayed news returns when its time has come, as the engine that held it has spread it over ten minutes`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", due: .seconds(3_600), because: .quietHours)
+        _ = play.hold(1, "b", due: .seconds(4_199), because: .quietHours)
+        #expect(play.wait(.seconds(3_600) - .nanoseconds(1)).returns.isEmpty)
+        #expect(play.wait(.nanoseconds(1)).returns == [0: .due])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        #expect(play.wait(.seconds(598)).returns.isEmpty)
+        #expect(play.wait(.seconds(1)).returns == [1: .due])
+    }
+
+    @Test func `what returns is a second of the pace, and more only as it is settled`() {
+        var play = PlayedDesk()
+        play.pace = 100
+        _ = play.settle(0)
+        for offset in 0..<1_000 { _ = play.hold(Int64(offset), "s\(offset)", due: .seconds(60)) }
+        var unsettled = 0
+        var returned: [Int64] = []
+        func put(_ actions: [HeldDesk.Action], _ play: inout PlayedDesk) {
+            var actions = actions
+            while case let places = actions.returns.keys.sorted(), !places.isEmpty {
+                unsettled += places.count
+                returned += places
+                actions = play.take(.ended(places.map { .putBack(HeldPlace(3, $0), story: "s\($0)") }))
+            }
+            #expect(unsettled <= 100)
+        }
+        put(play.wait(.seconds(60)), &play)
+        #expect(unsettled == 100)
+        // A pass for a few costs as much as one for many.
+        unsettled -= 24
+        put(play.settle(24), &play)
+        #expect(unsettled == 76)
+        while unsettled > 0 {
+            let settled = min(unsettled, 25)
+            unsettled -= settled
+            put(play.settle(settled), &play)
+        }
+        #expect(returned == Array(0..<1_000))
+    }
+
+    @Test func `what came from a partition that is no more returns to another one of its topic, by that one's owner`() {
+        var play = PlayedDesk(owning: [TopicPartition(topic: "news", partition: 1)])
+        _ = play.hold(0, "a", version: "1", due: .seconds(60))
+        #expect(play.take(.counts(["news": 4])).isEmpty)
+        #expect(play.wait(.seconds(60)).returns.isEmpty)
+        let returned = play.take(.counts(["news": 2]))
+        #expect(returned == [.putBack([.init(HeldPlace(3, 0), .due, to: 1)])])
+        // Also what comes to be known only now, and what goes back to be reported.
+        let newer = play.hold(1, "a", version: "2") + play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        #expect(newer.returns.isEmpty)
+        let newest = play.hold(2, "a", version: "3")
+        #expect(newest.contains(.putBack([.init(HeldPlace(3, 1), .superseded, to: 1)])))
+        _ = play.take(.ended([.putBack(HeldPlace(3, 1), story: "a")]))
+        // The partitions are back, and with them their owners.
+        #expect(play.take(.counts(["news": 4])).isEmpty)
+        #expect(play.desk.ours == 0)
+    }
+
+    @Test func `what is called back takes no room, and finds some although none is left`() {
+        var play = PlayedDesk()
+        play.pace = 1
+        _ = play.settle(0)
+        for (offset, story) in ["a", "b", "c"].enumerated() { _ = play.hold(Int64(offset), story, due: .seconds(1)) }
+        #expect(play.wait(.seconds(1)).returns == [0: .due])
+        #expect(play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")])).returns.isEmpty)
+        #expect(play.take(.bringBack(story: "c", .superseded)).returns == [2: .superseded])
+        #expect(play.take(.ended([.putBack(HeldPlace(3, 2), story: "c")])).returns.isEmpty)
+        #expect(play.settle(1).returns == [1: .due])
+    }
+
+    @Test func `what is settled elsewhere, or nowhere, does not keep the rest for ever`() {
+        var play = PlayedDesk()
+        play.pace = 1
+        _ = play.settle(0)
+        for (offset, story) in ["a", "b"].enumerated() { _ = play.hold(Int64(offset), story, due: .seconds(1)) }
+        _ = play.wait(.seconds(1))
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        #expect(play.desk.wakeAt == Instant(milliseconds: 11_000))
+        #expect(play.wait(.seconds(10) - .nanoseconds(1)).returns.isEmpty)
+        #expect(play.wait(.nanoseconds(1)).returns == [1: .due])
+    }
+
+    @Test func `what could not return takes no room`() {
+        var play = PlayedDesk(owning: [PlayedDesk.source, TopicPartition(topic: "archive", partition: 3)])
+        play.pace = 1
+        _ = play.settle(0)
+        _ = play.hold(0, "a", due: .zero)
+        _ = play.hold(1, "b", due: .zero, from: TopicPartition(topic: "archive", partition: 3))
+        #expect(play.take(.ended([.failed(HeldPlace(3, 0))])).returns == [1: .due])
+    }
+
+    @Test func `a hundred thousand that are due at once return in passes of bounded size, the first to arrive first`() {
+        var play = PlayedDesk()
+        for start in stride(from: 0, to: 100_000, by: 1_000) {
+            let records = (start..<start + 1_000).map { offset in
+                let event = HeldEvent(
+                    eventID: "e\(offset)", story: "s\(offset)", version: nil, due: PlayedDesk.noon + .seconds(60),
+                    because: .embargo, lane: "live", source: .init(partition: PlayedDesk.source, offset: 0))
+                return (Int64(offset), HeldRecord.Reading.held(event, since: nil))
+            }
+            _ = play.take(.read(partition: 3, records.map { (offset: $0.0, reading: $0.1) }))
+        }
+        var actions = play.wait(.seconds(60))
+        var returned = 0
+        while case let places = actions.returns.keys.sorted(), !places.isEmpty {
+            #expect(places.count <= 500)
+            // Those that arrived first.
+            #expect(places.first == Int64(returned))
+            returned += places.count
+            actions = play.take(.ended(places.map { .putBack(HeldPlace(3, $0), story: "s\($0)") }))
+        }
+        #expect(returned == 100_000)
+    }
+}

@@ -1,0 +1,97 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import Testing
+
+@Suite struct HeldRecordTests {
+    private let event = HeldEvent(
+        eventID: "e-1", story: "urn:story", version: .init("2"), due: Instant(milliseconds: 1_800_000_000_000),
+        because: .quietHours, lane: "live",
+        source: .init(partition: TopicPartition(topic: "news.events", partition: 5), offset: 42))
+
+    private func original(key: [UInt8]?, headers: [RecordHeader] = []) -> SourceRecord {
+        SourceRecord(
+            offset: 42, timestamp: Instant(milliseconds: 1_700_000_000_123), key: key, value: [0, 255, 10],
+            headers: headers)
+    }
+
+    private func stored(_ record: ProducedRecord, at offset: Int64 = 9) -> SourceRecord {
+        SourceRecord(
+            offset: offset, timestamp: nil, key: record.key, value: record.value, headers: record.headers)
+    }
+
+    @Test(arguments: [nil, [], Array("urn:story".utf8), [255, 0]] as [[UInt8]?])
+    func `an original comes back byte for byte, whatever its key`(key: [UInt8]?) throws {
+        let headers = [RecordHeader("ce_id", "1"), RecordHeader(name: "empty", value: nil), RecordHeader("ce_id", "2")]
+        let held = HeldRecord.hold(original(key: key, headers: headers), event, topic: "news.held")
+        #expect(held.key == Array("urn:story".utf8))
+        #expect(held.partition == 5)
+        let back = try #require(HeldRecord.original(stored(held), because: .due))
+        #expect(back.topic == "news.events")
+        #expect(back.partition == 5)
+        #expect(back.key == key)
+        #expect(back.value == [0, 255, 10])
+        #expect(back.headers == headers + [RecordHeader(HeaderName.held, "due")])
+        #expect(back.timestamp == nil)
+    }
+
+    @Test func `headers alone tell what is held`() {
+        let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
+        #expect(HeldRecord.read(key: held.key, hasValue: true, headers: held.headers) == .held(event, since: nil))
+    }
+
+    @Test func `a time between two milliseconds is never early`() {
+        var event = event
+        event.due = Instant(nanoseconds: 1_000_001)
+        let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
+        event.due = Instant(milliseconds: 2)
+        #expect(HeldRecord.read(key: held.key, hasValue: true, headers: held.headers) == .held(event, since: nil))
+    }
+
+    @Test func `an event that is held a second time says so of this time only`() throws {
+        let first = HeldRecord.hold(original(key: nil), event, topic: "news.held")
+        let back = try #require(HeldRecord.original(stored(first), because: .due))
+        var later = event
+        later.because = .embargo
+        later.source.offset = 43
+        let second = HeldRecord.hold(stored(back), later, topic: "news.held")
+        #expect(HeldRecord.read(key: second.key, hasValue: true, headers: second.headers) == .held(later, since: nil))
+        let again = try #require(HeldRecord.original(stored(second), because: .recalled))
+        #expect(again.headers == [RecordHeader(HeaderName.held, "recalled")])
+    }
+
+    @Test func `a record written again remembers where it stood first`() throws {
+        let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
+        let once = HeldRecord.again(stored(held, at: 9), topic: "news.held", partition: 5)
+        let twice = HeldRecord.again(stored(once, at: 12), topic: "news.held", partition: 5)
+        #expect(HeldRecord.read(key: twice.key, hasValue: true, headers: twice.headers) == .held(event, since: 9))
+        let back = try #require(HeldRecord.original(stored(twice), because: .due))
+        #expect(back.headers == [RecordHeader(HeaderName.held, "due")])
+    }
+
+    @Test func `a tombstone says what it erases, and a bare one erases everything before it`() {
+        let tombstone = HeldRecord.tombstone(story: "s", upTo: 7, topic: "news.held", partition: 1)
+        let read = HeldRecord.read(key: tombstone.key, hasValue: false, headers: tombstone.headers)
+        #expect(read == .erased(story: "s", upTo: 7))
+        #expect(HeldRecord.read(key: [115], hasValue: false, headers: []) == .erased(story: "s", upTo: nil))
+    }
+
+    @Test(
+        arguments: [
+            ("nw-source", "news.events/x/1"), ("nw-lane", nil), ("nw-event", nil), ("nw-held-due", "soon"),
+            ("nw-held-due", "99999999999999999999"), ("nw-held-because", "mood"), ("nw-source", nil),
+        ] as [(String, String?)])
+    func `what is not understood is no event`(name: String, text: String?) {
+        var held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
+        held.headers.removeAll { $0.name == name }
+        if let text { held.headers.append(RecordHeader(name, text)) }
+        #expect(HeldRecord.read(key: held.key, hasValue: true, headers: held.headers) == .unreadable)
+        #expect(HeldRecord.original(stored(held), because: .due) == nil)
+    }
+
+    @Test func `a record without a key, or with one that is no text, is no event`() {
+        let held = HeldRecord.hold(original(key: nil), event, topic: "news.held")
+        #expect(HeldRecord.read(key: nil, hasValue: true, headers: held.headers) == .unreadable)
+        #expect(HeldRecord.read(key: [255], hasValue: false, headers: []) == .unreadable)
+    }
+}
