@@ -33,7 +33,7 @@ enum EngineLife {
                 settings: EngineSettings(
                     lanes: [LaneSettings(name: "live", topics: ["news.events"])], platforms: [.template],
                     resultsTopic: "news.results"),
-                decoder: NewsDecoder(), router: try Router(), builder: try PayloadBuilder(), seed: 1)
+                rules: try ContentRules(), seed: 1)
         }
 
         mutating func assign() {

@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import NotificationHub
@@ -76,7 +77,7 @@ struct EngineRecallTests {
         _ = shell.publish(news("s1", story: "s"), lane: backfill, partition: archive)
         let recall = shell.publish(news("s2", story: "s", status: "canceled"))
         #expect(recall.endings.map(\.result.eventID) == ["s1", "s2"])
-        #expect(recall.contains { if case .recall(story: "s") = $0 { true } else { false } })
+        #expect(recall.contains { if case .recall(let recall) = $0 { recall.story == "s" } else { false } })
         #expect(shell.publish(news("s3", story: "s"), lane: backfill, partition: archive).outcomes == [.canceled])
         #expect(shell.reply(201, to: first.sends[0]).sends.isEmpty)
     }

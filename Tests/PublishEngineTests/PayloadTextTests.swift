@@ -53,7 +53,8 @@ struct PayloadTextTests {
             expiresAt: nil)
         #expect(
             String(decoding: payload.body, as: UTF8.self)
-                == #"{"messageParam":"Breaking World News : Text","title":"Text","category":"World","id":"1"}"#)
+                == #"{"messageParam":"Breaking World News : Text","tag":"1","title":"Text","category":"World","id":"1"}"#
+        )
         #expect(payload.tags == "World")
         #expect(payload.format == .template)
     }

@@ -111,6 +111,49 @@ struct RouterTests {
         #expect(routed.leftOut.isEmpty)
     }
 
+    @Test(
+        arguments: [
+            (["World"], [], "category name"), (["tech"], [], "category name"),
+            ([], ["medtop:11000000"], "subject medtop:11000000"),
+            ([], ["medtop:20000574"], "subject medtop:20000574 under medtop:11000000"),
+            ([], ["medtop:20000644"], "subject medtop:20000644 under medtop:20000638"),
+        ] as [([String], [String], String)])
+    func `routing says by which rule an event belongs to its category`(
+        names: [String], subjects: [String], reason: String
+    ) throws {
+        #expect(tagged(router.route(event(names, subjects: subjects)))?.reasons.map(\.because) == [reason])
+    }
+
+    @Test
+    func `each category has a reason of its own, in the table's order`() throws {
+        let several = event([], subjects: ["medtop:15000000", "medtop:20000574", "medtop:11000000"])
+        let routed = try #require(tagged(router.route(several)))
+        #expect(routed.reasons.map(\.category) == routed.categories)
+        #expect(
+            routed.reasons.map(\.because) == [
+                "subject medtop:20000574 under medtop:11000000", "subject medtop:15000000",
+            ])
+        let fallback = try Router(unroutable: .category("Sports"))
+        #expect(tagged(fallback.route(event([])))?.reasons.first?.because.contains("unroutable") == true)
+    }
+
+    @Test
+    func `where devices have two templates an expression has room for five categories`() throws {
+        let router = try Router(audience: Audience(templates: .standard))
+        let routed = try #require(tagged(router.route(event(CategoryTable.standard.categories.map(\.name)))))
+        #expect(routed.expression == "(World || Politics || Business || Technology || Science) && breakingNews")
+        #expect(routed.quietExpression.hasSuffix(") && breakingNewsQuiet"))
+        #expect(routed.leftOut == ["Sports"])
+        #expect(try TagExpression(parsing: routed.expression).tags.count == TagExpression.tagsMax)
+    }
+
+    @Test
+    func `a tag that is none sends to nobody rather than to everybody with the template`() {
+        let audience = Audience(templates: .standard, testTag: "staff")
+        #expect(audience.expression(["not a tag"], isQuiet: false).isEmpty)
+        #expect(audience.expression([], isQuiet: true).isEmpty)
+    }
+
     @Test
     func `an unroutable event goes to the category that the policy names`() throws {
         let router = try Router(unroutable: .category("sport"))

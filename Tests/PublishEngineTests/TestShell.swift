@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import NotificationHub
@@ -21,14 +22,18 @@ struct TestShell {
     private(set) var nextOffset: Int64 = 0
     private var nextResult: Int64 = 0
 
-    init(change: (inout EngineSettings) -> Void = { _ in }, message: String = "{{headline}}") throws {
+    init(
+        change: (inout EngineSettings) -> Void = { _ in }, message: String = "{{headline}}",
+        templates: PayloadSettings.TemplateNames? = nil, policy: ContentPolicy = ContentPolicy()
+    ) throws {
         let lanes = [LaneSettings(name: "live", topics: ["news"])]
         var settings = EngineSettings(lanes: lanes, platforms: [.template], resultsTopic: "results")
         change(&settings)
         let mode: PayloadSettings.Mode = settings.platforms == [.template] ? .template : .native(settings.platforms)
         engine = Engine(
-            settings: settings, decoder: NewsDecoder(), router: try Router(),
-            builder: try PayloadBuilder(PayloadSettings(mode: mode, message: message)), seed: 1)
+            settings: settings,
+            rules: try ContentRules(
+                payload: PayloadSettings(mode: mode, message: message, templates: templates), policy: policy), seed: 1)
     }
 
     mutating func take(_ input: Input) -> [Action] {
@@ -94,15 +99,24 @@ struct TestShell {
         return take(.records(lane, generation, partition, records))
     }
 
+    /// One event with headers.
+    mutating func publish(
+        _ json: String, headers: [RecordHeader], lane: LaneID = live, partition: TopicPartition = source
+    ) -> [Action] {
+        take(.records(lane, Self.first, partition, [record(json, headers: headers)]))
+    }
+
     mutating func reply(
         _ status: Int, retryAfter: Duration? = nil, to send: Sent
     ) -> [Action] {
         take(.reply(.replied(HubReply(status: status, retryAfter: retryAfter)), to: send.id))
     }
 
-    /// Acknowledges every result and dead letter among the actions, and the results that follow their dead letters.
+    /// Acknowledges every result, dead letter and held event among the actions, and the results that follow those.
     mutating func store(_ actions: [Action]) -> [Action] {
-        let letters = actions.deadLetters.map { StoredRecord(delivery: $0.delivery, kind: .deadLetter, offset: 0) }
+        let letters =
+            actions.deadLetters.map { StoredRecord(delivery: $0.delivery, kind: .deadLetter, offset: 0) }
+            + actions.holds.map { StoredRecord(delivery: $0.request.delivery, kind: .held, offset: 0) }
         let afterLetters = letters.isEmpty ? [] : take(.stored(letters))
         var stored: [StoredRecord] = []
         for request in actions.results + afterLetters.results {
@@ -147,6 +161,23 @@ extension [Action] {
         compactMap { if case .storeDeadLetter(let request, _) = $0 { request } else { nil } }
     }
 
+    /// What goes to the held topic.
+    var holds: [(request: StoreRequest, event: HeldEvent)] {
+        compactMap { if case .hold(let request, _, let event) = $0 { (request, event) } else { nil } }
+    }
+
+    /// What is to come back from there, as `story reason`.
+    var returns: [String] {
+        compactMap {
+            if case .returnHeld(let story, let reason) = $0 { "\(story) \(reason.rawValue)" } else { nil }
+        }
+    }
+
+    var applied: [AppliedOrder] { compactMap { if case .applied(let order) = $0 { order } else { nil } } }
+
+    /// The stories that events recall everywhere.
+    var recalls: [String] { compactMap { if case .recall(let recall) = $0 { recall.story } else { nil } } }
+
     var commits: [[PartitionOffset]] {
         compactMap { if case .kafka(.commit(_, _, let offsets)) = $0 { offsets } else { nil } }
     }
@@ -173,4 +204,16 @@ func news(
     if let version { json += #","version":\#(version)"# }
     if let status { json += #","status":"\#(status)""# }
     return json + more + "}"
+}
+
+extension OrderChange {
+    static func recall(_ story: String, _ id: String = "O1") -> OrderChange {
+        .stands(Order(id: id, scope: .recall(story: story), at: Instant(nanoseconds: 0), by: "desk"))
+    }
+
+    static func stop(_ gate: Gate, _ id: String = "S1") -> OrderChange {
+        .stands(Order(id: id, scope: .stop(gate), at: Instant(nanoseconds: 0), by: "desk"))
+    }
+
+    static func resume(_ gate: Gate) -> OrderChange { .lifted(.stop(gate)) }
 }

@@ -38,6 +38,16 @@ public struct TagExpression: Sendable, Hashable {
         return TagExpression(distinct.count == 1 ? .tag(first) : .any(distinct.map { .tag($0) }))
     }
 
+    /// Addresses devices that each of the expressions addresses.
+    /// - Throws: for none, and for more than 6 tags together.
+    public static func allOf(_ expressions: [TagExpression]) throws(TagExpressionProblem) -> TagExpression {
+        guard let first = expressions.first else { throw TagExpressionProblem(.empty, position: 1) }
+        guard expressions.count > 1 else { return first }
+        let all = TagExpression(.all(expressions.map(\.root)))
+        guard all.tags.count <= tagsMax else { throw TagExpressionProblem(.tooManyMixedTags, position: 1) }
+        return all
+    }
+
     /// True when a registration with these tags matches.
     public func matches(_ tags: Set<Tag>) -> Bool {
         root.matches(tags)

@@ -1,3 +1,4 @@
+public import EditorialControl
 public import KafkaModel
 public import NewsModel
 public import NotificationHub
@@ -15,8 +16,14 @@ public enum Action: Sendable {
     case kafka(KafkaCommand)
     /// The clock on the wall was set by so much since the last input: log it.
     case clockStepped(by: Duration)
-    /// Recall the story, by its order key, on the process's other shards.
-    case recall(story: String)
+    /// Write the original to the held topic; answer with `stored`. Its result follows once this is acknowledged.
+    case hold(StoreRequest, SourceRecord, HeldEvent)
+    /// Bring back what the held topic has of the story.
+    case returnHeld(story: String, because: ReturnReason)
+    /// Recall the story, by its order key, on the process's other shards, and everywhere by an order on the control topic.
+    case recall(EventRecall)
+    /// What an order has met here.
+    case applied(AppliedOrder)
     /// The drain is done, or its deadline has passed: then something may still be without its result.
     case finish(Leftovers)
 }

@@ -6,12 +6,11 @@ extension Engine {
     mutating func acknowledge(_ record: StoredRecord, _ turn: inout Turn) {
         guard let place = partitions.place(of: record.delivery) else { return }
         switch (record.kind, partitions[place].phase) {
-        case (.deadLetter, .deadLettered):
-            guard let request = pendingResults.removeValue(forKey: place.id) else { return }
-            partitions[place.slot].deadLetterStored(place, at: turn.now)
-            turn.actions.append(.store(request))
-            if partitions[place].story != .none { stories.noteEnd(of: partitions[place].story) }
+        case (.deadLetter, .pending):
+            guard let request = pendingResults.take(place.id) else { return }
+            write(request, place, &turn)
             advanceStories(&turn)
+        case (.held, .pending): finishHold(place, &turn)
         case (.result, .settled):
             partitions.noteResult(at: record.offset, of: place)
             // Lanes that are idle move their L along, or a long ledger of another lane would delay them after a restart.

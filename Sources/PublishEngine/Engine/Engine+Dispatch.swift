@@ -1,4 +1,5 @@
 import DequeModule
+import EditorialControl
 import HeapModule
 import KafkaModel
 import NewsModel
@@ -10,6 +11,7 @@ extension Engine {
         paceAt = nil
         guard isRunning else { return }
         for lane in lanes.ids { wakeDelayed(lane, turn) }
+        guard !orders.stopsAll else { return orders.noteWait(at: turn.now) }
         if halt != nil {
             sendProbe(&turn)
             return
@@ -46,11 +48,23 @@ extension Engine {
             advanceStories(&turn)
             return nil
         }
-        // The clock may have been set back since the embargo seemed to be over.
-        if let embargo = content.embargo(turn) {
+        // What may have been accepted is repeated as it was: quiet hours that began since are too late for it.
+        if partitions[place].isCertain, let failure = content.prohibition(turn) {
+            lanes[lane].ready.removeFirst()
+            settle(place, as: .withheld, failure, &turn)
+            advanceStories(&turn)
+            return nil
+        }
+        // The clock may have been set back since the embargo seemed to be over, or quiet hours have begun.
+        if let due = content.due(turn), due.because == .embargo || partitions[place].isCertain {
             lanes[lane].ready.removeFirst()
             partitions[place].delay()
-            lanes[lane].embargo(id, until: embargo)
+            lanes[lane].embargo(id, until: due.at)
+            return nil
+        }
+        if !orders.content.isEmpty, orders.content.gate(for: content) != nil {
+            lanes[lane].ready.removeFirst()
+            setAside(place, content, turn)
             return nil
         }
         return (place, content)
@@ -62,13 +76,14 @@ extension Engine {
     @discardableResult
     mutating func send(_ place: Place, _ content: ExaminedRecord, _ turn: inout Turn) -> RequestID? {
         lanes[place.lane].ready.removeFirst()
+        let isQuiet = content.routed?.treatment(at: turn.wall) == .sendSilently
         let payload = content.routed?.payload(
             on: settings.platforms[place.platform], lane: place.lane, since: partitions[recordOf: place].readAt,
-            expiresAt: content.expiresAt)
+            expiresAt: content.expiresAt, isQuiet: isQuiet)
         guard let payload else { return nil }
         charge(place.lane, turn)
         let request = inFlight.begin(place.id, at: turn.now, tokenEpoch: token.number)
-        partitions[place.slot].depart(place, cuts: payload.cuts, at: turn.wall)
+        partitions[place.slot].depart(place, cuts: payload.cuts, isQuiet: isQuiet, at: turn.wall)
         turn.actions.append(.send(request, payload.request))
         return request
     }
@@ -96,6 +111,12 @@ extension Engine {
         while let next = lanes[lane].embargoed.min, next.until <= turn.embargoClock {
             lanes[lane].embargoed.removeMin()
             guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
+            makeReady(place)
+        }
+        while let next = lanes[lane].stopped.min, next.until <= turn.now {
+            lanes[lane].stopped.removeMin()
+            guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
+            // It has become too old, unless the clock was set back meanwhile.
             makeReady(place)
         }
     }

@@ -19,7 +19,7 @@ extension Engine {
 
     /// One event of the lane, if it is time.
     mutating func sendFloodProbe(_ lane: LaneID, _ turn: inout Turn) {
-        guard let flood = lanes[lane].flood, !lanes[lane].isPaused, flood.isProbeDue(at: turn.now) else { return }
+        guard let flood = lanes[lane].flood, lanes[lane].mayProbe, flood.isProbeDue(at: turn.now) else { return }
         if let later = probeMustWait(turn) {
             lanes[lane].flood?.postponeProbe(to: later)
             return

@@ -55,6 +55,7 @@ extension Engine {
             }
             if lanes[lane].retries.count > most { lanes[lane].retries = live(lanes[lane].retries) }
             if lanes[lane].embargoed.count > most { lanes[lane].embargoed = live(lanes[lane].embargoed) }
+            if lanes[lane].stopped.count > most { lanes[lane].stopped = live(lanes[lane].stopped) }
         }
     }
 

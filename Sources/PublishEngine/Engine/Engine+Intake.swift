@@ -81,38 +81,56 @@ extension Engine {
     /// Every delivery of the record is settled or joins its story.
     private mutating func admit(_ content: ExaminedRecord, _ id: DeliveryID, _ turn: inout Turn) {
         guard let first = partitions.place(of: id), partitions[first.slot].isSending else { return }
-        let wanted = openPlatforms(of: content, first)
-        guard wanted != 0 else {
-            // It was reported in a former life; the story that it recalled must not leave in this one either.
-            if let event = content.routed?.event, event.status == .canceled { recallEverywhere(event.orderKey, &turn) }
-            return
+        let (wanted, isKnown) = openPlatforms(of: content, first)
+        // A recall that was reported in a former life must hold in this one too, unless the control topic keeps it: then its
+        // order stands there, or was lifted since.
+        let isRecallKept = isKnown && orders.areRecallsKept
+        if let routed = content.routed, routed.event.status == .canceled, !routed.isRefused, !isRecallKept {
+            recallEverywhere(routed.event, content, first, &turn)
         }
+        guard wanted != 0 else { return }
         partitions[first.slot].examined(content, at: first.index)
         guard let routed = content.routed else {
             return settleAll(wanted, of: first, as: .undecodable, content.failure, &turn)
         }
+        if routed.isRefused { return settleAll(wanted, of: first, as: .withheld, content.failure, &turn) }
         switch routed.event.status {
-        case .withheld: return settleAll(wanted, of: first, as: .withheld, .withheld, &turn)
-        case .canceled:
-            recallEverywhere(routed.event.orderKey, &turn)
-            return settleAll(wanted, of: first, as: .canceled, .canceled, &turn)
+        case .withheld:
+            // An older version must not go out when its time comes.
+            takeBackHeld(olderThan: routed.event, &turn)
+            let failure: ResultRecord.Failure =
+                routed.event.embargoUntil == .distantFuture ? .endlessEmbargo : .withheld
+            return settleAll(wanted, of: first, as: .withheld, failure, &turn)
+        // Another platform's result stands, so the recall stood before it.
+        case .canceled where isRecallKept: return settleAll(wanted, of: first, as: .canceled, .canceled, &turn)
+        case .canceled: return settleRecalling(wanted, of: first, routed.event.orderKey, &turn)
         case .usable: break
         }
         guard routed.routing != nil else {
             return settleAll(wanted, of: first, as: .unroutable, content.failure, &turn)
         }
+        let due = hold(of: content, routed, turn)
+        var isHeld = false
         for platform in settings.platforms.indices where wanted & (1 << platform) != 0 {
-            admit(first.on(platform), content, routed, &turn)
+            admit(first.on(platform), content, routed, until: due, isHeld: &isHeld, &turn)
         }
         advanceStories(&turn)
     }
 
+    /// - Parameters:
+    ///   - due: it waits on the held topic until then.
+    ///   - isHeld: the record is on its way there.
     private mutating func admit(
-        _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, _ turn: inout Turn
+        _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due?, isHeld: inout Bool,
+        _ turn: inout Turn
     ) {
         let orderKey = routed.event.orderKey
-        if recalled.contains(orderKey) { return settle(place, as: .canceled, .recalled, &turn) }
+        if orders.isRecalled(orderKey), !isReplacement(content, of: orderKey) {
+            return settle(place, as: .canceled, recalled(orderKey), &turn)
+        }
+        if let ending = returnedEnding(content) { return settle(place, as: ending.outcome, ending.failure, &turn) }
         if content.isStale(turn) { return settle(place, as: .expired, content.expiry, &turn) }
+        if let failure = content.prohibition(turn) { return settle(place, as: .withheld, failure, &turn) }
         if partitions[recordOf: place].release == .deadLetter { return settle(place, as: .exhausted, .released, &turn) }
         let delivery = RecentDeliveries.delivery(of: routed, platform: place.platform)
         let isFirst = partitions[place.slot].recent.insert(delivery)
@@ -124,12 +142,23 @@ extension Engine {
             if isFirst { partitions[place.slot].recent.remove(delivery) }
             return settle(place, as: .superseded, .outdated, &turn)
         }
-        join(story, place, routed, isOwner: isFirst, &turn)
+        if held.relation(to: routed.event) == .newer, content.returned == nil {
+            if isFirst { partitions[place.slot].recent.remove(delivery) }
+            return settle(place, as: .superseded, .outdated, &turn)
+        }
+        if let due {
+            partitions[place].claim(isOwner: isFirst)
+            return hold(place, content, routed, until: due, isWritten: &isHeld, &turn)
+        }
+        if content.returned == nil { takeBackHeld(olderThan: routed.event, &turn) }
+        join(story, place, content, routed, isOwner: isFirst, &turn)
     }
 
-    /// The platforms of a record that still need an outcome, as bits: the ledger knows the others as done, and a redriven
-    /// record names the one it is for.
-    private mutating func openPlatforms(of content: ExaminedRecord, _ first: Place) -> UInt16 {
+    /// - Returns: the platforms of a record that still need an outcome, as bits: the ledger knows the others as done, and a
+    ///   redriven record names the one it is for. Then if the ledger knows any.
+    private mutating func openPlatforms(
+        of content: ExaminedRecord, _ first: Place
+    ) -> (wanted: UInt16, isKnown: Bool) {
         var wanted: UInt16 = (1 << settings.platforms.count) - 1
         let headers = content.record.headers
         if !headers.isEmpty, let header = headers.last(where: { $0.name == RedriveHeader.platform }),
@@ -147,7 +176,7 @@ extension Engine {
         for platform in settings.platforms.indices where wanted & (1 << platform) == 0 {
             leaveWindow(first.lane, bytes: partitions[first.slot].skip(first.on(platform)))
         }
-        return wanted
+        return (wanted, known != nil)
     }
 }
 

@@ -32,6 +32,14 @@ extension Engine {
         }
     }
 
+    /// Our share of the rate in requests a second, rounded down; `nil` without a rate.
+    public var requestsPerSecond: Int? {
+        guard let rate else { return nil }
+        guard let share else { return 0 }
+        let (product, isTooLarge) = rate.perSecond.multipliedReportingOverflow(by: share.part)
+        return isTooLarge ? 0 : product / max(share.total, 1)
+    }
+
     /// At a limited rate nothing leaves before our share is known.
     var knowsItsShare: Bool { rate == nil || share != nil }
 

@@ -18,7 +18,7 @@ extension Engine {
             return
         }
         // A lane that a flood has stopped must not keep the hub stopped too.
-        for lane in lanes.ids where lanes[lane].isFlooded && !lanes[lane].isPaused {
+        for lane in lanes.ids where lanes[lane].isFlooded && lanes[lane].mayProbe {
             lanes[lane].flood?.postponeProbe(to: turn.now)
             sendFloodProbe(lane, &turn)
             guard let probe = lanes[lane].flood?.probe else { continue }

@@ -42,7 +42,7 @@ extension Engine {
         let lane = partitions[slot].lane
         lanes[lane].unexamined.removeAll { $0.id.slot == slot }
         lanes[lane].ready.removeAll { $0.slot == slot }
-        for key in pendingResults.keys where key.slot == slot { pendingResults[key] = nil }
+        pendingResults.forget(slot: slot)
         let former = partitions.vacate(slot)
         for index in former.entries.indices {
             if former.entries[index].open > 0 { lanes[lane].finished(bytes: former.entries[index].byteCount) }

@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import NotificationHub
@@ -21,7 +22,9 @@ extension Engine {
     ) {
         let isCertain = partitions[place].isCertain
         switch reason {
-        case .recalled: settle(place, as: isCertain ? .canceled : .unknown, .recalled, reply: reply, &turn)
+        case .recalled:
+            let story = partitions.content(of: place)?.routed?.event.orderKey ?? ""
+            settle(place, as: isCertain ? .canceled : .unknown, recalled(story), reply: reply, &turn)
         case .superseded: settle(place, as: isCertain ? .superseded : .unknown, .superseded, reply: reply, &turn)
         }
     }
@@ -31,25 +34,44 @@ extension Engine {
         _ turn: inout Turn
     ) {
         guard let content = partitions.content(of: place) else { return }
-        let delivery = partitions[place]
-        // Its story waits until the result is on its way: a later one's result must not be stored before it.
-        if delivery.story != .none, !outcome.isDeadLettered { stories.noteEnd(of: delivery.story) }
-        partitions[place.slot].settle(place, isDeadLettered: outcome.isDeadLettered, at: turn.now)
-        if delivery.claim == .owner, outcome != .accepted, let routed = content.routed {
-            forgetID(of: routed, place)
-        }
-        guardAgainstFlood(place, endingAs: outcome, turn)
-
-        let request = StoreRequest(
-            delivery: place.id, result: result(of: place, content, as: outcome, failure, reply, turn),
-            version: content.routed?.event.version?.text, identity: content.identity,
-            carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults)
+        let request = end(place, content, as: outcome, failure, reply, isPending: outcome.isDeadLettered, turn)
         if outcome.isDeadLettered {
-            pendingResults[place.id] = request
+            pendingResults.add(request)
             turn.actions.append(.storeDeadLetter(request, content.record))
         } else {
             turn.actions.append(.store(request))
         }
+    }
+
+    /// The delivery has its outcome.
+    ///
+    /// - Parameter isPending: its result waits until something else is stored.
+    /// - Returns: the result.
+    mutating func end(
+        _ place: Place, _ content: ExaminedRecord, as outcome: Outcome, _ failure: ResultRecord.Failure?,
+        _ reply: HubReply?, isPending: Bool, _ turn: borrowing Turn
+    ) -> StoreRequest {
+        let delivery = partitions[place]
+        // Its story waits until the result is on its way: a later one's result must not be stored before it.
+        if delivery.story != .none, !isPending { stories.noteEnd(of: delivery.story) }
+        partitions[place.slot].settle(place, isPending: isPending, at: turn.now)
+        // The record's last delivery has let its content go.
+        if content.returned == .due, partitions.content(of: place) == nil { returnsSettled &+= 1 }
+        if delivery.claim == .owner, outcome != .accepted, let routed = content.routed {
+            forgetID(of: routed, place)
+        }
+        guardAgainstFlood(place, endingAs: outcome, turn)
+        return StoreRequest(
+            delivery: place.id, result: result(of: place, content, as: outcome, failure, reply, turn),
+            version: content.routed?.event.ledgerVersion, identity: content.identity,
+            carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults)
+    }
+
+    /// What a pending result waited for is stored.
+    mutating func write(_ request: StoreRequest, _ place: Place, _ turn: inout Turn) {
+        partitions[place.slot].resultWritten(place, at: turn.now)
+        turn.actions.append(.store(request))
+        if partitions[place].story != .none { stories.noteEnd(of: partitions[place].story) }
     }
 
     private func result(
@@ -61,7 +83,9 @@ extension Engine {
         let writtenAt = partitions[recordOf: place].writtenAt
         let routing = content.routed?.routing
         return ResultRecord(
-            eventID: content.eventID, platform: settings.platforms[place.platform], outcome: outcome,
+            eventID: content.eventID, story: content.routed?.event.resultStory,
+            platform: settings.platforms[place.platform],
+            outcome: outcome,
             categories: routing?.categories ?? [], tags: routing?.tags ?? [], lane: lanes[place.lane].settings.name,
             attempts: Int(delivery.attempts), httpStatus: reply?.status, notificationID: reply?.notificationID,
             trackingID: reply?.trackingID, source: .init(partition: partitions[place.slot].id, offset: offset),
@@ -69,17 +93,23 @@ extension Engine {
             latency: .init(
                 queue: delivery.firstSentAt.map { max(.zero, $0 - writtenAt) }, hub: delivery.hubTime,
                 total: max(.zero, turn.wall - writtenAt)),
-            afterRecall: outcome == .accepted && delivery.withdrawal == .recalled, cut: delivery.cuts.names,
-            leftOut: routing?.leftOut ?? [], error: failure)
+            afterRecall: delivery.withdrawal == .recalled && (outcome == .accepted || outcome == .unknown),
+            cut: delivery.cuts.names,
+            leftOut: routing?.leftOut ?? [], routing: routing?.reasons ?? [], isQuiet: delivery.isQuiet,
+            isTest: content.routed?.event.isTest ?? false, run: content.record.run, error: failure)
     }
 }
 
 extension ResultRecord.Failure {
     static let withheld = ResultRecord.Failure(.withheld, "the event's status is withheld")
     static let canceled = ResultRecord.Failure(.canceled, "the event recalls its story")
-    static let recalled = ResultRecord.Failure(.recalled, "the story was recalled")
+    static let endlessEmbargo = ResultRecord.Failure(.embargo, "under an embargo that names no end")
     static let released = ResultRecord.Failure(
         .released, "an operator moved what waited behind a flood to the dead letters")
+    static let recalledWhileHeld = ResultRecord.Failure(
+        .recalled, "the story was recalled while it waited for its time")
+    static let supersededWhileHeld = ResultRecord.Failure(
+        .superseded, "a newer version of the story came while this one waited for its time")
     static let superseded = ResultRecord.Failure(.superseded, "a newer version of the story was waiting")
     static let outdated = ResultRecord.Failure(.outdated, "a newer version of the story came before")
     static let duplicate = ResultRecord.Failure(.duplicate, "the same id and version was read before")

@@ -5,11 +5,14 @@ import NewsModel
 /// Deliveries of one story leave in order, and the newest version wins.
 extension Engine {
     /// - Parameter isOwner: it entered its event's id into the duplicate window.
-    mutating func join(_ story: StoryID, _ place: Place, _ routed: RoutedEvent, isOwner: Bool, _ turn: inout Turn) {
+    mutating func join(
+        _ story: StoryID, _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, isOwner: Bool,
+        _ turn: inout Turn
+    ) {
         partitions[place].claim(isOwner: isOwner)
         if stories.begin(story, with: place.id) {
             partitions[place].lead(story)
-            lead(place, routed, turn)
+            lead(place, content, turn)
             return
         }
         partitions[place].wait(in: story)
@@ -17,11 +20,11 @@ extension Engine {
         if routed.event.version != nil { supersede(in: story, by: routed.event, place.id, &turn) }
     }
 
-    /// The delivery is the head of its story: it may leave, or waits for its embargo.
-    private mutating func lead(_ place: Place, _ routed: RoutedEvent, _ turn: borrowing Turn) {
-        if let embargo = routed.event.embargoUntil, embargo > turn.embargoClock {
+    /// The delivery is the head of its story: it may leave, or waits for its time.
+    private mutating func lead(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
+        if let due = content.due(turn) {
             partitions[place].delay()
-            lanes[place.lane].embargo(place.id, until: embargo)
+            lanes[place.lane].embargo(place.id, until: due.at)
         } else {
             partitions[place].becomeReady()
             lanes[place.lane].ready.append(place.id)
@@ -29,7 +32,7 @@ extension Engine {
     }
 
     /// Settles every queued older version of the story. A version in flight is awaited, and does not leave again.
-    private mutating func supersede(
+    mutating func supersede(
         in story: StoryID, by newer: NewsEvent, _ newest: DeliveryID, _ turn: inout Turn
     ) {
         for id in openDeliveries(of: story) where id != newest {
@@ -64,14 +67,14 @@ extension Engine {
     private mutating func advance(_ story: StoryID, _ turn: inout Turn) {
         while let next = stories.popWaiting(of: story) {
             guard let place = partitions.place(of: next), partitions[place].phase == .waiting,
-                let routed = partitions.content(of: place)?.routed
+                let content = partitions.content(of: place), let routed = content.routed
             else { continue }
             if partitions[place].claim == .awaitsTwin, !takePlaceOfTwin(place, routed) {
                 settle(place, as: .duplicate, .duplicate, &turn)
                 continue
             }
             stories.setHead(next, of: story)
-            lead(place, routed, turn)
+            lead(place, content, turn)
             return
         }
     }

@@ -8,7 +8,7 @@ public import NewsModel
 /// A record's way: `records` → examined (decoded, routed) → its deliveries join their story's queue → ready in their
 /// lane → dispatched by pace and concurrency → `replies` → judged → settled → `stored` → committed.
 public struct Engine {
-    let settings: EngineSettings
+    private(set) var settings: EngineSettings
     let decoder: NewsDecoder
     var rules: ContentRules
     var random: SeededRandom
@@ -16,10 +16,12 @@ public struct Engine {
     var lanes: [Lane]
     var partitions = PartitionTable()
     var stories = StoryQueues()
-    var recalled = RecalledStories()
+    var orders: OrdersInForce
+    var held = HeldStories()
+    /// Records that came back from the held topic when they were due, and have their outcomes.
+    public internal(set) var returnsSettled = 0
     var inFlight = InFlightRequests()
-    /// Results that wait for their dead letter to be acknowledged.
-    var pendingResults: [DeliveryID: StoreRequest] = [:]
+    var pendingResults = PendingResults()
 
     var rate: EngineSettings.Rate?
     var bucket: TokenBucket?
@@ -49,13 +51,14 @@ public struct Engine {
     }
 
     public init(
-        settings: EngineSettings, decoder: NewsDecoder, router: Router, builder: PayloadBuilder, seed: UInt64
+        settings: EngineSettings, decoder: NewsDecoder = NewsDecoder(), rules: ContentRules, seed: UInt64
     ) {
         self.settings = settings
         self.decoder = decoder
-        rules = ContentRules(router: router, builder: builder)
+        self.rules = rules
         random = SeededRandom(seed: seed)
         lanes = settings.lanes.map { Lane($0, floodGuard: settings.floodGuard) }
+        orders = OrdersInForce(isAwaited: settings.awaitsOrders)
         rate = settings.rate
         concurrency = ConcurrencyLimit(maximum: settings.connections)
     }
@@ -85,7 +88,14 @@ public struct Engine {
         case .kafka(let event): take(event, &turn)
         case .replies(let arrivals):
             for arrival in arrivals { receive(arrival, &turn) }
-        case .recalled(let story): recall(story, &turn)
+        case .recalled(let story): if orders.recall(story) { recall(story, &turn) }
+        case .orders(let changes): obey(changes, &turn)
+        case .ordersKnown(let isKnown): orders.know(isKnown, at: turn.now)
+        case .recallsSettled(let stories):
+            for story in stories { finishRecalls(pendingResults.recalls(of: story), &turn) }
+        case .keepsRecalls(let areKept): orders.areRecallsKept = areKept
+        case .held(let stories): learn(stories, &turn)
+        case .holdsBeyond(let time): settings.holdsBeyond = time
         case .pause(let lane): lanes[lane].isPaused = true
         case .resume(let lane): lanes[lane].isPaused = false
         case .release(let lane, let decision, let ends): release(lane, decision, upTo: ends)
@@ -121,7 +131,7 @@ public struct Engine {
     private func nextAlarm(_ turn: Turn) -> Instant? {
         var earliest = paceAt ?? .distantFuture
         if case .draining(let until) = shutdown { earliest = min(earliest, until) }
-        if isRunning, let halt, halt.probe == nil { earliest = min(earliest, halt.probeAt) }
+        if isRunning, !orders.stopsAll, let halt, halt.probe == nil { earliest = min(earliest, halt.probeAt) }
         // By index: a copied lane would retain its queues, and this runs for every input.
         for lane in lanes.ids {
             if isRunning { earliest = min(earliest, nextSend(of: lane), lanes[lane].commit.renewAt) }
@@ -138,7 +148,8 @@ public struct Engine {
         var earliest = Instant.distantFuture
         if let next = lanes[lane].retries.min { earliest = min(earliest, next.until) }
         if let next = lanes[lane].embargoed.min { earliest = min(earliest, clock.steady(ofEmbargo: next.until)) }
-        if halt == nil, let flood = lanes[lane].flood, flood.probe == nil, !lanes[lane].isPaused {
+        if let next = lanes[lane].stopped.min { earliest = min(earliest, next.until) }
+        if halt == nil, !orders.stopsAll, lanes[lane].mayProbe, let flood = lanes[lane].flood, flood.probe == nil {
             earliest = min(earliest, flood.probeAt)
         }
         return earliest

@@ -29,6 +29,10 @@ public struct EngineSettings: Sendable {
     /// While the hub is halted, the first probe waits this long; each failed one doubles it up to `probeLongest`.
     public var probeFirst: Duration = .seconds(2)
     public var probeLongest: Duration = .seconds(60)
+    /// What is due later than in so long a time goes to the held topic; `nil` without one: it waits in the window.
+    public var holdsBeyond: Duration?
+    /// Nothing is sent before editors' orders are known.
+    public var awaitsOrders = false
 
     public init(lanes: [LaneSettings], platforms: [Platform], resultsTopic: String) {
         self.lanes = lanes

@@ -22,11 +22,15 @@ public struct EngineStatus: Sendable, Hashable {
         public var heldBytes: Int
         /// Deliveries that may leave.
         public var ready: Int
-        /// Deliveries that wait for a time: retries and embargoes.
+        /// Deliveries that wait for a time, or before a gate: retries, embargoes, and what editors have stopped.
         public var delayed: Int
         public var isPaused: Bool
         /// Why the lane has stopped by itself; its times are those of the clock on the wall.
         public var flood: Halt?
+        /// Editors have stopped the lane, or the hub.
+        public var isStopped = false
+        /// Deliveries that would leave, had editors not stopped their category, feed or run.
+        public var stopped = 0
     }
 }
 
@@ -41,9 +45,14 @@ extension Engine {
         lanes.map {
             EngineStatus.LaneStatus(
                 partitions: $0.slots.count, held: $0.heldRecords, heldBytes: $0.heldBytes, ready: $0.ready.count,
-                delayed: $0.retries.count + $0.embargoed.count, isPaused: $0.isPaused,
-                flood: $0.flood?.onTheWall(moment))
+                delayed: $0.delayedCounts, isPaused: $0.isPaused, flood: $0.flood?.onTheWall(moment),
+                isStopped: $0.isStopped || orders.isHubStopped, stopped: stoppedCount(of: $0))
         }
+    }
+
+    /// The lane's deliveries that stand before a gate. Of others, places may be left there.
+    func stoppedCount(of lane: Lane) -> Int {
+        lane.stopped.unordered.count { partitions.phase(of: $0.id) == .delayed }
     }
 }
 
@@ -63,6 +72,10 @@ public enum Limiter: String, Sendable, Hashable, CaseIterable {
     case broker
     /// An operator paused every lane that has something to send.
     case pause
+    /// Editors have stopped everything there is to send.
+    case stopped
+    /// The orders of editors are not known.
+    case control
 }
 
 extension Engine {
@@ -70,11 +83,15 @@ extension Engine {
         if halt != nil { return .halt }
         let waiting = lanes.filter { !$0.ready.isEmpty || !$0.unexamined.isEmpty }
         guard !waiting.isEmpty else {
+            if lanes.contains(where: { stoppedCount(of: $0) > 0 }) { return .stopped }
             let isFull = lanes.contains { $0.heldRecords >= $0.settings.window.records / 2 }
             return isFull && partitions.unstored > inFlight.count ? .broker : .nothing
         }
+        if orders.unknownSince != nil { return .control }
+        if orders.isHubStopped { return .stopped }
         if waiting.allSatisfy(\.isPaused) { return .pause }
-        if waiting.allSatisfy({ $0.flood != nil || $0.isPaused }) { return .halt }
+        if waiting.allSatisfy({ $0.isStopped || $0.isPaused }) { return .stopped }
+        if waiting.allSatisfy({ !$0.maySend }) { return .halt }
         if moment.steady < hubPause.until { return .hubPause }
         if inFlight.count >= concurrency.limit { return .concurrency }
         return paceAt == nil && knowsItsShare ? .nothing : .rate
@@ -132,7 +149,7 @@ extension Engine {
         EngineCounts(
             inFlight: inFlight.count, stories: stories.count, unexamined: lanes.reduce(0) { $0 + $1.unexamined.count },
             ready: lanes.reduce(0) { $0 + $1.ready.count },
-            delayed: lanes.reduce(0) { $0 + $1.retries.count + $1.embargoed.count }, records: partitions.recordCount,
+            delayed: lanes.reduce(0) { $0 + $1.delayedCounts }, records: partitions.recordCount,
             restored: partitions.restoredCount, pendingResults: pendingResults.count)
     }
 }

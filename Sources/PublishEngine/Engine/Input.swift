@@ -1,3 +1,4 @@
+public import EditorialControl
 public import KafkaModel
 public import NewsModel
 public import NotificationHub
@@ -9,6 +10,20 @@ public enum Input: Sendable {
     case replies([Arrival])
     /// A story was recalled on another shard of this process, by its order key.
     case recalled(story: String)
+    /// Editors' orders; answered with `applied`, one by one.
+    case orders([OrderChange])
+    /// Whether the orders in force are known. If not, nothing is sent.
+    case ordersKnown(Bool)
+    /// Recalls that events have given of these stories stand on the control topic, or never will. Each `Action.recall` is answered
+    /// so, if `awaitsOrders`.
+    case recallsSettled([String])
+    /// Whether recalls are kept on a control topic, as they are to begin with if `awaitsOrders`; if not, they last as long as the
+    /// process.
+    case keepsRecalls(Bool)
+    /// Stories on the held topic that were not there before, or are no longer.
+    case held([HeldStory])
+    /// What is due later than in so long a time goes to the held topic from now on; `nil`: there is none, it waits here.
+    case holdsBeyond(Duration?)
     /// An operator stops or continues a lane.
     case pause(LaneID)
     case resume(LaneID)

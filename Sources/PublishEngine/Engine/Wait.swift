@@ -1,4 +1,5 @@
 import ByteText
+import EditorialControl
 import HeapModule
 public import KafkaModel
 public import NewsModel
@@ -30,6 +31,10 @@ public struct Wait: Sendable, Hashable {
         /// Most recent events of the lane failed for their own fault.
         case flood
         case paused
+        /// Editors have stopped it.
+        case stopped
+        /// Editors' orders are not known, or the control topic does not take one.
+        case control
         /// Every request has failed for some time.
         case hubFailing = "hub-failing"
         /// The hub asked everyone to stay away.
@@ -42,6 +47,8 @@ public struct Wait: Sendable, Hashable {
         case embargo
         /// The broker has not acknowledged dead letters.
         case deadLetters = "dead-letters"
+        /// The broker has not acknowledged events for the held topic.
+        case heldTopic = "held-topic"
         /// The broker has not acknowledged results.
         case results
         /// The broker refuses commits.
@@ -56,8 +63,8 @@ public struct Wait: Sendable, Hashable {
     /// A promise is not kept for the moment, so the service is not ready.
     public var isAlarming: Bool {
         switch reason {
-        case .ledger, .partitionCounts, .missingTopic, .unequalTopics, .halt, .flood, .hubFailing, .hubPause,
-            .deadLetters, .results, .commit:
+        case .ledger, .partitionCounts, .missingTopic, .unequalTopics, .halt, .flood, .stopped, .control, .hubFailing,
+            .hubPause, .deadLetters, .heldTopic, .results, .commit:
             true
         case .paused, .rate, .concurrency, .reply, .retry, .embargo, .revoke, .newIncarnation, .shutdown: false
         }
@@ -74,6 +81,7 @@ extension Engine {
             }
             addKafkaWaits(lane, moment, add)
             if lanes[lane].isPaused { add(.paused, moment.steady, "an operator paused it") }
+            addStops(lane, moment, add)
             if let flood = lanes[lane].flood { add(.flood, flood.since, flood.detail, flood.remedy) }
             if let handover = lanes[lane].handover {
                 add(.revoke, handover.deadline - settings.revokeDeadline, "partitions are being given up")
@@ -83,6 +91,13 @@ extension Engine {
             }
             if !lanes[lane].embargoed.isEmpty { add(.embargo, moment.steady, "events are under embargo") }
             addSendingWaits(lane, moment, add)
+        }
+        if let since = orders.unknownSince {
+            waits.append(
+                Wait(
+                    lane: nil, reason: .control, since: max(since, moment.steady - .seconds(86_400)),
+                    detail: "editors' orders are not known, so nothing is sent",
+                    remedy: "check that the control topic can be read: newswire check --config FILE"))
         }
         if !isRunning {
             waits.append(Wait(lane: nil, reason: .shutdown, since: moment.steady, detail: "shutting down", remedy: ""))
@@ -135,17 +150,44 @@ extension Engine {
                 "give all topics of the lane the same number of partitions: newswire topics --create --config FILE")
         }
         if let unstored {
-            let letters = pendingResults.keys.contains { partitions[$0.slot].lane == lane }
+            let reason = pendingResults.reason { partitions[$0.slot].lane == lane } ?? .results
+            let records =
+                switch reason {
+                case .deadLetters: "dead letters"
+                case .heldTopic: "events for the held topic"
+                case .control: "the recall that an event gives"
+                default: "results"
+                }
             add(
-                letters ? .deadLetters : .results, unstored,
-                "the broker has not acknowledged \(letters ? "dead letters" : "results")",
-                "look at the brokers and at the topic")
+                reason, unstored, "the broker has not acknowledged \(records)", "look at the brokers and at the topic")
         }
         if let failing = lanes[lane].commit.failing {
             add(
                 .commit, failing.since, "offsets cannot be committed: \(failing.failure.detail)", failing.failure.remedy
             )
         }
+    }
+
+    private func addStops(
+        _ lane: LaneID, _ moment: Moment, _ add: (Wait.Reason, Instant, String, String) -> Void
+    ) {
+        let name = lanes[lane].settings.name
+        let waiting = stoppedCount(of: lanes[lane])
+        let closed = orders.standing.stopped.filter { gate in
+            switch gate {
+            case .hub: true
+            case .lane(let stopped): stopped == name
+            case .category, .feed, .run: waiting > 0
+            }
+        }
+        guard let gate = closed.first else { return }
+        let since = closed.compactMap { orders.standing[.stop($0)]?.at }.min().map { moment.wall - $0 } ?? .zero
+        let gates = closed.prefix(8).map(\.word).joined(separator: ", ")
+        let more = closed.count > 8 ? " and \(closed.count - 8) more" : ""
+        let detail = waiting > 0 ? "; \(counted(waiting, "notification")) at the front" : ""
+        add(
+            .stopped, moment.steady - max(since, .zero), "stopped by editors: \(gates)\(more)\(detail)",
+            "newswire resume --config FILE \(gate.word)")
     }
 
     private func addSendingWaits(

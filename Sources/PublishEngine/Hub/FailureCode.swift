@@ -7,6 +7,12 @@ public enum FailureCode: String, CaseIterable, Sendable {
     case noCategory = "no-category"
     case unknownCategory = "unknown-category"
     case unknownSubject = "unknown-subject"
+    // What may leave at all.
+    /// The event is for another environment, or does not say for which.
+    case environment
+    /// A test, with nobody to send it to.
+    case test
+    case quietHours = "quiet-hours"
     // The way to the hub.
     case noReply = "no-reply"
     case connectionLost = "connection-lost"
@@ -23,6 +29,8 @@ public enum FailureCode: String, CaseIterable, Sendable {
     case superseded
     case outdated
     case duplicate
+    /// It waits on the held topic, or its embargo names no end.
+    case embargo
 
     /// False for those that come with an outcome without a dead letter only, or with none.
     fileprivate var endsInDeadLetters: Bool {
@@ -32,6 +40,7 @@ public enum FailureCode: String, CaseIterable, Sendable {
         case .expired, .tooOld, .recalled, .superseded: true
         // Given up by an operator.
         case .released: true
+        case .environment, .test, .quietHours, .embargo: false
         case .unreachable, .certificate, .withheld, .canceled, .outdated, .duplicate: false
         }
     }

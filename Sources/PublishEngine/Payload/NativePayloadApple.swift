@@ -7,9 +7,13 @@ extension PayloadContent {
         json.object("aps") { json in
             json.field("alert", message)
             if !category.isEmpty { json.field("thread-id", category) }
-            if urgency == .breaking {
+            switch urgency {
+            case .breaking:
                 json.field("sound", "default")
                 json.field("interruption-level", "time-sensitive")
+            case .routine: break
+            // It goes to the list of notifications, and the screen stays dark.
+            case .quiet: json.field("interruption-level", "passive")
             }
             // Lets the app's notification service extension fetch the picture.
             if image != nil { json.field("mutable-content", 1) }

@@ -17,7 +17,11 @@ extension PayloadContent {
                 json.field("ttl", "\(timeToLive)s")
                 json.field("priority", urgency == .breaking ? "HIGH" : "NORMAL")
                 if story != nil { json.field("collapse_key", collapseID) }
-                json.object("notification") { $0.field("tag", collapseID) }
+                json.object("notification") { json in
+                    json.field("tag", collapseID)
+                    // Since Android 8 the channel makes the sound. An app without this one shows it on its own.
+                    if urgency == .quiet { json.field("channel_id", "breakingNewsQuiet") }
+                }
             }
         }
     }

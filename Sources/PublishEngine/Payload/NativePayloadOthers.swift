@@ -18,6 +18,8 @@ extension PayloadContent {
     func baidu(_ json: inout JSONWriter) {
         json.field("title", category)
         json.field("description", message)
+        // Flags: 1 it can be wiped away, 2 vibration, 4 sound. All of them if nothing is said.
+        if urgency == .quiet { json.field("notification_basic_style", 1) }
         json.object("custom_content", fields)
     }
 

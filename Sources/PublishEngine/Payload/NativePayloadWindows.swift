@@ -19,7 +19,9 @@ extension PayloadContent {
         }
         XMLText.append(markup: "<text id=\"1\">", to: &body)
         XMLText.append(message, unwritable: .leftOut, to: &body)
-        XMLText.append(markup: "</text></binding></visual></toast>", to: &body)
+        XMLText.append(markup: "</text></binding></visual>", to: &body)
+        if urgency == .quiet { XMLText.append(markup: "<audio silent=\"true\"/>", to: &body) }
+        XMLText.append(markup: "</toast>", to: &body)
         return body
     }
 

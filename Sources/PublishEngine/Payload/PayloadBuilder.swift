@@ -12,6 +12,8 @@ public final class PayloadBuilder: Sendable {
     /// The longest time given to any platform: FCM keeps nothing longer, APNs and ADM hardly.
     public static let timeToLiveMax = Duration.seconds(28 * 86_400)
 
+    private static let testMark = "TEST "
+
     public let settings: PayloadSettings
     private let message: MessageTemplate
 
@@ -26,33 +28,42 @@ public final class PayloadBuilder: Sendable {
     /// The request alone, if the cuts do not matter.
     public func build(
         _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
-        expiresAt: Instant?
+        expiresAt: Instant?, isQuiet: Bool = false
     ) -> SendRequest {
-        payload(event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt).request
+        payload(
+            event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt,
+            isQuiet: isQuiet
+        ).request
     }
 
     /// - Parameters:
     ///   - since: the time we read the event. Google, Amazon and Windows get a number of seconds to keep it, counted from here;
     ///     `nil` gives them a day. (Its publication may be years ago in an archive.)
     ///   - expiresAt: no phone shall show it after this; `nil` for a day after `since`.
+    ///   - isQuiet: it makes no sound and lights no screen.
     public func payload(
         _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
-        expiresAt: Instant?
+        expiresAt: Instant?, isQuiet: Bool = false
     ) -> Payload {
         let data = Self.allowed(event.data[...], on: platform)
+        var text = message.render(event, category: routing.label)
+        // Readers who are testers too must see at once that it is none of the news.
+        if event.isTest { text = Self.testMark + text }
         let content = PayloadContent(
-            message: message.render(event, category: routing.label), title: event.headline, category: routing.label,
+            message: text, title: event.isTest ? Self.testMark + event.headline : event.headline,
+            category: routing.label,
             id: event.id, link: event.link,
             // A template can insert only these fields and the event's own.
             image: platform == .template ? nil : event.image, summary: platform == .template ? nil : event.summary,
             story: event.story, data: data, orderKey: event.orderKey,
-            urgency: Urgency(of: event, lane: lane),
+            urgency: isQuiet ? .quiet : Urgency(of: event, lane: lane),
             timeToLive: Self.timeToLive(since: since, expiresAt: expiresAt))
         let expiry = expiresAt ?? since.map { $0 + Self.standardTimeToLive }
         let fields = PayloadHeaders.fields(of: content, on: platform, expiry: expiry)
         var fit = PayloadFit(content, on: platform)
         let request = SendRequest(
-            format: platform.format, tags: routing.expression, fields: fields, body: fit.body())
+            format: platform.format, tags: isQuiet ? routing.quietExpression : routing.expression, fields: fields,
+            body: fit.body())
         let reserved: PayloadCuts = data.count == event.data.count ? [] : .reservedData
         return Payload(request: request, cuts: fit.cuts.union(reserved))
     }

@@ -38,6 +38,7 @@ struct PayloadContent {
     static func isReserved(_ name: String, on platform: Platform) -> Bool {
         switch name {
         case "", "messageParam", "message", "title", "category", "id", "link", "image", "summary", "story", "tag",
+            "quiet",
             "aps":
             true
         case "from", "message_type", "collapse_key", "notification":
@@ -68,6 +69,8 @@ extension PayloadContent {
     /// A flat object of strings; `messageParam` as the tutorials' templates name it.
     private func template(_ json: inout JSONWriter) {
         json.field("messageParam", message)
+        // For the templates of platforms that replace by it; Apple's devices get it in a header.
+        json.field("tag", collapseID)
         fields(&json)
     }
 
@@ -81,6 +84,8 @@ extension PayloadContent {
         json.field("story", story)
         json.field("image", image)
         json.field("summary", summary)
+        // For apps that show notifications themselves.
+        if urgency == .quiet { json.field("quiet", "true") }
         for field in data { json.field(named: field.name, field.value) }
     }
 }

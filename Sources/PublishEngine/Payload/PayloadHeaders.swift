@@ -7,18 +7,23 @@ enum PayloadHeaders {
         switch platform {
         // With a template send they reach the Apple devices among its readers.
         case .apple, .template: apple(content, expiry: expiry)
-        case .windows:
-            [
-                HeaderField("X-WNS-Type", "wns/toast"),
-                HeaderField("X-WNS-Tag", PayloadCollapse.shortID(of: content.orderKey)),
-                HeaderField("X-WNS-TTL", String(content.timeToLive)),
-            ]
+        case .windows: windows(content)
         // Class 2 is a toast sent at once.
         case .windowsphone:
             [HeaderField("X-WindowsPhone-Target", "toast"), HeaderField("X-NotificationClass", "2")]
         case .baidu: [HeaderField("X-Baidu-Message-Type", "1")]
         case .fcmv1, .gcm, .adm, .browser, .xiaomi: []
         }
+    }
+
+    private static func windows(_ content: PayloadContent) -> [HeaderField] {
+        let fields = [
+            HeaderField("X-WNS-Type", "wns/toast"),
+            HeaderField("X-WNS-Tag", PayloadCollapse.shortID(of: content.orderKey)),
+            HeaderField("X-WNS-TTL", String(content.timeToLive)),
+        ]
+        // It goes to the action center at once, without a banner.
+        return content.urgency == .quiet ? fields + [HeaderField("X-WNS-SuppressPopup", "true")] : fields
     }
 
     /// Both expiries: the hub documents its own header, current APNs reads `apns-expiration`. Without any, APNs tries

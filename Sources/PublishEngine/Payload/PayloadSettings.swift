@@ -1,10 +1,29 @@
 public import NewsModel
+import NotificationHub
 
 /// The payloads to send: one template payload per event, or one native payload per platform.
 public struct PayloadSettings: Sendable, Hashable {
     public var mode: Mode
     /// The text a phone shows, as a `MessageTemplate`.
     public var message: String
+    /// In template mode, the names of the two templates that each device has; `nil`: of one, which nothing can make silent.
+    public var templates: TemplateNames?
+
+    /// The names of templates, which hubs take for tags of the registration. A send names one, or a device with both would show
+    /// the news twice.
+    public struct TemplateNames: Sendable, Hashable {
+        public var normal: String
+        /// The template without a sound.
+        public var quiet: String
+
+        public init(normal: String, quiet: String) {
+            self.normal = normal
+            self.quiet = quiet
+        }
+
+        /// Those that `BreakingNews` registers.
+        public static let standard = TemplateNames(normal: "breakingNews", quiet: "breakingNewsQuiet")
+    }
 
     public enum Mode: Sendable, Hashable {
         /// The hub expands one payload through each device's own template.
@@ -13,9 +32,12 @@ public struct PayloadSettings: Sendable, Hashable {
         case native([Platform])
     }
 
-    public init(mode: Mode = .template, message: String = PayloadSettings.standardMessage) {
+    public init(
+        mode: Mode = .template, message: String = PayloadSettings.standardMessage, templates: TemplateNames? = nil
+    ) {
         self.mode = mode
         self.message = message
+        self.templates = templates
     }
 
     /// The text of the tutorials.
@@ -29,9 +51,39 @@ public struct PayloadSettings: Sendable, Hashable {
         }
     }
 
+    /// Notifications can be sent so that they make no sound, on every platform.
+    public var canBeSilent: Bool {
+        switch mode {
+        // The device's template decides.
+        case .template: templates != nil
+        case .native(let platforms): platforms.allSatisfy(\.canBeSilent)
+        }
+    }
+
     /// Problems of the settings, the message's included.
     public var problems: [PayloadProblem] {
-        platformProblems + MessageTemplate.problems(in: message)
+        platformProblems + templateProblems + MessageTemplate.problems(in: message)
+    }
+
+    private var templateProblems: [PayloadProblem] {
+        guard let templates else { return [] }
+        var problems: [PayloadProblem] = []
+        for (key, name) in [("normal", templates.normal), ("quiet", templates.quiet)] {
+            do { _ = try Tag(name) } catch {
+                problems.append(
+                    PayloadProblem(
+                        path: ["payload", "templates", key],
+                        message: "'\(TextCut.excerpt(name))' cannot be a tag: \(error)",
+                        remedy: "write the template's name as the app registers it"))
+            }
+        }
+        if templates.normal.lowercased() == templates.quiet.lowercased() {
+            problems.append(
+                PayloadProblem(
+                    path: ["payload", "templates", "quiet"], message: "is the template that makes a sound too",
+                    remedy: "name the app's template without a sound"))
+        }
+        return problems
     }
 
     private var platformProblems: [PayloadProblem] {
@@ -51,4 +103,9 @@ public struct PayloadSettings: Sendable, Hashable {
         }
         return problems
     }
+}
+
+extension Platform {
+    /// We know how to ask the platform for a notification without a sound.
+    public var canBeSilent: Bool { self != .windowsphone && self != .xiaomi }
 }

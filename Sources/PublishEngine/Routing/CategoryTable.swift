@@ -71,15 +71,18 @@ public struct CategoryTable: Sendable, Hashable {
         exact[name] ?? folded[Self.fold(name)]
     }
 
-    /// The positions of the categories that claim the nearest topic at or above this one. Only the nearest counts: a topic that
-    /// one category takes out of a broader one no longer belongs to the broader one's category.
-    func indices(ofSubject subject: String) -> [Int] {
+    /// The topics whose category can be told in advance.
+    var knownTopics: [UInt32] { MediaTopics.known + topics.keys.sorted() }
+
+    /// The positions of the categories that claim the nearest topic at or above this one, and that topic. Only the nearest
+    /// counts: a topic that one category takes out of a broader one no longer belongs to the broader one's category.
+    func indices(ofSubject subject: String) -> (found: [Int], topic: UInt32?) {
         var next = MediaTopics.code(subject)
         while let code = next {
-            if let found = topics[code] { return found }
+            if let found = topics[code] { return (found, code) }
             next = MediaTopics.broader(code)
         }
-        return []
+        return ([], nil)
     }
 
     static func fold(_ name: String) -> String {

@@ -1,11 +1,35 @@
-/// The settings for an event's content: its routing, and the payloads built from it. Both change together, and an event keeps
-/// the rules that routed it, so it uses either the old settings or the new ones, never a mix, retries included.
+public import NewsModel
+
+/// The settings for an event's content: its routing, what may leave and when, and the payloads built from it. All change
+/// together, and an event keeps the rules that routed it, so it uses either the old settings or the new ones, never a mix,
+/// retries included.
 public final class ContentRules: Sendable {
     public let router: Router
     public let builder: PayloadBuilder
+    public let policy: ContentPolicy
 
-    public init(router: Router, builder: PayloadBuilder) {
+    public init(router: Router, builder: PayloadBuilder, policy: ContentPolicy = ContentPolicy()) {
         self.router = router
         self.builder = builder
+        self.policy = policy
+    }
+
+    /// - Throws: every problem of the settings.
+    public convenience init(
+        table: CategoryTable = .standard, unroutable: UnroutablePolicy = .deadLetter,
+        payload: PayloadSettings = PayloadSettings(), policy: ContentPolicy = ContentPolicy()
+    ) throws(PayloadProblems) {
+        let audience = Audience(templates: payload.templates, testTag: policy.testTag)
+        self.init(
+            router: try Router(table: table, unroutable: unroutable, audience: audience),
+            builder: try PayloadBuilder(payload), policy: policy)
+    }
+
+    /// What becomes of a routed event at a time by the clock on the wall. Costs next to nothing without quiet hours.
+    public func treatment(of event: NewsEvent, _ routing: Routing.Tagged, at wall: Instant) -> Treatment {
+        policy.quietHours.isEmpty
+            ? .send
+            : policy.quietHours.treatment(
+                of: event, in: routing.categories, at: wall, canBeSilent: builder.settings.canBeSilent)
     }
 }

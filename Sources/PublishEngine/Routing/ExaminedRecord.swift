@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 
@@ -9,7 +10,7 @@ final class ExaminedRecord: Sendable {
     let eventID: String?
     /// `nil` when the record holds no event.
     let routed: RoutedEvent?
-    /// Why it cannot be sent: it holds no event, or one that belongs to no category.
+    /// Why it cannot be sent: it holds no event, one that must not leave here, or one that belongs to no category.
     let failure: ResultRecord.Failure?
     /// Past this, by the clock on the wall, it is not sent.
     let deadline: Instant
@@ -18,6 +19,8 @@ final class ExaminedRecord: Sendable {
     let staleAt: Instant
     /// The expiry that phones get: the event's own, or its lane's.
     let expiresAt: Instant?
+    /// Why it came back from the held topic; `nil` if it was never there.
+    let returned: ReturnReason?
 
     /// A record without an event.
     init(_ record: SourceRecord, _ identity: RecordIdentity, _ undecodable: Undecodable) {
@@ -29,6 +32,7 @@ final class ExaminedRecord: Sendable {
         deadline = .distantFuture
         staleAt = .distantFuture
         expiresAt = nil
+        returned = nil
     }
 
     /// - Parameter maxAge: the lane's.
@@ -41,12 +45,23 @@ final class ExaminedRecord: Sendable {
         eventID = event.id
         let (expiresAt, embargo) = (event.expiresAt, event.embargoUntil)
         let routing = rules.router.route(event)
-        failure = if case .unroutable(let failure) = routing { failure } else { nil }
-        routed = RoutedEvent(event, routing, by: rules)
-        let tooOldAt = maxAge.map { max(record.timestamp ?? turn.wall, embargo ?? .distantPast) + $0 }
-        staleAt = embargo == nil ? maxAge.map { turn.now + $0 } ?? .distantFuture : .distantFuture
+        let refusal = rules.policy.refusal(of: event)
+        failure = if let refusal { refusal } else if case .unroutable(let failure) = routing { failure } else { nil }
+        let routed = RoutedEvent(
+            event, routing, by: rules, isRefused: refusal != nil, isReplacement: record.isReplacement)
+        self.routed = routed
+        returned = record.text(of: HeaderName.held).map { ReturnReason(rawValue: $0) ?? .due }
+        var tooOldAt = maxAge.map { max(record.timestamp ?? turn.wall, embargo ?? .distantPast) + $0 }
+        var release = embargo
+        // What is news when quiet hours hold it up is news when they end.
+        let leavesAt = max(turn.wall, embargo ?? .distantPast)
+        if tooOldAt ?? .distantFuture > leavesAt, case .hold(let until) = routed.treatment(at: leavesAt) {
+            tooOldAt = maxAge.map { until + $0 }
+            release = until
+        }
+        staleAt = release == nil ? maxAge.map { turn.now + $0 } ?? .distantFuture : .distantFuture
         // Without a time of its own a record is as old as the time since it was read, by the clock that is never set.
-        let isDatedByUs = record.timestamp == nil && embargo == nil
+        let isDatedByUs = record.timestamp == nil && release == nil
         deadline = min(expiresAt ?? .distantFuture, isDatedByUs ? .distantFuture : tooOldAt ?? .distantFuture)
         let freshUntil = turn.wall + (staleAt - turn.now)
         self.expiresAt = expiresAt ?? tooOldAt.map { min($0, freshUntil) }
@@ -56,10 +71,19 @@ final class ExaminedRecord: Sendable {
 
     func isStale(_ turn: borrowing Turn) -> Bool { turn.wall >= deadline || turn.now >= staleAt }
 
-    /// The event's embargo, if it is not over.
-    func embargo(_ turn: borrowing Turn) -> Instant? {
-        guard let embargo = routed?.event.embargoUntil, embargo > turn.embargoClock else { return nil }
-        return embargo
+    /// The time before which it does not leave, by the embargo's clock; `nil` if that has come.
+    func due(_ turn: borrowing Turn) -> Due? {
+        guard let routed else { return nil }
+        if let embargo = routed.event.embargoUntil, embargo > turn.embargoClock {
+            return Due(at: embargo, because: .embargo)
+        }
+        if case .hold(let until) = routed.treatment(at: turn.wall) { return Due(at: until, because: .quietHours) }
+        return nil
+    }
+
+    /// Why it may not leave at this hour and not later; `nil` if it may.
+    func prohibition(_ turn: borrowing Turn) -> ResultRecord.Failure? {
+        if case .withhold(let failure)? = routed?.treatment(at: turn.wall) { failure } else { nil }
     }
 
     /// Why it is stale.
@@ -77,19 +101,50 @@ final class RoutedEvent: Sendable {
     let event: NewsEvent
     /// `nil` when it belongs to no category.
     let routing: Routing.Tagged?
+    /// It must not leave here, whatever its status says: it is for another environment, or a test without testers. Why is the
+    /// record's `failure`.
+    let isRefused: Bool
+    /// It takes the place of a recalled notification, which is no occasion for a sound.
+    private let isReplacement: Bool
+    /// The hour makes no difference to it.
+    private let isSentAtAnyHour: Bool
     /// The rules that routed it also build its requests.
     private let rules: ContentRules
 
-    init(_ event: consuming NewsEvent, _ routing: Routing, by rules: ContentRules) {
+    init(
+        _ event: consuming NewsEvent, _ routing: Routing, by rules: ContentRules, isRefused: Bool, isReplacement: Bool
+    ) {
         self.event = event
+        self.isRefused = isRefused
+        self.isReplacement = isReplacement
+        isSentAtAnyHour = !isReplacement && rules.policy.quietHours.isEmpty
         self.rules = rules
         self.routing = if case .tagged(let tagged) = routing { tagged } else { nil }
     }
 
+    /// What becomes of it at a time by the clock on the wall, if it may leave here at all.
+    func treatment(at wall: Instant) -> Treatment {
+        guard !isSentAtAnyHour, let routing else { return .send }
+        if isReplacement { return rules.builder.settings.canBeSilent ? .sendSilently : .send }
+        return rules.treatment(of: event, routing, at: wall)
+    }
+
     /// `nil` when it belongs to no category.
-    func payload(on platform: Platform, lane: LaneID, since: Instant, expiresAt: Instant?) -> Payload? {
+    func payload(on platform: Platform, lane: LaneID, since: Instant, expiresAt: Instant?, isQuiet: Bool) -> Payload? {
         guard let routing else { return nil }
         return rules.builder.payload(
-            event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt)
+            event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt,
+            isQuiet: isQuiet)
+    }
+}
+
+extension SourceRecord {
+    /// The run of `publish` that it belongs to.
+    var run: String? {
+        headers.isEmpty ? nil : headers.last { $0.name == HeaderName.run }?.text
+    }
+
+    fileprivate var isReplacement: Bool {
+        !headers.isEmpty && headers.contains { $0.name == HeaderName.replacement }
     }
 }

@@ -21,6 +21,14 @@ enum MediaTopics {
         return prefixes.contains(prefix) ? code : nil
     }
 
+    /// As events have them: `medtop:11000000`.
+    static func text(_ code: UInt32) -> String { "medtop:" + (code < 10_000_000 ? "0" : "") + String(code) }
+
+    /// Every topic of the table.
+    static var known: [UInt32] {
+        children.flatMap { broader, narrower in [broader] + narrower.map { 20_000_000 + $0 } }
+    }
+
     private static let prefixes = [
         "medtop:", "subj:",
         "http://cv.iptc.org/newscodes/mediatopic/", "https://cv.iptc.org/newscodes/mediatopic/",

@@ -10,20 +10,51 @@ import NotificationHub
 /// An object, because every event uses it: copying the references of its tables would cost more than routing.
 public final class Router: Sendable {
     public let table: CategoryTable
+    public let audience: Audience
     private let fallback: Routing.Tagged?
-    /// The routing of each category alone, made once: nearly every event has one.
+    /// The routing to each category alone by its name, and by each topic in the form that events have, made once: nearly every
+    /// event has one of them.
     private let singles: [Routing.Tagged]
+    private let bySubject: [String: Routing.Tagged]
+
+    /// A category of an event, and why it is one. `single` if it is known where an event of this category alone goes.
+    private typealias Found = (index: Int, reason: String, single: Routing.Tagged?)
 
     /// - Throws: every problem of `problems(table:unroutable:)`.
-    public init(table: CategoryTable = .standard, unroutable: UnroutablePolicy = .deadLetter) throws(PayloadProblems) {
+    public init(
+        table: CategoryTable = .standard, unroutable: UnroutablePolicy = .deadLetter, audience: Audience = Audience()
+    ) throws(PayloadProblems) {
         let problems = Self.problems(table: table, unroutable: unroutable)
         guard problems.isEmpty else { throw PayloadProblems(problems) }
         self.table = table
-        singles = table.categories.map { Self.tagged([$0]) }
+        self.audience = audience
+        func single(_ index: Int, _ reason: String) -> Routing.Tagged {
+            Self.tagged([(index, reason)], table, audience)
+        }
+        singles = table.categories.indices.map { single($0, Self.byName) }
+        var bySubject: [String: Routing.Tagged] = [:]
+        for code in table.knownTopics {
+            let subject = MediaTopics.text(code)
+            let (found, topic) = table.indices(ofSubject: subject)
+            if let topic, let index = found.first, found.count == 1 {
+                bySubject[subject] = single(index, Self.reason(subject, topic))
+            }
+        }
+        self.bySubject = bySubject
         switch unroutable {
         case .deadLetter: fallback = nil
-        case .category(let name): fallback = table.index(named: name).map { Self.tagged([table.categories[$0]]) }
+        case .category(let name):
+            fallback = table.index(named: name).map {
+                single($0, "no category of its own, and unroutable names this one")
+            }
         }
+    }
+
+    private static let byName = "category name"
+
+    private static func reason(_ subject: String, _ topic: UInt32) -> String {
+        let broader = MediaTopics.text(topic)
+        return subject == broader ? "subject \(subject)" : "subject \(TextCut.excerpt(subject)) under \(broader)"
     }
 
     /// Problems of the policy: it must name an existing category.
@@ -38,45 +69,73 @@ public final class Router: Sendable {
     }
 
     public func route(_ event: NewsEvent) -> Routing {
+        if event.isTest { return routeTest(event) }
         if event.categories.count == 1, let name = event.categories.first, let index = table.index(named: name) {
             return .tagged(singles[index])
         }
-        var found = event.categories.compactMap(table.index(named:))
-        if found.isEmpty { found = event.subjects.flatMap(table.indices(ofSubject:)) }
-        if let only = found.first, found.allSatisfy({ $0 == only }) { return .tagged(singles[only]) }
-        guard !found.isEmpty else {
-            return fallback.map(Routing.tagged) ?? .unroutable(failure(of: event))
+        var found: [Found] = event.categories.compactMap { name in
+            table.index(named: name).map { ($0, Self.byName, singles[$0]) }
         }
+        if found.isEmpty { found = event.subjects.flatMap(find) }
+        guard let first = found.first else { return fallback.map(Routing.tagged) ?? .unroutable(failure(of: event)) }
+        if let single = first.single, found.allSatisfy({ $0.index == first.index }) { return .tagged(single) }
         return .tagged(several(found))
     }
 
-    private func several(_ found: [Int]) -> Routing.Tagged {
-        var isFound = [Bool](repeating: false, count: table.categories.count)
-        for index in found { isFound[index] = true }
-        return Self.tagged(zip(table.categories, isFound).filter(\.1).map(\.0))
+    private func find(subject: String) -> [Found] {
+        if let single = bySubject[subject], let reason = single.reasons.first,
+            let index = table.index(named: reason.category)
+        {
+            return [(index, reason.because, single)]
+        }
+        let (found, topic) = table.indices(ofSubject: subject)
+        return topic.map { topic in found.map { ($0, Self.reason(subject, topic), nil) } } ?? []
+    }
+
+    /// Where a test would go if it were none, and to the testers among those readers only.
+    private func routeTest(_ event: NewsEvent) -> Routing {
+        var real = event
+        real.isTest = false
+        guard let testTag = audience.testTag, case .tagged(let routing) = route(real) else { return route(real) }
+        return .tagged(
+            Routing.Tagged(
+                categories: routing.categories, tags: [testTag],
+                expression: audience.testExpression(routing.tags, isQuiet: false),
+                quietExpression: audience.testExpression(routing.tags, isQuiet: true), label: routing.label,
+                leftOut: routing.leftOut, reasons: routing.reasons))
+    }
+
+    /// - Parameter found: the first reason of each category counts.
+    private func several(_ found: [Found]) -> Routing.Tagged {
+        var reasons = [String?](repeating: nil, count: table.categories.count)
+        for (index, reason, _) in found where reasons[index] == nil { reasons[index] = reason }
+        return Self.tagged(
+            reasons.enumerated().compactMap { index, reason in reason.map { (index, $0) } }, table, audience)
     }
 
     /// Takes categories in the table's order until the hub's limit of tags is reached.
-    private static func tagged(_ categories: [CategoryTable.Category]) -> Routing.Tagged {
+    private static func tagged(
+        _ found: [(index: Int, reason: String)], _ table: CategoryTable, _ audience: Audience
+    ) -> Routing.Tagged {
         var tags: [String] = []
-        var names: [String] = []
+        var reasons: [ResultRecord.Reason] = []
         var leftOut: [String] = []
-        for category in categories {
+        for (index, reason) in found {
+            let category = table.categories[index]
             if !tags.contains(category.tag) {
-                guard tags.count < TagExpression.tagsMaxJoinedByOr else {
+                guard tags.count < audience.tagsMax else {
                     leftOut.append(category.name)
                     continue
                 }
                 tags.append(category.tag)
             }
-            names.append(category.name)
+            reasons.append(.init(category: category.name, because: reason))
         }
-        // The table has checked every tag. Should one fail here all the same, it is left out rather than change the meaning
-        // of the expression.
-        let expression = try? TagExpression.anyOf(tags.compactMap { try? Tag($0) })
+        let names = reasons.map(\.category)
         return Routing.Tagged(
-            categories: names, tags: tags, expression: expression?.description ?? "",
-            label: names.joined(separator: ", "), leftOut: leftOut)
+            categories: names, tags: tags, expression: audience.expression(tags, isQuiet: false),
+            quietExpression: audience.expression(tags, isQuiet: true), label: names.joined(separator: ", "),
+            leftOut: leftOut, reasons: reasons)
     }
 
     private func failure(of event: NewsEvent) -> ResultRecord.Failure {

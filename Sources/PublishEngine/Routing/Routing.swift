@@ -12,28 +12,36 @@ public enum Routing: Sendable, Hashable {
     public final class Tagged: Sendable, Hashable {
         /// Their names, e.g. `["World"]`.
         public let categories: [String]
-        /// Their tags, each once; at most `TagExpression.tagsMaxJoinedByOr`.
+        /// Their tags, each once; at most `TagExpression.tagsMaxJoinedByOr`. Of a test only the testers' tag.
         public let tags: [String]
         /// The tags as one printed expression, `World || Politics`, so that a reader of both gets one notification.
         public let expression: String
+        /// The same for a notification without a sound: where templates have names, the devices' quiet one.
+        public let quietExpression: String
         /// The names as one text, `World, Politics`.
         public let label: String
-        /// Categories left out because an expression has room for 20 tags only.
+        /// Categories left out because an expression has room for 20 tags only, and for 6 where it names a template.
         public let leftOut: [String]
+        /// By which rule it belongs to each of the categories.
+        public let reasons: [ResultRecord.Reason]
 
         public init(
-            categories: [String], tags: [String], expression: String, label: String, leftOut: [String] = []
+            categories: [String], tags: [String], expression: String, quietExpression: String? = nil, label: String,
+            leftOut: [String] = [], reasons: [ResultRecord.Reason] = []
         ) {
             self.categories = categories
             self.tags = tags
             self.expression = expression
+            self.quietExpression = quietExpression ?? expression
             self.label = label
             self.leftOut = leftOut
+            self.reasons = reasons
         }
 
         public static func == (lhs: Tagged, rhs: Tagged) -> Bool {
-            (lhs.categories, lhs.tags, lhs.expression, lhs.label, lhs.leftOut)
-                == (rhs.categories, rhs.tags, rhs.expression, rhs.label, rhs.leftOut)
+            (lhs.categories, lhs.tags, lhs.expression, lhs.quietExpression, lhs.label)
+                == (rhs.categories, rhs.tags, rhs.expression, rhs.quietExpression, rhs.label)
+                && (lhs.leftOut, lhs.reasons) == (rhs.leftOut, rhs.reasons)
         }
 
         public func hash(into hasher: inout Hasher) { hasher.combine(expression) }

@@ -7,6 +7,8 @@ enum Urgency: Sendable, Hashable {
     case breaking
     /// Delivered when it costs the battery nothing, silently.
     case routine
+    /// As `routine`, and the screen stays dark: in quiet hours.
+    case quiet
 
     /// Events on the most urgent lane are breaking, unless they call themselves less urgent than 3 (IPTC: 1 to 3 are flash,
     /// bulletin and urgent). Events on the lanes below never are: an archive replayed on a Sunday must not wake readers,

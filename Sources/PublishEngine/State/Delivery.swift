@@ -15,6 +15,8 @@ struct Delivery: Sendable {
     private(set) var story = StoryID.none
     /// The parts cut from its payload.
     private(set) var cuts: PayloadCuts = []
+    /// Its last request asked for no sound.
+    private(set) var isQuiet = false
     private(set) var firstSentAt: Instant?
     /// The round trip of its last request.
     private(set) var hubTime: Duration?
@@ -26,12 +28,13 @@ struct Delivery: Sendable {
         case waiting
         /// In its lane's queue. Next: `inFlight`, `delayed`, or an outcome.
         case ready
-        /// The head of its story waits for a time: a retry, or an embargo. Next: `ready`, or an outcome.
+        /// The head of its story waits for a time (a retry, an embargo) or before a gate. Next: `ready`, or an outcome.
         case delayed
         /// Next: `ready` or `delayed` for another attempt, or an outcome.
         case inFlight
-        /// Has its outcome. Its result is written once its dead letter is acknowledged. Next: `settled`.
-        case deadLettered
+        /// Has its outcome. Its result is written once something else is stored: its dead letter, the original on the held topic,
+        /// or the order for the recall that it gives. Next: `settled`.
+        case pending
         /// Has its outcome; the result is not acknowledged. Next: `stored`.
         case settled
         /// Done, or not asked for.
@@ -58,7 +61,7 @@ struct Delivery: Sendable {
     var isCertain: Bool { unknowns == 0 }
     var isQueued: Bool { phase == .waiting || phase == .ready || phase == .delayed }
     /// Keeps its place in its story.
-    var isOpen: Bool { isQueued || phase == .inFlight || phase == .deadLettered }
+    var isOpen: Bool { isQueued || phase == .inFlight || phase == .pending }
 
     // MARK: In its story
 
@@ -80,9 +83,10 @@ struct Delivery: Sendable {
 
     // MARK: On the wire
 
-    mutating func depart(cuts: PayloadCuts, at wall: Instant) {
+    mutating func depart(cuts: PayloadCuts, isQuiet: Bool, at wall: Instant) {
         phase = .inFlight
         self.cuts = cuts
+        self.isQuiet = isQuiet
         attempts += 1
         firstSentAt = firstSentAt ?? wall
     }
@@ -98,7 +102,7 @@ struct Delivery: Sendable {
 
     // MARK: After its outcome
 
-    mutating func settle(isDeadLettered: Bool) { phase = isDeadLettered ? .deadLettered : .settled }
-    mutating func deadLetterStored() { phase = .settled }
+    mutating func settle(isPending: Bool) { phase = isPending ? .pending : .settled }
+    mutating func resultWritten() { phase = .settled }
     mutating func store() { phase = .stored }
 }

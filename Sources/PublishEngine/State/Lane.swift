@@ -14,8 +14,13 @@ struct Lane: Sendable {
     var retries: Heap<Delayed> = []
     /// Deliveries under embargo, by the clock on the wall.
     var embargoed: Heap<Delayed> = []
+    /// Deliveries that came to the front and stand before a gate, by when they become too old. In the order of their arrival
+    /// they go on.
+    var stopped: Heap<Delayed> = []
     private var delayedCount: UInt64 = 0
     var isPaused = false
+    /// Editors have stopped it. Unlike a paused one it goes on reading: what it reads may recall a story.
+    var isStopped = false
     /// Most of its recent events failed for their own fault: it stopped.
     var flood: Halt?
     var floodGuard: FloodGuard
@@ -83,8 +88,11 @@ struct Lane: Sendable {
 
     /// `flood` without a look at its texts.
     var isFlooded: Bool { if case .some = flood { true } else { false } }
-    /// Neither paused nor stopped by a flood.
-    var maySend: Bool { !isPaused && !isFlooded }
+    /// Neither paused nor stopped by a flood or an editor.
+    var maySend: Bool { !isPaused && !isStopped && !isFlooded }
+    /// Its flood may be probed.
+    var mayProbe: Bool { !isPaused && !isStopped }
+    var delayedCounts: Int { retries.count + embargoed.count + stopped.count }
     /// It has earned a request although a more urgent lane has work.
     var hasFloorDue: Bool { floorCredit >= 100 }
 
@@ -118,6 +126,12 @@ struct Lane: Sendable {
     /// - Parameter until: by the clock on the wall.
     mutating func embargo(_ id: DeliveryID, until: Instant) {
         embargoed.insert(Delayed(until: until, notBefore: until, order: delayedCount, id: id))
+        delayedCount += 1
+    }
+
+    /// - Parameter until: when it is too old, by the monotonic clock.
+    mutating func stop(_ id: DeliveryID, until: Instant) {
+        stopped.insert(Delayed(until: until, notBefore: until, order: delayedCount, id: id))
         delayedCount += 1
     }
 

@@ -212,9 +212,9 @@ struct Partition: Sendable {
 
     // MARK: Deliveries that are counted
 
-    mutating func depart(_ place: Place, cuts: PayloadCuts, at wall: Instant) {
+    mutating func depart(_ place: Place, cuts: PayloadCuts, isQuiet: Bool, at wall: Instant) {
         inFlight += 1
-        self[place.index, place.platform].depart(cuts: cuts, at: wall)
+        self[place.index, place.platform].depart(cuts: cuts, isQuiet: isQuiet, at: wall)
     }
 
     /// - Parameter roundTrip: `nil` if the request never left.
@@ -225,17 +225,18 @@ struct Partition: Sendable {
 
     /// The last outcome frees the record's content: it was just used, and freeing what is at hand costs far less than
     /// looking for it when the result is stored.
-    mutating func settle(_ place: Place, isDeadLettered: Bool, at now: Instant) {
+    mutating func settle(_ place: Place, isPending: Bool, at now: Instant) {
         if unstored == 0 { storedAt = now }
         unstored += 1
-        self[place.index, place.platform].settle(isDeadLettered: isDeadLettered)
+        self[place.index, place.platform].settle(isPending: isPending)
         entries[place.index].unsettled -= 1
         if entries[place.index].unsettled == 0 { contents[place.index] = nil }
     }
 
-    mutating func deadLetterStored(_ place: Place, at now: Instant) {
+    /// The result of a pending delivery is on its way.
+    mutating func resultWritten(_ place: Place, at now: Instant) {
         storedAt = now
-        self[place.index, place.platform].deadLetterStored()
+        self[place.index, place.platform].resultWritten()
     }
 
     /// - Returns: the record's size if this was its last delivery.

@@ -18,7 +18,7 @@ struct RecentDeliveries: Sendable {
     }
 
     static func delivery(of routed: RoutedEvent, platform: Int) -> Fingerprint {
-        delivery(id: routed.event.id, version: routed.event.version?.text, platform: platform)
+        delivery(id: routed.event.id, version: routed.event.ledgerVersion, platform: platform)
     }
 
     static func delivery(id: String, version: String?, platform: Int) -> Fingerprint {
@@ -48,6 +48,12 @@ struct RecentDeliveries: Sendable {
     /// The delivery was not made after all: another try is no duplicate. (Its place in the order ages out by itself.)
     mutating func remove(_ delivery: Fingerprint) {
         known.remove(delivery)
+    }
+
+    /// Tells if a newer version of the story was seen.
+    func hasNewer(than version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
+        guard !newest.isEmpty, let seen = newest[story] else { return false }
+        return version < seen
     }
 
     /// Tells if a newer version of the story was seen; remembers this one if it is the newest.

@@ -1,0 +1,113 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+
+/// News whose time is far away goes to the held topic, and comes back from there.
+extension Engine {
+    /// A larger record waits in its lane's window: with our headers the held topic might refuse it, whose standard bound is
+    /// 1,048,588 bytes, and then it would stand nowhere when its time comes.
+    static let heldBytesMax = 1_000_000
+
+    /// Until when a record goes to the held topic; `nil` if it stays here. What came back from there is not held again for the same
+    /// reason: the clock of the process that brought it back may be ahead of ours. An embargo may end in quiet hours.
+    func hold(of content: ExaminedRecord, _ routed: RoutedEvent, _ turn: borrowing Turn) -> Due? {
+        guard let least = settings.holdsBeyond, let due = content.due(turn), due.at > turn.embargoClock + least,
+            content.returned == nil || (due.because == .quietHours && routed.event.embargoUntil != nil),
+            content.record.byteCount <= Self.heldBytesMax
+        else { return nil }
+        // Another event of the story would lose its place there, being no version of this one.
+        return held.relation(to: routed.event) == .unrelated ? nil : due
+    }
+
+    /// Ends a delivery as held, once the original stands on the held topic: once for all platforms of its record.
+    ///
+    /// - Parameter isWritten: another delivery of the record has seen to that.
+    mutating func hold(
+        _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due, isWritten: inout Bool,
+        _ turn: inout Turn
+    ) {
+        let event = routed.event
+        supersede(in: StoryID(event.orderKey, platform: place.platform, lane: place.lane), by: event, place.id, &turn)
+        let request = end(place, content, as: .held, due.failure, nil, isPending: true, turn)
+        pendingResults.add(request)
+        guard !isWritten else { return }
+        isWritten = true
+        held.add(event)
+        let original = HeldEvent(
+            eventID: event.id, story: event.orderKey, version: event.version, due: due.at, because: due.because,
+            lane: lanes[place.lane].settings.name,
+            source: .init(partition: partitions[place.slot].id, offset: content.record.offset))
+        turn.actions.append(.hold(request, content.record, original))
+    }
+
+    /// The original stands on the held topic.
+    mutating func finishHold(_ first: Place, _ turn: inout Turn) {
+        var story: String?
+        for platform in settings.platforms.indices {
+            let place = first.on(platform)
+            guard partitions[place].phase == .pending,
+                let request = pendingResults.take(place.id, endingAs: .held)
+            else { continue }
+            story = request.result.story ?? request.result.eventID
+            write(request, place, &turn)
+        }
+        // A recall that came meanwhile found nothing here, and maybe nothing there yet.
+        if let story, orders.isRecalled(story) { takeBackHeld(story, because: .recalled, &turn) }
+    }
+
+    /// Learns what is held. It is read with a delay: a newer version may have left here meanwhile, and is not to be replaced by
+    /// the older one when its time comes.
+    mutating func learn(_ stories: [HeldStory], _ turn: inout Turn) {
+        for story in stories {
+            held.learn(story)
+            guard story.isHeld, let version = story.version, !held.isBeingHeld(story.story),
+                hasSeen(newerThan: version, of: story.story)
+            else { continue }
+            takeBackHeld(story.story, because: .superseded, &turn)
+        }
+    }
+
+    private func hasSeen(newerThan version: NewsEvent.Version, of story: String) -> Bool {
+        settings.platforms.indices.contains { platform in
+            let fingerprint = RecentDeliveries.story(story, platform: platform)
+            return lanes.ids.contains { lane in
+                lanes[lane].slots.contains { partitions[$0].recent.hasNewer(than: version, ofStory: fingerprint) }
+            }
+        }
+    }
+
+    /// What is held of the story is older than this event, which does not wait: it would replace the newer one when its time
+    /// comes.
+    mutating func takeBackHeld(olderThan event: NewsEvent, _ turn: inout Turn) {
+        guard !held.isEmpty, held.relation(to: event) == .older else { return }
+        takeBackHeld(event.orderKey, because: .superseded, &turn)
+    }
+
+    /// How an event ends that came back before its time; `nil` if its time has come.
+    func returnedEnding(_ content: ExaminedRecord) -> (outcome: Outcome, failure: ResultRecord.Failure)? {
+        switch content.returned {
+        case nil, .due: nil
+        case .recalled: (.canceled, .recalledWhileHeld)
+        case .superseded: (.superseded, .supersededWhileHeld)
+        }
+    }
+
+    mutating func takeBackHeld(_ story: String, because reason: ReturnReason, _ turn: inout Turn) {
+        if held.takeBack(story) { turn.actions.append(.returnHeld(story: story, because: reason)) }
+    }
+}
+
+/// The time before which an event does not leave, and why.
+struct Due: Sendable, Hashable {
+    /// By the clock on the wall.
+    let at: Instant
+    let because: HeldEvent.Because
+
+    /// The reason in a result; never a headline.
+    var failure: ResultRecord.Failure {
+        switch because {
+        case .embargo: .init(.embargo, "under embargo until \(at)")
+        case .quietHours: .init(.quietHours, "in quiet hours until \(at)")
+        }
+    }
+}

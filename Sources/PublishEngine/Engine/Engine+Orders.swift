@@ -1,0 +1,155 @@
+import DequeModule
+import EditorialControl
+import HeapModule
+import KafkaModel
+import NewsModel
+
+/// Editors' orders: recalls end what waits, stops hold it back. They come from the control topic, and hold in every lane.
+extension Engine {
+    /// Obeys each order and says what it met.
+    mutating func obey(_ changes: [OrderChange], _ turn: inout Turn) {
+        for change in changes {
+            orders.apply(change)
+            // Said before the results of what it ended: an editor waits for it, and it holds from here on.
+            let place = turn.actions.endIndex
+            var met = AppliedOrder(order: change.scope.key)
+            switch change {
+            case .stands(let order):
+                switch order.scope {
+                case .recall(let story): met = recall(story, &turn)
+                case .stop(let gate): met = stop(gate)
+                }
+                met.order = order.id
+            case .lifted(.stop): met.waiting = resume()
+            case .lifted(.recall): break
+            }
+            turn.actions.insert(.applied(met), at: place)
+        }
+    }
+
+    // MARK: Recalls
+
+    /// An event recalls its story: at once on this shard and the process's others, and everywhere by an order on the control topic.
+    mutating func recallEverywhere(_ event: NewsEvent, _ content: ExaminedRecord, _ first: Place, _ turn: inout Turn) {
+        // Where recalls are kept, whoever keeps them knows best which one is new.
+        guard orders.recall(event.orderKey) || orders.areRecallsKept else { return }
+        recall(event.orderKey, &turn)
+        if held.takeBack(event.orderKey) {
+            turn.actions.append(.returnHeld(story: event.orderKey, because: .recalled))
+        }
+        turn.actions.append(
+            .recall(
+                EventRecall(
+                    story: event.orderKey, eventID: event.id,
+                    source: .init(partition: partitions[first.slot].id, offset: content.record.offset),
+                    at: min(content.record.timestamp ?? turn.wall, turn.wall))))
+    }
+
+    /// Nothing of the story leaves any more, in any lane: what waits ends, what is in flight is awaited and not tried again.
+    ///
+    /// - Returns: how much of it there was.
+    @discardableResult
+    mutating func recall(_ story: String, _ turn: inout Turn) -> AppliedOrder {
+        var met = AppliedOrder(order: "")
+        for platform in settings.platforms.indices {
+            for lane in lanes.ids {
+                for id in openDeliveries(of: StoryID(story, platform: platform, lane: lane)) {
+                    guard let place = partitions.place(of: id), let content = partitions.content(of: place),
+                        content.routed?.event.orderKey == story, !isReplacement(content, of: story)
+                    else { continue }
+                    if partitions[place].isQueued { met.waiting += 1 }
+                    if partitions[place].phase == .inFlight { met.inFlight += 1 }
+                    withdraw(id, for: .recalled, &turn)
+                }
+            }
+        }
+        advanceStories(&turn)
+        return met
+    }
+
+    /// It was written to take the place of a recalled story on the phones, by the recall that stands.
+    func isReplacement(_ content: ExaminedRecord, of story: String) -> Bool {
+        guard let order = content.record.text(of: HeaderName.replacement) else { return false }
+        return order == orders.recall(of: story)?.id
+    }
+
+    /// The outcome of an event that recalls a story is reported once that recall stands on the control topic: after a crash
+    /// between the two, the event is read again and recalls again.
+    mutating func settleRecalling(_ platforms: UInt16, of first: Place, _ story: String, _ turn: inout Turn) {
+        guard orders.areRecallsKept else { return settleAll(platforms, of: first, as: .canceled, .canceled, &turn) }
+        for platform in settings.platforms.indices where platforms & (1 << platform) != 0 {
+            let place = first.on(platform)
+            guard let content = partitions.content(of: place) else { continue }
+            let request = end(place, content, as: .canceled, .canceled, nil, isPending: true, turn)
+            pendingResults.add(request, untilRecallOf: story)
+        }
+    }
+
+    mutating func finishRecalls(_ deliveries: [DeliveryID], _ turn: inout Turn) {
+        for id in deliveries {
+            guard let place = partitions.place(of: id), partitions[place].phase == .pending,
+                let request = pendingResults.take(id)
+            else { continue }
+            write(request, place, &turn)
+        }
+    }
+
+    /// Why a delivery of a recalled story ends.
+    func recalled(_ story: String) -> ResultRecord.Failure {
+        guard let order = orders.recall(of: story) else { return .init(.recalled, "the story was recalled") }
+        return .init(.recalled, "the story was recalled by order \(order.id)")
+    }
+
+    // MARK: Stops
+
+    /// A gate closes. What it stops stays where it is, or is set aside when it comes to the front.
+    private mutating func stop(_ gate: Gate) -> AppliedOrder {
+        for lane in lanes.ids { lanes[lane].isStopped = orders.isStopped(lane: lanes[lane].settings.name) }
+        var met = AppliedOrder(order: "")
+        let gates = ContentGates([gate])
+        for lane in lanes.ids {
+            if case .lane(let name) = gate, name != lanes[lane].settings.name { continue }
+            for slot in lanes[lane].slots {
+                for index in partitions[slot].entries.indices {
+                    let content = partitions[slot].content(at: index)
+                    guard gates.isEmpty || content.flatMap(gates.gate) != nil else { continue }
+                    for platform in settings.platforms.indices {
+                        let delivery = partitions[slot][index, platform]
+                        if delivery.isQueued || delivery.phase == .unexamined { met.waiting += 1 }
+                        if delivery.phase == .inFlight { met.inFlight += 1 }
+                    }
+                }
+            }
+        }
+        return met
+    }
+
+    /// A gate opens: everything that was set aside comes to the front again, in order. If another gate stops it too, it is set
+    /// aside there.
+    ///
+    /// - Returns: the number of deliveries that come.
+    private mutating func resume() -> Int {
+        var count = 0
+        for lane in lanes.ids {
+            lanes[lane].isStopped = orders.isStopped(lane: lanes[lane].settings.name)
+            guard !lanes[lane].stopped.isEmpty else { continue }
+            var coming: [DeliveryID] = []
+            for next in lanes[lane].stopped.unordered.sorted(by: { $0.order < $1.order }) {
+                guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
+                partitions[place].becomeReady()
+                coming.append(next.id)
+            }
+            lanes[lane].stopped = []
+            lanes[lane].ready.prepend(contentsOf: coming)
+            count += coming.count
+        }
+        return count
+    }
+
+    /// The delivery at the front stands before a gate: it lets others pass, and its story waits behind it.
+    mutating func setAside(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
+        partitions[place].delay()
+        let until = min(content.staleAt, steady(of: content.deadline))
+        lanes[place.lane].stop(place.id, until: max(until, turn.now + .milliseconds(1)))
+    }
+}

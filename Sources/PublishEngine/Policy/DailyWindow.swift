@@ -1,0 +1,94 @@
+public import NewsModel
+
+/// A part of every day, such as 22:00 to 07:00, by the clocks of a zone.
+public struct DailyWindow: Sendable, Hashable {
+    /// Minutes after midnight, 0...1,440. A window that ends no later than it begins ends on the next day.
+    public var from: Int
+    public var to: Int
+    public var zone: ClockZone
+
+    public init(from: Int, to: Int, zone: ClockZone) {
+        self.from = from
+        self.to = to
+        self.zone = zone
+    }
+
+    /// When the window ends that the time is in; `nil` outside.
+    ///
+    /// Where clocks are put back, a time that comes twice begins a window the first time and ends one the second time. Where
+    /// they are put forward, a time that does not come stands for the moment of the change.
+    public func end(at wall: Instant) -> Instant? {
+        let today = zone.day(at: wall)
+        for day in [today - 1, today] {
+            let end = zone.instants(of: to, on: day + (from < to ? 0 : 1)).last
+            if wall < end, zone.instants(of: from, on: day).first <= wall { return end }
+        }
+        return nil
+    }
+}
+
+/// The clocks of one zone, as a table: reading the world's time zones is IO.
+public struct ClockZone: Sendable, Hashable {
+    /// E.g. `Europe/Berlin`.
+    public var name: String
+    /// Seconds ahead of UTC before the first change.
+    public var offset: Int
+    /// In the order of time; after the last one, clocks stay.
+    public var changes: [Change]
+
+    public struct Change: Sendable, Hashable {
+        /// Seconds since 1970.
+        public var at: Int
+        /// Seconds ahead of UTC from then on.
+        public var offset: Int
+
+        public init(at: Int, offset: Int) {
+            self.at = at
+            self.offset = offset
+        }
+    }
+
+    public init(name: String, offset: Int = 0, changes: [Change] = []) {
+        self.name = name
+        self.offset = offset
+        self.changes = changes
+    }
+
+    public static let utc = ClockZone(name: "UTC")
+
+    private static let day = 86_400
+
+    /// Days since 1970, by the zone's calendar.
+    func day(at wall: Instant) -> Int {
+        let seconds = Int(wall.nanoseconds / 1_000_000_000)
+        let shown = seconds + offset(at: seconds)
+        return shown >= 0 ? shown / Self.day : (shown + 1) / Self.day - 1
+    }
+
+    /// When the zone's clocks show so many minutes after midnight on a day: the first and the last time.
+    func instants(of minutes: Int, on day: Int) -> (first: Instant, last: Instant) {
+        // As the clocks show it. No zone changes its clocks twice in two days.
+        let shown = day * Self.day + minutes * 60
+        let (before, after) = (offset(at: shown - Self.day), offset(at: shown + Self.day))
+        let candidates = [shown - before, shown - after].filter { shown - $0 == offset(at: $0) }
+        if let first = candidates.min(), let last = candidates.max() {
+            return (Self.instant(first), Self.instant(last))
+        }
+        let change = changes.first { $0.at > shown - after }?.at ?? shown - before
+        return (Self.instant(change), Self.instant(change))
+    }
+
+    /// - Parameter seconds: since 1970.
+    private func offset(at seconds: Int) -> Int {
+        var (low, high) = (0, changes.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if changes[middle].at <= seconds { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? offset : changes[low - 1].offset
+    }
+
+    private static func instant(_ seconds: Int) -> Instant {
+        Instant(milliseconds: Int64(seconds).multipliedReportingOverflow(by: 1_000).partialValue)
+    }
+}

@@ -1,0 +1,62 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+
+/// The stories that have an event on the held topic, each with the highest version there: an entry of some 50 bytes for each.
+struct HeldStories: Sendable {
+    /// As the held topic says.
+    private var known: [UInt64: NewsEvent.Version?] = [:]
+    /// Held by this engine, and not read back from the topic yet.
+    private var added: [UInt64: NewsEvent.Version?] = [:]
+
+    var isEmpty: Bool { known.isEmpty && added.isEmpty }
+
+    mutating func learn(_ story: HeldStory) {
+        let key = Fingerprint(of: story.story).value
+        guard story.isHeld else {
+            known[key] = nil
+            return
+        }
+        known[key] = .some(story.version)
+        // What was held before may be read back after a newer version was added.
+        if let added = added[key], let newest = added, let version = story.version, version < newest { return }
+        added[key] = nil
+    }
+
+    /// This engine holds the event.
+    mutating func add(_ event: NewsEvent) {
+        added[Fingerprint(of: event.orderKey).value] = .some(event.version)
+    }
+
+    /// This engine holds an event of the story that was not read back yet.
+    func isBeingHeld(_ story: String) -> Bool { added[Fingerprint(of: story).value] != nil }
+
+    /// What is held of an event's story, compared with the event.
+    enum Relation: Sendable, Hashable {
+        case nothing
+        /// The same version, or one before it: the event takes its place.
+        case older
+        case newer
+        /// Another event of the story, with no versions to tell which is the newer: both are news.
+        case unrelated
+    }
+
+    func relation(to event: NewsEvent) -> Relation {
+        guard !isEmpty else { return .nothing }
+        let key = Fingerprint(of: event.orderKey).value
+        guard let held = added[key] ?? known[key] else { return .nothing }
+        // Without a story, what is held is a former copy of the same event.
+        guard let held, let version = event.version else { return event.story == nil ? .older : .unrelated }
+        return version < held ? .newer : .older
+    }
+
+    /// What is held of the story is asked back.
+    ///
+    /// - Returns: `false` if nothing is held of it.
+    mutating func takeBack(_ story: String) -> Bool {
+        guard !isEmpty else { return false }
+        let key = Fingerprint(of: story).value
+        let wasAdded = added.removeValue(forKey: key) != nil
+        return known.removeValue(forKey: key) != nil || wasAdded
+    }
+}

@@ -1,0 +1,78 @@
+import NewsModel
+import PublishEngine
+import Testing
+
+struct DailyWindowTests {
+    private static func seconds(_ text: String) -> Int { Int((Instant(rfc3339: text)?.milliseconds ?? 0) / 1_000) }
+
+    private static let berlin = ClockZone(
+        name: "Europe/Berlin", offset: 3_600,
+        changes: [
+            .init(at: seconds("2027-03-28T01:00:00Z"), offset: 7_200),
+            .init(at: seconds("2027-10-31T01:00:00Z"), offset: 3_600),
+        ])
+    private static let newYork = ClockZone(
+        name: "America/New_York", offset: -18_000,
+        changes: [
+            .init(at: seconds("2027-03-14T07:00:00Z"), offset: -14_400),
+            .init(at: seconds("2027-11-07T06:00:00Z"), offset: -18_000),
+        ])
+
+    struct Case: Sendable {
+        var from: Int
+        var to: Int
+        var zone = berlin
+        var at: String
+        /// `nil` outside of the window.
+        var ends: String?
+
+        init(_ from: String, _ to: String, _ zone: ClockZone = berlin, at: String, ends: String?) {
+            func minutes(_ text: String) -> Int {
+                let parts = text.split(separator: ":").compactMap { Int($0) }
+                return parts[0] * 60 + parts[1]
+            }
+            (self.from, self.to, self.zone, self.at, self.ends) = (minutes(from), minutes(to), zone, at, ends)
+        }
+    }
+
+    @Test(arguments: [
+        // A night, by winter and by summer time.
+        Case("22:00", "07:00", at: "2027-01-15T20:59:59Z", ends: nil),
+        Case("22:00", "07:00", at: "2027-01-15T21:00:00Z", ends: "2027-01-16T06:00:00Z"),
+        Case("22:00", "07:00", at: "2027-01-16T05:59:59Z", ends: "2027-01-16T06:00:00Z"),
+        Case("22:00", "07:00", at: "2027-01-16T06:00:00Z", ends: nil),
+        Case("22:00", "07:00", at: "2027-07-15T20:00:00Z", ends: "2027-07-16T05:00:00Z"),
+        Case("22:00", "07:00", newYork, at: "2027-01-16T03:00:00Z", ends: "2027-01-16T12:00:00Z"),
+        // Within a day, and to the end of one.
+        Case("13:00", "14:30", at: "2027-01-15T13:29:59Z", ends: "2027-01-15T13:30:00Z"),
+        Case("13:00", "14:30", at: "2027-01-15T13:30:00Z", ends: nil),
+        Case("22:00", "24:00", at: "2027-01-15T22:59:59Z", ends: "2027-01-15T23:00:00Z"),
+        Case("00:00", "24:00", at: "2027-01-15T23:00:00Z", ends: "2027-01-16T23:00:00Z"),
+        // The night that loses an hour ends by the clock.
+        Case("22:00", "07:00", at: "2027-03-28T04:59:59Z", ends: "2027-03-28T05:00:00Z"),
+        // A time that does not come stands for the change.
+        Case("02:30", "07:00", at: "2027-03-28T00:59:59Z", ends: nil),
+        Case("02:30", "07:00", at: "2027-03-28T01:00:00Z", ends: "2027-03-28T05:00:00Z"),
+        Case("22:00", "02:30", at: "2027-03-28T00:59:59Z", ends: "2027-03-28T01:00:00Z"),
+        Case("22:00", "02:30", at: "2027-03-28T01:00:00Z", ends: nil),
+        // A time that comes twice: windows begin at the first and end at the second.
+        Case("22:00", "07:00", at: "2027-10-31T05:59:59Z", ends: "2027-10-31T06:00:00Z"),
+        Case("22:00", "02:30", at: "2027-10-31T00:45:00Z", ends: "2027-10-31T01:30:00Z"),
+        Case("22:00", "02:30", at: "2027-10-31T01:30:00Z", ends: nil),
+        Case("02:30", "07:00", at: "2027-10-31T00:30:00Z", ends: "2027-10-31T06:00:00Z"),
+        Case("02:30", "07:00", at: "2027-10-31T01:10:00Z", ends: "2027-10-31T06:00:00Z"),
+        Case("01:30", "07:00", newYork, at: "2027-11-07T05:30:00Z", ends: "2027-11-07T12:00:00Z"),
+    ])
+    func `a window goes by the clocks of its zone, through both of their changes`(_ example: Case) throws {
+        let window = DailyWindow(from: example.from, to: example.to, zone: example.zone)
+        let at = try #require(Instant(rfc3339: example.at))
+        #expect(window.end(at: at) == example.ends.flatMap { Instant(rfc3339: $0) })
+    }
+
+    @Test func `no time makes a window trap`() {
+        let window = DailyWindow(from: 1_320, to: 420, zone: Self.berlin)
+        for wall in [Instant.distantPast, .distantFuture, Instant(nanoseconds: 0), Instant(nanoseconds: -1)] {
+            _ = window.end(at: wall)
+        }
+    }
+}

@@ -1,0 +1,280 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+import Testing
+
+/// News whose time is far away waits on the held topic.
+struct EngineHoldTests {
+    private static let inAWeek = Duration.seconds(7 * 86_400)
+
+    private func shell(change: (inout EngineSettings) -> Void = { _ in }) throws -> TestShell {
+        var shell = try TestShell {
+            $0.holdsBeyond = .seconds(60)
+            change(&$0)
+        }
+        _ = shell.assign()
+        return shell
+    }
+
+    private func embargo(_ time: Instant) -> String { #","embargoUntil":"\#(time)""# }
+
+    @Test func `an embargo of a week goes to the held topic, and stops nobody else`() throws {
+        var shell = try shell()
+        let due = shell.wall + Self.inAWeek
+        let held = shell.publish(news("a", story: "s", version: 3, embargo(due)), news("b"))
+        #expect(held.sends.count == 1)
+        #expect(held.outcomes.isEmpty, "the original is to be stored first")
+        let event = try #require(held.holds.first?.event)
+        #expect(held.holds.count == 1)
+        #expect((event.eventID, event.story, event.version?.text) == ("a", "s", "3"))
+        #expect((event.due, event.because, event.lane) == (due, .embargo, "live"))
+        #expect(event.source == .init(partition: TestShell.source, offset: 0))
+        let stored = shell.take(
+            .stored([StoredRecord(delivery: held.holds[0].request.delivery, kind: .held, offset: 9)]))
+        let result = try #require(stored.results.first?.result)
+        #expect(result.outcome == .held)
+        #expect(result.error?.code == "embargo")
+        #expect(result.error?.detail.contains("\(due)") == true)
+        #expect(result.error?.detail.contains("headline") == false)
+        let done = shell.store(stored) + shell.store(shell.reply(201, to: held.sends[0])) + shell.wait(.seconds(1))
+        #expect(done.commits.flatMap(\.self).contains(PartitionOffset(TestShell.source, 2)), "nothing is left open")
+        #expect(shell.engine.counts.records == 0)
+        #expect(shell.engine.counts.stories == 0)
+    }
+
+    @Test(arguments: [(59, 0, 1), (60, 0, 1), (61, 1, 0)])
+    func `what is due within a minute waits here`(seconds: Int, holds: Int, sends: Int) throws {
+        var shell = try shell()
+        let actions = shell.publish(news("a", embargo(shell.wall + .seconds(seconds))))
+        #expect(actions.holds.count == holds)
+        #expect(shell.wait(.seconds(70)).sends.count == sends)
+    }
+
+    @Test func `what the held topic might refuse as too large waits here`() throws {
+        var shell = try shell()
+        let embargo = embargo(shell.wall + .seconds(600))
+        func large(_ id: String, _ size: Int) -> String {
+            news(id, embargo + #","note":"\#(String(repeating: "x", count: size))""#)
+        }
+        let actions = shell.publish(large("a", 1_000_000), large("b", 900_000))
+        #expect(actions.holds.map(\.event.eventID) == ["b"])
+        #expect(shell.wait(.seconds(601)).sends.count == 1)
+    }
+
+    @Test func `what has come back is counted when its last platform has its outcome`() throws {
+        var shell = try shell { $0.platforms = [.apple, .fcmv1] }
+        let due = shell.publish(news("a"), headers: [RecordHeader(HeaderName.held, "due")])
+        let other = shell.publish(news("c"))
+        _ = shell.publish(news("b"), headers: [RecordHeader(HeaderName.held, "recalled")])
+        for send in other.sends { _ = shell.reply(201, to: send) }
+        #expect(due.sends.count == 2)
+        for (send, count) in zip(due.sends, [0, 1]) {
+            #expect(shell.engine.returnsSettled == 0)
+            _ = shell.reply(201, to: send)
+            #expect(shell.engine.returnsSettled == count)
+        }
+    }
+
+    @Test func `without a held topic everything waits here`() throws {
+        var shell = try shell { $0.holdsBeyond = nil }
+        #expect(shell.publish(news("a", embargo(shell.wall + .seconds(600)))).holds.isEmpty)
+        #expect(shell.wait(.seconds(601)).sends.count == 1)
+    }
+
+    @Test func `one record of several platforms is held once`() throws {
+        var shell = try shell { $0.platforms = [.apple, .fcmv1, .windows] }
+        let held = shell.publish(news("a", embargo(shell.wall + Self.inAWeek)))
+        #expect(held.holds.count == 1)
+        let results = shell.take(
+            .stored([StoredRecord(delivery: held.holds[0].request.delivery, kind: .held, offset: 0)]))
+        #expect(results.results.map(\.result.platform) == [.apple, .fcmv1, .windows])
+        #expect(results.outcomes == [.held, .held, .held])
+    }
+
+    @Test(arguments: ["due", "word of a later version"])
+    func `what comes back is sent, never early by our own clock, and not held again`(reason: String) throws {
+        var shell = try shell { $0.lanes[0].maxAge = .seconds(900) }
+        let due = shell.wall + Self.inAWeek
+        let original = news("a", story: "s", version: 1, embargo(due))
+        _ = shell.store(shell.publish(original))
+        _ = shell.wait(Self.inAWeek - .seconds(300))
+        // The process that brings it back has a clock five minutes ahead of ours.
+        let back = shell.publish(original, headers: [RecordHeader(HeaderName.held, reason)])
+        #expect(back.holds.isEmpty && back.sends.isEmpty && back.outcomes.isEmpty)
+        #expect(shell.wait(.seconds(299)).sends.isEmpty)
+        let sent = shell.wait(.seconds(2)).sends
+        #expect(sent.count == 1)
+        // A crash between the return and its tombstone brings it back twice.
+        _ = shell.store(shell.reply(201, to: try #require(sent.first)))
+        let twice = shell.publish(original, headers: [RecordHeader(HeaderName.held, reason)])
+        #expect(twice.outcomes == [.duplicate])
+    }
+
+    @Test func `an event's maximum age counts from its return`() throws {
+        var shell = try shell { $0.lanes[0].maxAge = .seconds(900) }
+        let original = news("a", embargo(shell.wall + .seconds(3_600)))
+        _ = shell.store(shell.publish(original))
+        _ = shell.wait(.seconds(3_600))
+        let back = shell.record(original, headers: [RecordHeader(HeaderName.held, "due")])
+        _ = shell.wait(.seconds(600))
+        #expect(shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [back])).sends.count == 1)
+    }
+
+    @Test(arguments: [
+        (ReturnReason.recalled, Outcome.canceled, "recalled"), (.superseded, .superseded, "superseded"),
+    ])
+    func `what comes back before its time ends for the reason it came`(
+        reason: ReturnReason, outcome: Outcome, code: String
+    ) throws {
+        var shell = try shell()
+        let back = shell.publish(
+            news("a", story: "s", embargo(shell.wall + Self.inAWeek)),
+            headers: [RecordHeader(HeaderName.held, reason.rawValue)])
+        #expect(back.outcomes == [outcome])
+        #expect(back.endings.first?.result.error?.code == code)
+        #expect(back.holds.isEmpty)
+    }
+
+    @Test func `a held story that is recalled ends as canceled, whenever it comes back`() throws {
+        var shell = try shell()
+        _ = shell.take(.orders([.recall("s")]))
+        for reason in ReturnReason.allCases {
+            let back = shell.publish(
+                news("a", story: "s", embargo(shell.wall + Self.inAWeek)),
+                headers: [RecordHeader(HeaderName.held, reason.rawValue)])
+            #expect(back.outcomes == [.canceled])
+        }
+    }
+
+    @Test func `an event that recalls a held story brings it back`() throws {
+        var shell = try shell()
+        _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
+        #expect(shell.publish(news("k", story: "s", status: "canceled")).returns == ["s recalled"])
+    }
+
+    @Test func `a recall that comes while the original is being stored brings it back`() throws {
+        var shell = try shell()
+        let held = shell.publish(news("a", story: "s", embargo(shell.wall + Self.inAWeek)))
+        #expect(shell.take(.orders([.recall("s")])).outcomes.isEmpty)
+        #expect(shell.store(held).returns == ["s recalled"])
+    }
+
+    @Test func `a newer version that does not wait is sent, and brings back what is held`() throws {
+        var shell = try shell()
+        _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
+        let newer = shell.publish(news("a", story: "s", version: 2))
+        #expect(newer.sends.count == 1)
+        #expect(newer.returns == ["s superseded"])
+        #expect(shell.publish(news("a", story: "s", version: 3)).returns.isEmpty, "once is enough")
+    }
+
+    @Test func `a newer version that does not wait brings back what this engine has just held`() throws {
+        var shell = try shell()
+        _ = shell.store(shell.publish(news("a", story: "s", version: 1, embargo(shell.wall + Self.inAWeek))))
+        #expect(shell.publish(news("a", story: "s", version: 2)).returns == ["s superseded"])
+    }
+
+    @Test func `a newer version under a later embargo takes the place of what is held`() throws {
+        var shell = try shell()
+        _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
+        let newer = shell.publish(news("a", story: "s", version: 2, embargo(shell.wall + Self.inAWeek + Self.inAWeek)))
+        #expect(newer.holds.count == 1)
+        #expect(newer.returns.isEmpty)
+    }
+
+    @Test(arguments: ["", #","embargoUntil":"2100-01-01T00:00:00Z""#])
+    func `a version older than what is held is superseded`(more: String) throws {
+        var shell = try shell()
+        _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("5"), isHeld: true)]))
+        let older = shell.publish(news("a", story: "s", version: 4, more))
+        #expect(older.outcomes == [.superseded])
+        #expect(older.sends.isEmpty && older.holds.isEmpty && older.returns.isEmpty)
+    }
+
+    @Test func `a newer version that must not be published takes back what is held`() throws {
+        var shell = try shell()
+        _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
+        let withheld = shell.publish(news("a", story: "s", version: 2, status: "withheld"))
+        #expect(withheld.outcomes == [.withheld])
+        #expect(withheld.returns == ["s superseded"])
+    }
+
+    @Test func `another event of a story, without versions to compare, neither takes its place nor ends it`() throws {
+        var shell = try shell()
+        _ = shell.take(.held([HeldStory(story: "s", isHeld: true)]))
+        let live = shell.publish(news("b", story: "s"))
+        #expect(live.sends.count == 1)
+        #expect(live.returns.isEmpty)
+        let other = shell.publish(news("c", story: "s", embargo(shell.wall + .seconds(600))))
+        #expect(other.holds.isEmpty, "on the held topic it would take the first one's place")
+        _ = shell.reply(201, to: try #require(live.sends.first))
+        #expect(shell.wait(.seconds(601)).sends.count == 1)
+    }
+
+    @Test func `an event without versions that says no embargo any more is sent at once`() throws {
+        var shell = try shell()
+        _ = shell.store(shell.publish(news("a", embargo(shell.wall + Self.inAWeek))))
+        let lifted = shell.publish(news("a"))
+        #expect(lifted.sends.count == 1)
+        #expect(lifted.returns == ["a superseded"])
+    }
+
+    @Test func `a newer version that is held supersedes an older one that waits to be sent`() throws {
+        var shell = try shell { $0.connections = 1 }
+        _ = shell.publish(news("x"))
+        _ = shell.publish(news("a", story: "s", version: 1))
+        let newer = shell.publish(news("a", story: "s", version: 2, embargo(shell.wall + Self.inAWeek)))
+        #expect(newer.outcomes == [.superseded])
+        #expect(newer.holds.count == 1)
+    }
+
+    @Test func `a held event is not one that was sent: a restart sends what comes back`() throws {
+        var shell = try shell { $0.holdsBeyond = .seconds(60) }
+        let original = news("a", version: 1, embargo(shell.wall + .seconds(600)))
+        let entry = LedgerEntry(
+            offset: 0, source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .held,
+            identity: RecordIdentity(eventID: "a"), eventID: "a", version: "1")
+        _ = shell.assign(generation: Generation(2), ledger: [entry], end: 1)
+        let again = shell.publish(original, generation: Generation(2))
+        #expect(again.holds.isEmpty, "the record itself is done")
+        _ = shell.wait(.seconds(600))
+        let back = shell.record(original, headers: [RecordHeader(HeaderName.held, "due")])
+        #expect(shell.take(.records(TestShell.live, Generation(2), TestShell.source, [back])).sends.count == 1)
+    }
+
+    @Test func `an original that the broker does not take keeps its record open, and says so`() throws {
+        var shell = try shell()
+        _ = shell.publish(news("a", embargo(shell.wall + Self.inAWeek)))
+        #expect(shell.wait(.seconds(30)).commits.isEmpty)
+        #expect(shell.status.waits.contains { $0.reason == .heldTopic && $0.isAlarming })
+    }
+
+    @Test func `what is stopped is held all the same, and waits before its gate when it comes back`() throws {
+        var shell = try shell()
+        _ = shell.take(.orders([.stop(.category("World"))]))
+        let original = news("a", embargo(shell.wall + .seconds(600)))
+        #expect(shell.store(shell.publish(original)).outcomes == [.held])
+        _ = shell.wait(.seconds(600))
+        #expect(shell.publish(original, headers: [RecordHeader(HeaderName.held, "due")]).sends.isEmpty)
+        #expect(shell.take(.orders([.resume(.category("World"))])).sends.count == 1)
+    }
+
+    @Test func `an event of a story that came back is news again`() throws {
+        var shell = try shell()
+        let version = NewsEvent.Version("5")
+        _ = shell.take(.held([HeldStory(story: "s", version: version, isHeld: true)]))
+        _ = shell.take(.held([HeldStory(story: "s", version: version, isHeld: false)]))
+        let older = shell.publish(news("a", story: "s", version: 4))
+        #expect(older.sends.count == 1)
+        #expect(older.returns.isEmpty)
+    }
+
+    @Test func `an embargo that names no end withholds the event, and says why`() throws {
+        var shell = try shell()
+        let endless = shell.publish(#"{"uri":"a","headline":"h","subject":[{"name":"World"}],"embargoed":""}"#)
+        #expect(endless.outcomes == [.withheld])
+        #expect(endless.endings.first?.result.error?.code == "embargo")
+    }
+}
