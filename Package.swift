@@ -64,11 +64,14 @@ let package = Package(
         .target(name: "ByteText", swiftSettings: strict),
         .target(name: "NewsModel", dependencies: ["ByteText", "CSimdjson"], swiftSettings: strict),
         .target(name: "KafkaModel", dependencies: ["ByteText", "NewsModel"], swiftSettings: strict),
+        // What editors order, and the events that wait for their time.
+        .target(
+            name: "EditorialControl", dependencies: ["ByteText", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .target(name: "NotificationHub", dependencies: ["ByteText", crypto], swiftSettings: strict),
         .target(
             name: "PublishEngine",
             dependencies: [
-                "ByteText", "KafkaModel", "NewsModel", "NotificationHub", crypto, deque, heap,
+                "ByteText", "EditorialControl", "KafkaModel", "NewsModel", "NotificationHub", crypto, deque, heap,
                 .product(name: "Mustache", package: "swift-mustache"),
             ], swiftSettings: strict),
         .target(
@@ -78,12 +81,16 @@ let package = Package(
         .target(
             name: "FeedIO",
             dependencies: [
-                "ByteText", "CZlib", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "ServerIdentity",
-                crypto, logging,
+                "ByteText", "CZlib", "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel",
+                "NewsModel", "ServerIdentity", crypto, logging,
                 nioCore, nioHTTP1, nioPosix, nioSSL, .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: strict),
+        // The control, audit and held topics.
+        .target(
+            name: "ControlIO",
+            dependencies: ["ByteText", "EditorialControl", "KafkaIO", "KafkaModel", "NewsModel"], swiftSettings: strict),
         // TLS to a host by its name.
         .target(
             name: "ServerIdentity", dependencies: ["ByteText", nioCore, nioSSL], swiftSettings: strict),
@@ -96,7 +103,8 @@ let package = Package(
         .target(
             name: "PublisherService",
             dependencies: [
-                "ByteText", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", deque,
+                "ByteText", "ControlIO", "EditorialControl", "HubIO", "KafkaIO", "KafkaModel", "NewsModel",
+                "NotificationHub", "PublishEngine", deque,
                 logging, nioCore, nioPosix, nioSSL, tracing,
             ], swiftSettings: strict),
         // Spans to an OpenTelemetry collector.
@@ -124,13 +132,17 @@ let package = Package(
             ], resources: [.embedInCode("Page")], swiftSettings: strict),
         .target(
             name: "Simulation",
-            dependencies: ["ByteText", "Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", heap],
+            dependencies: [
+                "ByteText", "EditorialControl", "Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
+                heap,
+            ],
             swiftSettings: strict),
         .target(name: "BreakingNews", dependencies: ["NotificationHub"], swiftSettings: strict),
         .target(
             name: "StatusServer",
             dependencies: [
-                "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine",
+                "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel",
+                "OTLPTracing", "PublishEngine",
                 "PublisherService",
                 logging, nioCore,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -140,16 +152,17 @@ let package = Package(
         .target(
             name: "NewswireSettings",
             dependencies: [
-                "ByteText", "FeedIO", "Feeds", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
-                "OTLPTracing", "PublishEngine", "PublisherService", "StatusServer", "Yams", logging,
+                "ByteText", "ControlIO", "EditorialControl", "FeedIO", "Feeds", "HubIO", "KafkaIO", "KafkaModel",
+                "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService", "StatusServer",
+                "Yams", logging,
             ], swiftSettings: strict),
         // The commands as a library, so that tests can use them.
         .target(
             name: "NewswireCommands",
             dependencies: [
-                "BreakingNews", "ByteText", "CZlib", "CZstd", "FeedIO", "Feeds", "HTTPServing", "HubIO", "HubServer",
-                "KafkaIO",
-                "KafkaModel", "NewsModel", "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine",
+                "BreakingNews", "ByteText", "CZlib", "CZstd", "ControlIO", "EditorialControl", "FeedIO", "Feeds",
+                "HTTPServing", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings",
+                "NotificationHub", "OTLPTracing", "PublishEngine",
                 "PublisherService", "ServerIdentity", "Simulation", "StatusServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, nioCore, nioHTTP1,
                 nioPosix, nioSSL,
@@ -194,7 +207,19 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "PublishEngineTests",
-            dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine"],
+            dependencies: [
+                "ByteText", "EditorialControl", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EditorialControlTests",
+            dependencies: ["ByteText", "EditorialControl", "KafkaModel", "NewsModel", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ControlIOTests",
+            dependencies: [
+                "ByteText", "ControlIO", "EditorialControl", "KafkaIO", "KafkaModel", "NewsModel", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "KafkaIOTests", dependencies: ["ByteText", "KafkaIO", "KafkaModel", "NewsModel"],
@@ -208,8 +233,8 @@ let package = Package(
         .testTarget(
             name: "FeedIOTests",
             dependencies: [
-                "ByteText", "CZlib", "FeedIO", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel",
-                "TestSupport", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "ByteText", "CZlib", "ControlIO", "EditorialControl", "FeedIO", "Feeds", "HTTPServing", "KafkaIO",
+                "KafkaModel", "NewsModel", "TestSupport", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -224,10 +249,8 @@ let package = Package(
         .testTarget(
             name: "PublisherServiceTests",
             dependencies: [
-                "TestSupport",
-                "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub",
-                "PublishEngine",
-                "PublisherService", logging,
+                "ControlIO", "EditorialControl", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel",
+                "NewsModel", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
             ], swiftSettings: strict),
         .testTarget(
             name: "OTLPTracingTests",
@@ -261,12 +284,16 @@ let package = Package(
             ], swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",
-            dependencies: ["Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "Simulation"],
+            dependencies: [
+                "EditorialControl", "Feeds", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine",
+                "Simulation",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "StatusServerTests",
             dependencies: [
-                "Feeds", "HTTPServing", "HubEmulator", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubEmulator", "HubIO", "HubServer", "KafkaIO",
+                "KafkaModel", "NewsModel",
                 "NotificationHub",
                 "PublishEngine",
                 "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
@@ -274,15 +301,15 @@ let package = Package(
         .testTarget(
             name: "NewswireSettingsTests",
             dependencies: [
-                "Feeds", "HubIO", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings", "PublishEngine",
-                "PublisherService",
-                "TestSupport", logging,
+                "ControlIO", "EditorialControl", "Feeds", "HubIO", "KafkaIO", "KafkaModel", "NewsModel",
+                "NewswireSettings", "PublishEngine", "PublisherService", "TestSupport", logging,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "NewswireTests",
             dependencies: [
-                "newswire", "CZlib", "CZstd", "Feeds", "HubEmulator", "HubServer", "KafkaIO", "KafkaModel", "NewsModel",
+                "newswire", "CZlib", "CZstd", "ControlIO", "EditorialControl", "Feeds", "HubEmulator", "HubServer",
+                "KafkaIO", "KafkaModel", "NewsModel",
                 "NewswireCommands", "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService",
                 "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),

@@ -1,0 +1,118 @@
+import EditorialControl
+import KafkaIO
+import KafkaModel
+import NewsModel
+
+/// The body of a `ControlLink`'s thread.
+final class ControlLoop: @unchecked Sendable {
+    // Built on one thread, then used by the link's thread alone.
+    private let topics: ControlTopics
+    private var desk: ControlDesk
+    private let commands: Mailbox<ControlLink.Command>
+    private let reader: ControlReader
+    private let producer: KeyedProducer
+    private let now: @Sendable () -> Moment
+    private let deliver: @Sendable (ControlLink.Message) -> Void
+
+    private var taken: [ControlLink.Command] = []
+    private var tickAt = Instant.distantPast
+    private var closing: Closing = .no
+
+    private enum Closing {
+        case no
+        /// Until the desk has finished.
+        case until(Instant)
+        case done
+    }
+
+    private static let tick = Duration.seconds(1)
+    private static let closingMax = Duration.seconds(3)
+
+    init(
+        topics: ControlTopics, desk: ControlDesk, commands: Mailbox<ControlLink.Command>, reader: ControlReader,
+        producer: KeyedProducer, now: @escaping @Sendable () -> Moment,
+        deliver: @escaping @Sendable (ControlLink.Message) -> Void
+    ) {
+        self.topics = topics
+        self.desk = desk
+        self.commands = commands
+        self.reader = reader
+        self.producer = producer
+        self.now = now
+        self.deliver = deliver
+    }
+
+    func run() {
+        while true {
+            carryOutCommands()
+            producer.serve({ take($0) }, { _ in })
+            let steady = now().steady
+            if steady >= tickAt {
+                tickAt = steady + Self.tick
+                handle(.tick)
+                deliver(.status(desk.status(at: now())))
+            }
+            if case .until(let end) = closing, steady >= end { closing = .done }
+            if case .done = closing { break }
+            let wait = (min(tickAt, end ?? tickAt) - now().steady).nanoseconds / 1_000_000
+            commands.wakeUp.wait(milliseconds: Int32(clamping: min(max(wait + 1, 1), 1_000)))
+        }
+        reader.close()
+        producer.abandon { _ in }
+        deliver(.ended)
+    }
+
+    private var end: Instant? { if case .until(let end) = closing { end } else { nil } }
+
+    private func carryOutCommands() {
+        taken.removeAll(keepingCapacity: true)
+        taken = commands.take(taken)
+        for command in taken {
+            switch command {
+            case .take(let input):
+                if case .audit(exists: true) = input { producer.prepare([topics.audit]) }
+                handle(input)
+            case .read(let records):
+                handle(.records(records))
+                reader.goOn()
+            case .close:
+                guard case .no = closing else { continue }
+                closing = .until(now().steady + Self.closingMax)
+                handle(.drain)
+                producer.sendNow()
+            }
+        }
+    }
+
+    private func take(_ event: SharedStateEvent) {
+        switch event {
+        case .written(let number): handle(.written(.init(number)))
+        case .refused(let number, _, let failure), .notWritten(let number, let failure):
+            handle(.notWritten(.init(number), failure))
+        case .assigned, .records, .restored, .revoked, .lost, .beganAnew: break
+        }
+    }
+
+    private func handle(_ input: ControlDesk.Input) {
+        for action in desk.handle(input, at: now()) {
+            switch action {
+            case .tell(let changes): deliver(.orders(changes))
+            case .settled(let stories): deliver(.settled(stories))
+            case .known(let isKnown):
+                // Whoever asks why nothing is sent is to see the reason.
+                deliver(.status(desk.status(at: now())))
+                deliver(.known(isKnown))
+            case .write(let id, let record): write(record.record(on: topics.control), id)
+            case .audit(let id, let entry):
+                write(ProducedRecord(topic: topics.audit, key: Array(entry.scope.utf8), value: entry.encode()), id)
+            case .readAnew: reader.readAnew()
+            case .note(let note): deliver(.note(note))
+            case .finished: closing = .done
+            }
+        }
+    }
+
+    private func write(_ record: ProducedRecord, _ id: ControlDesk.WriteID) {
+        producer.write([record], id.number) { take($0) }
+    }
+}

@@ -1,0 +1,46 @@
+public import EditorialControl
+public import KafkaIO
+public import KafkaModel
+public import NewsModel
+
+/// Reads the control and the audit topic as far as they go now. Its calls block.
+public struct ControlReading {
+    private let settings: KafkaSettings
+    private let topics: ControlTopics
+
+    public init(_ settings: KafkaSettings, _ topics: ControlTopics) {
+        self.settings = settings
+        self.topics = topics
+    }
+
+    /// - Throws: that the topic is missing, or cannot be read.
+    public func view(isStopped: () -> Bool = { false }) throws(KafkaFailure) -> ControlView {
+        var view = ControlView()
+        try read(topics.control, from: .beginning, isStopped) { view.take($0) }
+        return view
+    }
+
+    /// - Parameter since: lines before it are left out.
+    public func trail(since: Instant? = nil, isStopped: () -> Bool = { false }) throws(KafkaFailure) -> AuditTrail {
+        var trail = AuditTrail()
+        // By the records' times, and some earlier: the clock of whoever wrote a line may differ from the broker's.
+        let start = since.map { TopicReader.Start.time($0 - .seconds(3600)) } ?? .beginning
+        try read(topics.audit, from: start, isStopped) { record in
+            guard let entry = AuditEntry(record), since.map({ entry.at >= $0 }) ?? true else { return }
+            trail.take(entry)
+        }
+        return trail
+    }
+
+    private func read(
+        _ topic: String, from start: TopicReader.Start, _ isStopped: () -> Bool, _ take: (SourceRecord) -> Void
+    ) throws(KafkaFailure) {
+        guard try KafkaAdmin(settings: settings).partitionCounts(of: [topic])[topic] != nil else {
+            throw .missing(topic: topic)
+        }
+        let reader = try TopicReader(settings: settings, topic: topic, from: start)
+        while !reader.isAtEnd, !isStopped() {
+            for read in try reader.next(timeout: .milliseconds(200)) { take(read.record) }
+        }
+    }
+}

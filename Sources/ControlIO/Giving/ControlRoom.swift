@@ -1,0 +1,123 @@
+public import EditorialControl
+import Foundation
+public import KafkaIO
+public import KafkaModel
+public import NewsModel
+import Synchronization
+
+/// What a dashboard shows of editors' orders, and how it gives them. The topics are read while somebody looks.
+public final class ControlRoom: Sendable {
+    /// What is known at the moment of a look.
+    public struct Scene: Sendable {
+        public var view = ControlView()
+        public var trail = AuditTrail(capacity: ControlRoom.linesMax)
+        /// The topics cannot be read; what stands here may be old.
+        public var failure: KafkaFailure?
+        /// Both topics were read to their ends.
+        public var isKnown = false
+    }
+
+    private struct State {
+        var scene = Scene()
+        var isReading = false
+        var lastLook = ContinuousClock.now
+        var giving = 0
+    }
+
+    private let settings: KafkaSettings
+    private let topics: ControlTopics
+    private let clock: @Sendable () -> Moment
+    private let state = Mutex(State())
+
+    /// Lines of the audit topic that are kept: enough for the last orders of a large group of processes.
+    private static let linesMax = 2_000
+    /// Without a look for so long, reading ends.
+    private static let interest = Duration.seconds(60)
+    /// After a failure.
+    private static let pause = 5.0
+    /// Orders that are given at the same time, each on a thread of its own.
+    private static let givingMax = 4
+
+    public init(_ settings: KafkaSettings, _ topics: ControlTopics, now: @escaping @Sendable () -> Moment) {
+        self.settings = settings
+        self.topics = topics
+        clock = now
+    }
+
+    public var now: Moment { clock() }
+
+    /// What is known now. Any thread; never waits.
+    public func look() -> Scene {
+        let (scene, begins) = state.withLock { state in
+            defer { state.isReading = true }
+            state.lastLook = .now
+            return (state.scene, !state.isReading)
+        }
+        if begins {
+            let thread = Thread { [self] in run() }
+            thread.name = "control-room"
+            thread.start()
+        }
+        return scene
+    }
+
+    private var isWatched: Bool { state.withLock { .now - $0.lastLook < Self.interest } }
+
+    private func run() {
+        while isWatched {
+            do throws(KafkaFailure) {
+                try follow()
+            } catch {
+                state.withLock { $0.scene.failure = error }
+                Thread.sleep(forTimeInterval: Self.pause)
+            }
+        }
+        state.withLock { state in
+            state.scene = Scene()
+            state.isReading = false
+        }
+    }
+
+    private func follow() throws(KafkaFailure) {
+        let counts = try KafkaAdmin(settings: settings).partitionCounts(of: [topics.control, topics.audit])
+        for topic in [topics.control, topics.audit] where counts[topic] == nil { throw .missing(topic: topic) }
+        let audit = try TopicReader(
+            settings: settings, topic: topics.audit, from: .last(Int64(Self.linesMax)), follow: true)
+        let control = try TopicReader(settings: settings, topic: topics.control, follow: true)
+        var scene = Scene()
+        while isWatched {
+            for read in try audit.next(timeout: .milliseconds(20)) {
+                if let entry = AuditEntry(read.record) { scene.trail.take(entry) }
+            }
+            for read in try control.next(timeout: .milliseconds(200)) { scene.view.take(read.record) }
+            guard audit.isAtEnd, control.isAtEnd else { continue }
+            scene.isKnown = true
+            state.withLock { $0.scene = scene }
+        }
+    }
+
+    /// Gives an order as `OrderDesk` does, without blocking the caller.
+    public func give(_ instruction: Instruction) async -> Result<OrderOutcome, OrderDesk.Refusal> {
+        let isFree = state.withLock { state in
+            guard state.giving < Self.givingMax else { return false }
+            state.giving += 1
+            return true
+        }
+        guard isFree else {
+            return .failure(.failed(KafkaFailure(code: "_STATE", detail: "Other orders are being given; try again")))
+        }
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [self] in
+                let result = Result { () throws(OrderDesk.Refusal) in try giveNow(instruction) }
+                state.withLock { $0.giving -= 1 }
+                continuation.resume(returning: result)
+            }
+        }
+    }
+
+    private func giveNow(_ instruction: Instruction) throws(OrderDesk.Refusal) -> OrderOutcome {
+        let desk: OrderDesk
+        do { desk = try OrderDesk(settings, topics, now: clock) } catch { throw .failed(error) }
+        return try desk.give(instruction)
+    }
+}

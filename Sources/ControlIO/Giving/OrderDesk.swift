@@ -1,0 +1,147 @@
+import ByteText
+public import EditorialControl
+public import KafkaIO
+public import KafkaModel
+public import NewsModel
+
+/// Gives orders, for a command or a page: the audit topic first, then the control topic, then it waits until every live process
+/// has said that it obeys.
+///
+/// Its calls block; use it from one thread at a time.
+public final class OrderDesk {
+    private let topics: ControlTopics
+    let settings: KafkaSettings
+    private let control: TopicReader
+    private let publisher: RecordPublisher
+    let now: () -> Moment
+    /// What stands, and who lives.
+    public private(set) var view = ControlView()
+
+    /// How long the control topic may take to be read.
+    private static let readingMax = Duration.seconds(20)
+    /// How long the brokers may take to store a record.
+    private static let storingMax = Duration.seconds(10)
+
+    /// Reads the control topic to its end.
+    ///
+    /// - Throws: that one of the topics is missing, or cannot be read.
+    public init(
+        _ settings: KafkaSettings, _ topics: ControlTopics, now: @escaping () -> Moment
+    ) throws(KafkaFailure) {
+        let counts = try KafkaAdmin(settings: settings).partitionCounts(of: [topics.control, topics.audit])
+        for topic in [topics.control, topics.audit] where counts[topic] == nil { throw .missing(topic: topic) }
+        self.topics = topics
+        self.settings = settings
+        self.now = now
+        control = try TopicReader(settings: settings, topic: topics.control, follow: true)
+        publisher = try RecordPublisher(settings: settings)
+        try publisher.prepare([topics.audit, topics.control])
+        let deadline = now().steady + Self.readingMax
+        while !control.isAtEnd {
+            for read in try control.next(timeout: .milliseconds(20)) { view.take(read.record) }
+            guard now().steady < deadline else {
+                throw KafkaFailure(
+                    code: "_TIMED_OUT",
+                    detail: "Topic \(topics.control) could not be read to its end within \(Self.readingMax)")
+            }
+        }
+    }
+
+    public enum Refusal: Error, Sendable, Hashable {
+        /// There is nothing to lift.
+        case standsNot
+        /// As many orders stand as a process keeps.
+        case tooMany
+        /// Nothing was ordered.
+        case failed(KafkaFailure)
+        /// The audit topic says that it was ordered, but the control topic may not.
+        case halfway(KafkaFailure)
+        /// It stands, but what came of it could not be read.
+        case unheard(KafkaFailure)
+
+        /// For whoever gave the order.
+        public var sentence: String {
+            switch self {
+            case .standsNot: "there is nothing to lift"
+            case .tooMany:
+                "as many orders stand as a process keeps (\(grouped(StandingOrders.capacity)) recalls, "
+                    + "\(grouped(StandingOrders.stopCapacity)) stops). Lift some first: "
+                    + "newswire control --config FILE --list"
+            case .failed(let failure): "nothing was ordered. \(failure)"
+            case .halfway(let failure):
+                "the order may not have been given: it stands on the audit topic, but the control topic has not "
+                    + "acknowledged it. Give it again. \(failure)"
+            case .unheard(let failure):
+                "the order was given and stands, but the answers to it cannot be read. \(failure)"
+            }
+        }
+    }
+
+    /// Writes the order, and waits for the answers.
+    ///
+    /// - Parameter patience: for the answers; those that come later are missing.
+    public func give(_ instruction: Instruction, patience: Duration = .seconds(5)) throws(Refusal) -> OrderOutcome {
+        let begin = now()
+        if instruction.lifts, !view.isStanding(instruction.scope, at: begin.wall) { throw .standsNot }
+        let isNew = !instruction.lifts && view.orders[instruction.scope] == nil
+        if isNew, !view.orders.hasRoom(for: instruction.scope) { throw .tooMany }
+        let audit: TopicReader
+        do {
+            audit = try TopicReader(settings: settings, topic: topics.audit, from: .end, follow: true)
+            try store(instruction.auditEntry.record(on: topics.audit))
+        } catch { throw .failed(error) }
+        do { try store(instruction.record.record(on: topics.control)) } catch { throw .halfway(error) }
+        var answers = OrderAnswers(to: instruction)
+        do { try wait(for: &answers, audit, until: begin.steady + patience) } catch { throw .unheard(error) }
+        return OrderOutcome(answers: answers, took: now().steady - begin.steady)
+    }
+
+    func store(_ record: ProducedRecord) throws(KafkaFailure) {
+        try publisher.publish(record, timeout: Self.storingMax)
+        try publisher.flush(timeout: Self.storingMax)
+    }
+
+    private func wait(
+        for answers: inout OrderAnswers, _ audit: TopicReader, until deadline: Instant
+    ) throws(KafkaFailure) {
+        while !answers.isComplete, now().steady < deadline {
+            for read in try control.next(timeout: .milliseconds(5)) {
+                guard let record = view.take(read.record) else { continue }
+                answers.take(record, live: view.live(at: now().wall))
+            }
+            if answers.isComplete { break }
+            for read in try audit.next(timeout: .milliseconds(20)) {
+                if let entry = AuditEntry(read.record) { answers.take(entry) }
+            }
+        }
+    }
+}
+
+/// What came of an order.
+public struct OrderOutcome: Sendable, Hashable {
+    public var answers: OrderAnswers
+    /// From the moment before it was written to the last answer, or to the end of patience.
+    public var took: Duration
+
+    public init(answers: OrderAnswers, took: Duration) {
+        self.answers = answers
+        self.took = took
+    }
+}
+
+extension Instruction {
+    /// What is written to the control topic.
+    public var record: ControlRecord { order.map { .stands($0) } ?? .lifted(scope) }
+}
+
+extension AuditEntry {
+    public func record(on topic: String) -> ProducedRecord {
+        ProducedRecord(topic: topic, key: Array(scope.utf8), value: encode())
+    }
+
+    /// - Returns: `nil` if the record is no line of ours.
+    public init?(_ record: SourceRecord) {
+        guard let entry = record.value.flatMap({ try? AuditEntry(decoding: $0) }) else { return nil }
+        self = entry
+    }
+}

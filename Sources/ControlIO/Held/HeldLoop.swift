@@ -1,0 +1,190 @@
+import EditorialControl
+import KafkaIO
+import KafkaModel
+import NewsModel
+
+/// The body of a held link's thread: reads, tells the desk, and carries out what it says. Confined to that thread.
+final class HeldLoop {
+    private let settings: KafkaSettings
+    private let topic: String
+    private let clock: @Sendable () -> Moment
+    private let notify: @Sendable (HeldLink.Notice) -> Void
+    private var desk = HeldDesk()
+    private var status: HeldLink.Status?
+    private var admin: KafkaAdmin?
+    private var reader: TableReader?
+    private var originals: PlaceReader?
+    private var writer: HeldWriter
+    private var returns: [HeldDesk.Return] = []
+    private var rewrites: [HeldPlace] = []
+    private var pass: Pass?
+    private var hasMore = false
+
+    /// Records that are being read.
+    private struct Pass {
+        /// By their places; empty if they are to be written again.
+        var returns: [HeldPlace: HeldDesk.Return] = [:]
+        /// When it last read something.
+        var movedAt: Instant
+    }
+
+    init(
+        settings: KafkaSettings, topic: String, clock: @escaping @Sendable () -> Moment,
+        notify: @escaping @Sendable (HeldLink.Notice) -> Void
+    ) {
+        self.settings = settings
+        self.topic = topic
+        self.clock = clock
+        self.notify = notify
+        writer = HeldWriter(settings: settings)
+    }
+
+    /// Begins to read the topic anew.
+    func connect() throws(KafkaFailure) {
+        (reader, originals, pass) = (nil, nil, nil)
+        (returns, rewrites) = ([], [])
+        status = nil
+        let reader = try TableReader(settings: settings, topic: topic, admin: ask())
+        originals = try PlaceReader(settings: settings, topic: topic, partitions: reader.partitionCount)
+        self.reader = reader
+        handle(.began)
+        notify(.isThere(true))
+    }
+
+    /// One client for all tries: a missing topic is asked for again and again.
+    private func ask() throws(KafkaFailure) -> KafkaAdmin {
+        if let admin { return admin }
+        let made = try KafkaAdmin(settings: settings, timeout: .seconds(5))
+        admin = made
+        return made
+    }
+
+    func handle(_ input: HeldDesk.Input) {
+        var actions: [HeldDesk.Action] = []
+        desk.handle(input, at: clock(), into: &actions)
+        for action in actions { carryOut(action) }
+    }
+
+    private func carryOut(_ action: HeldDesk.Action) {
+        switch action {
+        case .tell(let stories): notify(.held(stories))
+        case .putBack(let next): returns += next
+        case .writeAgain(let places): rewrites += places
+        case .erase(let erasures):
+            for erasure in erasures {
+                let tombstone = HeldRecord.tombstone(
+                    story: erasure.story, upTo: erasure.place.offset, topic: topic, partition: erasure.place.partition)
+                writer.write(tombstone, ending: .written(erasure.place))
+            }
+        }
+    }
+
+    /// One turn: some records of the topic, and a part of a pass. Blocks for a tenth of a second at most while nothing is to be
+    /// done.
+    func turn() throws(KafkaFailure) {
+        guard let reader else { return }
+        let isBusy = hasMore || pass != nil || writer.isWriting
+        let events = try reader.next(timeout: isBusy ? .milliseconds(1) : pause)
+        hasMore = !events.isEmpty
+        for event in events {
+            switch event {
+            case .rows(let partition, let rows):
+                handle(
+                    .read(
+                        partition: partition,
+                        rows.map {
+                            ($0.offset, HeldRecord.read(key: $0.key, hasValue: $0.hasValue, headers: $0.headers))
+                        }))
+            case .endReached(let partition): handle(.endReached(partition: partition))
+            case .failed(let failure): notify(.failed(failure))
+            }
+        }
+        try advancePass()
+        finish(writer.flush(notify))
+        // Also notices steps of the clock.
+        handle(.alarm)
+        report()
+    }
+
+    /// Until the next event is due, at most a tenth of a second: engines' wishes wait as long.
+    private var pause: Duration {
+        guard let wakeAt = desk.wakeAt else { return .milliseconds(100) }
+        return min(max(wakeAt - clock().steady, .milliseconds(1)), .milliseconds(100))
+    }
+
+    // MARK: Passes
+
+    private static let patience = Duration.seconds(30)
+
+    private func advancePass() throws(KafkaFailure) {
+        guard let originals else { return }
+        let now = clock().steady
+        if pass == nil { try beginPass(originals, now) }
+        guard let pass else { return }
+        let events = try originals.next(timeout: .milliseconds(50))
+        if !events.isEmpty { self.pass?.movedAt = now }
+        for event in events {
+            switch event {
+            case .missing(let partition, let offset): finish([.gone(HeldPlace(partition, offset))])
+            case .found(let partition, let record):
+                let place = HeldPlace(partition, record.offset)
+                write(record, place, pass.returns[place])
+            }
+        }
+        if originals.isDone {
+            self.pass = nil
+        } else if now - pass.movedAt > Self.patience {
+            // A partition that cannot be read must not hold up the others for ever.
+            let left = originals.left.flatMap { partition, offsets in offsets.map { HeldPlace(partition, $0) } }
+            try originals.begin([:])
+            self.pass = nil
+            finish(left.sorted().map { .failed($0) })
+        }
+    }
+
+    private func beginPass(_ originals: PlaceReader, _ now: Instant) throws(KafkaFailure) {
+        // What compaction could drop comes before what is only due.
+        let places = rewrites.isEmpty ? returns.map(\.place) : rewrites
+        guard !places.isEmpty else { return }
+        var next = Pass(movedAt: now)
+        if rewrites.isEmpty {
+            for each in returns { next.returns[each.place] = each }
+            returns = []
+        } else {
+            rewrites = []
+        }
+        pass = next
+        try originals.begin(Dictionary(grouping: places.sorted(), by: \.partition).mapValues { $0.map(\.offset) })
+    }
+
+    private func write(_ record: SourceRecord, _ place: HeldPlace, _ next: HeldDesk.Return?) {
+        guard let next else {
+            let again = HeldRecord.again(record, topic: topic, partition: place.partition)
+            return writer.write(again, ending: .written(place))
+        }
+        guard let original = HeldRecord.original(record, because: next.reason, to: next.target),
+            let story = record.key.map({ String(decoding: $0, as: UTF8.self) })
+        else { return finish([.gone(place)]) }
+        writer.write(original, ending: .putBack(place, story: story))
+    }
+
+    private func finish(_ endings: [HeldDesk.Ending]) {
+        if !endings.isEmpty { handle(.ended(endings)) }
+    }
+
+    private func report() {
+        let now = HeldLink.Status(
+            held: desk.count, ours: desk.ours, nextDue: desk.nextDue, failingSince: desk.failingSince,
+            unreadable: desk.unreadable)
+        if now != status { notify(.status(now)) }
+        status = now
+    }
+
+    /// Writes the tombstones of what was put back.
+    func close() {
+        finish(writer.flush(notify))
+        finish(writer.flush(notify))
+        reader = nil
+        originals = nil
+    }
+}

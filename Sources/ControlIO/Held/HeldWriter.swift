@@ -1,0 +1,65 @@
+import EditorialControl
+import KafkaIO
+import KafkaModel
+import NewsModel
+
+/// Writes records and says how each ended. Bounded by the parts of a pass that are read at a time. Confined to one thread.
+struct HeldWriter {
+    private let settings: KafkaSettings
+    /// `nil` after a failure: the next write makes another.
+    private var publisher: RecordPublisher?
+    /// By their index at the publisher.
+    private var endings: [(index: Int, ending: HeldDesk.Ending)] = []
+    private var failed: [HeldDesk.Ending] = []
+
+    private static let timeout = Duration.seconds(10)
+
+    init(settings: KafkaSettings) {
+        var settings = settings
+        // What was not written by then is read and written again.
+        settings.properties["message.timeout.ms"] = "10000"
+        self.settings = settings
+    }
+
+    var isWriting: Bool { !endings.isEmpty || !failed.isEmpty }
+
+    mutating func write(_ record: ProducedRecord, ending: HeldDesk.Ending) {
+        do throws(KafkaFailure) {
+            let publisher = try open()
+            try publisher.publish(record, timeout: Self.timeout)
+            endings.append((publisher.published - 1, ending))
+        } catch {
+            failed.append(.failed(ending.place))
+        }
+    }
+
+    private mutating func open() throws(KafkaFailure) -> RecordPublisher {
+        if let publisher { return publisher }
+        let made = try RecordPublisher(settings: settings, skipsRefused: true)
+        publisher = made
+        return made
+    }
+
+    /// Waits until the brokers have answered for everything, for some seconds at most.
+    mutating func flush(_ notify: (HeldLink.Notice) -> Void) -> [HeldDesk.Ending] {
+        var ended = failed
+        failed = []
+        guard let publisher, !endings.isEmpty else { return ended }
+        _ = publisher.settle(within: Self.timeout)
+        do throws(KafkaFailure) {
+            try publisher.flush(timeout: .zero)
+        } catch {
+            notify(.failed(error))
+        }
+        let refused = publisher.takeRefused()
+        for refusal in refused { notify(.failed(refusal.failure)) }
+        let isRefused = Set(refused.map(\.index))
+        for (index, ending) in endings {
+            let isStored = publisher.isAcknowledged(index) && !isRefused.contains(index)
+            ended.append(isStored ? ending : .failed(ending.place))
+        }
+        if publisher.acknowledged + refused.count < publisher.published { self.publisher = nil }
+        endings = []
+        return ended
+    }
+}

@@ -1,0 +1,138 @@
+import ControlIO
+import EditorialControl
+import KafkaIO
+import KafkaModel
+import NewsModel
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct HeldLinkTests {
+    private static let lane = "news.events"
+    private static let topic = "news.held"
+    private static let partitions = 3
+    private static let noon = Instant(milliseconds: 1_800_000_000_000)
+
+    private let broker: EmbeddedBroker
+    private let topics: Topics
+
+    init() throws {
+        broker = try EmbeddedBroker(topics: [(Self.lane, Self.partitions), (Self.topic, Self.partitions)])
+        topics = Topics(kafka: broker.settings(group: "held"), partitions: Self.partitions)
+    }
+
+    /// A link whose clock stands still, at noon.
+    private func link(_ notify: @escaping @Sendable (HeldLink.Notice) -> Void = { _ in }) -> HeldLink {
+        let link = HeldLink(
+            settings: topics.kafka, topic: Self.topic,
+            clock: { Moment(steady: Instant(milliseconds: 5_000), wall: Self.noon) }, notify: notify)
+        link.take(
+            .owned(
+                LaneID(0), ShardID(0),
+                (0..<Int32(Self.partitions)).map { TopicPartition(topic: Self.lane, partition: $0) }))
+        link.start()
+        return link
+    }
+
+    private func hold(_ stories: Range<Int>, due: Instant) throws {
+        let publisher = try RecordPublisher(settings: topics.kafka)
+        for story in stories {
+            let source = ResultRecord.Source(
+                partition: TopicPartition(topic: Self.lane, partition: Int32(story % Self.partitions)), offset: 0)
+            let event = HeldEvent(
+                eventID: "e\(story)", story: "s\(story)", version: nil, due: due, because: .embargo, lane: "live",
+                source: source)
+            let original = SourceRecord(
+                offset: 0, timestamp: Self.noon, key: Array("k\(story)".utf8), value: [0, 255, UInt8(story % 251)],
+                headers: [RecordHeader("ce_id", "\(story)")])
+            try publisher.publish(HeldRecord.hold(original, event, topic: Self.topic))
+        }
+        try publisher.flush()
+    }
+
+    /// Waits until a topic has so many records that fit.
+    private func read(
+        _ topic: String, _ count: Int, where fits: (SourceRecord) -> Bool = { _ in true }
+    ) throws -> [SourceRecord] {
+        let reader = try TopicReader(settings: topics.kafka, topic: topic, follow: true)
+        var found: [SourceRecord] = []
+        while found.count < count { found += try reader.next(timeout: .milliseconds(100)).map(\.record).filter(fits) }
+        return found
+    }
+
+    @Test func `what is due returns byte for byte and is erased, and what is not due stays`() throws {
+        try hold(0..<400, due: Self.noon)
+        try hold(400..<410, due: Self.noon + .milliseconds(1))
+        let link = link()
+        defer { link.close() }
+        let returned = try read(Self.lane, 400)
+        #expect(Set(returned.map(\.key)) == Set((0..<400).map { Array("k\($0)".utf8) }))
+        for record in returned {
+            let story = try #require(record.headers.first.flatMap(\.text).flatMap { Int($0) })
+            #expect(record.key == Array("k\(story)".utf8))
+            #expect(record.value == [0, 255, UInt8(story % 251)])
+            #expect(record.headers == [RecordHeader("ce_id", "\(story)"), RecordHeader(HeaderName.held, "due")])
+        }
+        let erased = try read(Self.topic, 400) { !$0.hasValue }
+        #expect(Set(erased.map(\.key)) == Set((0..<400).map { Array("s\($0)".utf8) }))
+        let table = try HeldLinkTests.table(topics.kafka)
+        #expect(Set(table.events.map(\.story)) == Set((400..<410).map { "s\($0)" }))
+    }
+
+    private static func table(_ settings: KafkaSettings) throws -> HeldTable {
+        let reader = try TableReader(settings: settings, topic: topic, admin: KafkaAdmin(settings: settings))
+        var table = HeldTable()
+        var ended: Set<Int32> = []
+        while ended.count < partitions {
+            for event in try reader.next(timeout: .milliseconds(100)) {
+                switch event {
+                case .rows(let partition, let rows):
+                    for row in rows {
+                        table.take(
+                            HeldRecord.read(key: row.key, hasValue: row.hasValue, headers: row.headers),
+                            at: HeldPlace(partition, row.offset))
+                    }
+                case .endReached(let partition): ended.insert(partition)
+                case .failed(let failure): throw failure
+                }
+            }
+        }
+        return table
+    }
+
+    @Test func `a recall and an engine's wish bring a story back long before its time`() throws {
+        try hold(0..<3, due: .distantFuture)
+        let link = link()
+        defer { link.close() }
+        link.take(.orders([.stands(Order(id: "1", scope: .recall(story: "s1"), at: Self.noon, by: "editor"))]))
+        // The wish counts only for what is known, so it is made when the recall shows that all was read.
+        #expect(try read(Self.lane, 1).first?.headers.last == RecordHeader(HeaderName.held, "recalled"))
+        link.take(.bringBack(story: "s2", .superseded))
+        let returned = try read(Self.lane, 2)
+        #expect(Set(returned.map(\.key)) == [Array("k1".utf8), Array("k2".utf8)])
+    }
+
+    @Test func `a newer version that a tombstone overtook stands on the topic again`() throws {
+        try hold(0..<1, due: .distantFuture)
+        let publisher = try RecordPublisher(settings: topics.kafka)
+        try publisher.publish(HeldRecord.tombstone(story: "s0", upTo: -1, topic: Self.topic, partition: 0))
+        try publisher.flush()
+        let link = link()
+        defer { link.close() }
+        let held = try read(Self.topic, 2) { $0.hasValue }
+        #expect(held.map(\.offset) == [0, 2])
+        #expect(try Self.table(topics.kafka).events.map(\.story) == ["s0"])
+    }
+
+    @Test func `engines learn of every story that is held`() async throws {
+        try hold(0..<5, due: .distantFuture)
+        let (stories, told) = AsyncStream<[HeldStory]>.makeStream()
+        let link = link { if case .held(let stories) = $0 { told.yield(stories) } }
+        defer { link.close() }
+        var known: Set<String> = []
+        for await some in stories {
+            known.formUnion(some.filter(\.isHeld).map(\.story))
+            if known.count == 5 { break }
+        }
+        #expect(known == ["s0", "s1", "s2", "s3", "s4"])
+    }
+}
