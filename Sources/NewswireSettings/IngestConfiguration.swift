@@ -5,8 +5,6 @@ package struct IngestConfiguration: Sendable {
     /// What the `Ingester` goes by; `partitions` and `writer` are known only at run time.
     package var feeds: IngestSettings
     package var stateTopic: String
-    /// Where editors' standing orders are read.
-    package var controlTopic: String
     /// The address that WebSub hubs reach by `feeds.webSubURL`; `nil` without WebSub.
     package var webSubListen: NetworkAddress?
     /// The status page; `nil` when switched off.

@@ -1,3 +1,6 @@
+import ByteText
+package import ControlIO
+import EditorialControl
 package import HubIO
 package import KafkaIO
 package import KafkaModel
@@ -24,6 +27,7 @@ package struct Settings: Sendable {
     package var sender: SenderLimits
     package var trustRoots: TrustRoots
     package var payload: PayloadSettings
+    package var policy: ContentPolicy
     /// The six of the tutorials unless the file names others.
     package var categories: [CategoryTable.Category]
     package var unroutable: UnroutablePolicy
@@ -35,6 +39,8 @@ package struct Settings: Sendable {
     package var shards: Int?
     package var tracing: Tracing
     package var ingest: IngestConfiguration
+    /// How editors' orders are followed. Its environment is known to `publisherSettings` alone.
+    package var control: ControlSettings
     package var logging: Logging
 
     package struct Tracing: Sendable {
@@ -114,16 +120,27 @@ extension Settings {
     package func publisherSettings(cores: Int) throws -> PublisherSettings {
         PublisherSettings(
             kafka: kafkaSettings, engine: engine, table: try categoryTable(), unroutable: unroutable,
-            payload: payload, connection: try connection(), hub: try hub(), limits: sender,
-            trustRoots: trustRoots, deadLetterTopic: deadLettersTopic,
+            payload: payload, policy: policy, connection: try connection(), hub: try hub(), limits: sender,
+            trustRoots: trustRoots, deadLetterTopic: deadLettersTopic, control: try controlSettings(),
             shards: shards
                 ?? PublisherSettings.suitableShards(
                     perSecond: engine.rate?.perSecond, cores: cores, connections: engine.connections))
     }
 
+    /// - Throws: nothing for checked settings.
+    package func controlSettings() throws -> ControlSettings {
+        var control = control
+        if let name = policy.environment {
+            control.environment = HubEnvironment(
+                name: name, host: try connection().endpoint.authority.asciiLowercased, hub: try hub().description)
+        }
+        return control
+    }
+
     package var topicRules: TopicRules {
         var rules = TopicRules(engine, deadLetterTopic: deadLettersTopic)
         if ingest.isConfigured { rules.feedStateTopic = ingest.stateTopic }
+        rules.follow(control.topics)
         return rules
     }
 }

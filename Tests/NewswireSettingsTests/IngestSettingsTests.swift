@@ -59,7 +59,6 @@ struct IngestSettingsTests {
         #expect(ingest.listen?.description == "127.0.0.1:9466")
         #expect(ingest.contact == "https://news.example.org/bot")
         #expect(ingest.stateTopic == "news.feeds")
-        #expect(ingest.controlTopic == "news.control")
         var world = FeedRules(name: "bbc-world", url: "https://example.org/world.xml")
         world.category = "World"
         world.maxAge = .seconds(5_400)

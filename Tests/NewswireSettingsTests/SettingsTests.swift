@@ -383,8 +383,10 @@ func `a secret that only resembles a placeholder is taken`(secret: String) {
         "lanes: {live: {topics: [news.events]}}",
         with: "lanes: {live: {topics: [a, b], maxAge: 2h}, backfill: {topics: [c]}}")
     let rules = try #require(LoadedSettings(yaml).settings).topicRules
-    #expect(rules.topics.map(\.name) == ["a", "b", "c", "news.results", "news.dead-letters"])
     #expect(
-        rules.topics.map(\.use.description) == ["lane live", "lane live", "lane backfill", "results", "dead letters"])
+        rules.topics.map { "\($0.name): \($0.use)" } == [
+            "a: lane live", "b: lane live", "c: lane backfill", "news.results: results",
+            "news.dead-letters: dead letters", "news.control: control", "news.audit: audit", "news.held: held events",
+        ])
     #expect(rules.lanes.map(\.maxAge) == [.seconds(7200), nil])
 }

@@ -1,3 +1,4 @@
+import ControlIO
 import Feeds
 import HubIO
 import KafkaIO
@@ -15,6 +16,7 @@ extension Settings {
         checkSecrets(&reader)
         checkHub(&reader)
         checkPayload(&reader)
+        checkPolicy(&reader)
         checkTracing(&reader)
         if ingest.isConfigured { ingest.check(&reader, lanes: engine.lanes.map(\.name), categories: categories) }
         if engine.retry.first > engine.retry.longest, reader.isSound("retry.firstDelay"),
@@ -73,8 +75,10 @@ extension Settings {
         all.append((deadLettersTopic, "deadLetters.topic", "deadLetters.topic"))
         if ingest.isConfigured {
             all.append((ingest.stateTopic, "ingest.stateTopic", "ingest.stateTopic"))
-            all.append((ingest.controlTopic, "control.topic", "control.topic"))
         }
+        all.append((control.topics.control, "control.topic", "control.topic"))
+        all.append((control.topics.audit, "control.auditTopic", "control.auditTopic"))
+        all.append((control.topics.held, "held.topic", "held.topic"))
         for (topic, path, use) in all where !topic.isEmpty {
             if let other = uses[topic] {
                 reader.report(path, "the topic \(topic) is already used by \(other)", "give each its own topic")

@@ -40,7 +40,9 @@ package struct EffectiveSetting: Hashable, Sendable {
             let shared = zip(before, parts.dropLast()).prefix { $0 == $1 }.count
             for depth in shared..<max(shared, parts.count - 1) {
                 let isItem = SettingsKey.lists.contains(SettingsPath(Array(parts[..<depth])))
-                output += indent(depth) + (isItem ? "- name: \(quoted(parts[depth]))\n" : "\(quoted(parts[depth])):\n")
+                let isNamed = isItem && SettingsKey.hasNames(SettingsPath(Array(parts[..<depth])))
+                let item = isNamed ? "- name: \(quoted(parts[depth]))" : "-"
+                output += indent(depth) + (isItem ? item : "\(quoted(parts[depth])):") + "\n"
             }
             let shown = setting.values.map(quoted)
             let value = setting.isList ? "[" + shown.joined(separator: ", ") + "]" : shown.first ?? ""
@@ -108,7 +110,8 @@ extension SettingsPath {
     package var isReloadable: Bool {
         switch parts.first {
         case "rate", "categories", "unroutable", "floodGuard": true
-        case "payload": parts == ["payload", "message"]
+        case "payload": parts == ["payload", "message"] || parts.starts(with: ["payload", "templates"])
+        case "test", "quiet": true
         case "logging": parts == ["logging", "level"]
         // `newswire ingest` takes its feeds at once, and the publisher has no use for them.
         case "ingest": true

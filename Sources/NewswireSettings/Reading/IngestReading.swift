@@ -4,7 +4,6 @@ import Foundation
 extension IngestConfiguration {
     /// - Parameter lanes: the names of all, highest urgency first.
     init(_ reader: inout SettingsReader, lanes: [String]) {
-        controlTopic = reader.text("control.topic") ?? ""
         feeds = IngestSettings()
         feeds.lane = reader.text("ingest.lane") ?? ""
         // Without such a lane nothing of the past is written: it must not take the lane of the news.

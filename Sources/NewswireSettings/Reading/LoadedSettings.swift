@@ -1,3 +1,4 @@
+import ControlIO
 import HubIO
 import KafkaIO
 import Logging
@@ -93,7 +94,9 @@ extension Settings {
             endpoint: reader.text("tracing.otlp.endpoint"),
             headers: reader.secretFields(under: "tracing.otlp.headers"),
             sampledPercent: reader.integer("tracing.sampleRatio"))
+        control = ControlSettings(&reader)
         ingest = IngestConfiguration(&reader, lanes: engine.lanes.map(\.name))
+        self.policy = ContentPolicy(&reader, hasFeeds: ingest.isConfigured)
         logging = Logging()
         if let level = reader.text("logging.level").flatMap(Logger.Level.init(rawValue:)) { logging.level = level }
         if let format = reader.text("logging.format").flatMap(Logging.Format.init(rawValue:)) {
@@ -118,6 +121,15 @@ extension PayloadSettings {
         let isNative = reader.text("payload.mode") == "native"
         let platforms = reader.texts("payload.platforms").compactMap(Platform.init(rawValue:))
         self.init(mode: isNative ? .native(platforms) : .template, message: reader.text("payload.message") ?? "")
+        switch (reader.text("payload.templates.normal"), reader.text("payload.templates.quiet")) {
+        case (let normal?, let quiet?): templates = TemplateNames(normal: normal, quiet: quiet)
+        case (nil, nil): break
+        case (let normal, _):
+            let (missing, present) = normal == nil ? ("normal", "quiet") : ("quiet", "normal")
+            reader.report(
+                "payload.templates" / missing, "is missing",
+                "name both templates that your app registers, or remove payload.templates.\(present)")
+        }
     }
 }
 

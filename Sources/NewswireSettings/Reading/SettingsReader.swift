@@ -94,7 +94,8 @@ struct SettingsReader {
                 case .mapping where SettingsKey.lists.contains(here):
                     report(
                         here, "expected a list, found \(entry.value.kindName)",
-                        "begin each item with a dash, e.g. - {name: …, url: …}", at: entry.value.place)
+                        "begin each item with a dash, e.g. - {\(children(of: here / "*").prefix(2).map { "\($0): …" }.joined(separator: ", "))}",
+                        at: entry.value.place)
                 case .mapping(let children): collect(children, under: here)
                 case .empty: break
                 case .scalar, .list:
@@ -117,8 +118,10 @@ struct SettingsReader {
                 report(list, "expected keys, found \(item.kindName)", "write its keys: \(known)", at: item.place)
                 continue
             }
-            var name = "#\(index + 1)"
-            if let entry = children.first(where: { $0.key == "name" }) {
+            var name = SettingsKey.hasNames(list) ? "#\(index + 1)" : "\(index + 1)"
+            if !SettingsKey.hasNames(list) {
+                // Its number is its name.
+            } else if let entry = children.first(where: { $0.key == "name" }) {
                 if case .scalar(let raw) = entry.value.content {
                     let given = (try? interpolation.expand(raw))?.text ?? raw
                     if let first = lines[given] {
@@ -209,7 +212,7 @@ struct SettingsReader {
     }
 
     /// Groups whose names the environment cannot add to: a variable does not tell where a name ends and its key begins.
-    private static let groupsOfFile: [SettingsPath] = ["lanes", "categories", "ingest.feeds"]
+    private static let groupsOfFile: [SettingsPath] = ["lanes", "categories", "ingest.feeds", "quiet"]
     /// Groups of single values under any name, with what a variable's `_` stands for in it.
     private static let openGroups: [(group: SettingsPath, separator: Character)] = [
         ("kafka.properties", "."), ("tracing.otlp.headers", "-"),

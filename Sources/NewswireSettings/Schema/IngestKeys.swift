@@ -10,10 +10,6 @@ extension SettingsKey {
     static let ingest =
         [
             SettingsKey(
-                "control.topic", .topic, default: "news.control",
-                "The topic of editors' standing orders. `newswire ingest` follows it if it exists, and lets stopped feeds be."
-            ),
-            SettingsKey(
                 "ingest.lane", .text, default: ingester.lane, "The lane that events of feeds are written to."),
             SettingsKey(
                 "ingest.stateTopic", .topic, default: "news.feeds",

@@ -26,8 +26,11 @@ package struct SettingsKey: Sendable {
         byShape[Shape(path)]?.first { path.matches($0.pattern) }
     }
 
-    /// Groups that the file writes as a list; an item's `name` stands in its path.
-    static let lists: [SettingsPath] = ["ingest.feeds"]
+    /// Groups that the file writes as a list; an item's `name` stands in its path, or its number where items have none.
+    static let lists: [SettingsPath] = ["ingest.feeds", "quiet"]
+
+    /// True for lists whose items have names.
+    static func hasNames(_ list: SettingsPath) -> Bool { at(list / "*" / "name") != nil }
 
     /// True for keys of a list's items. There may be thousands: defaults of theirs are not printed.
     var isInList: Bool { Self.lists.contains { $0.leads(to: pattern) } }

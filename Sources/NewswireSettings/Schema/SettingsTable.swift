@@ -7,7 +7,8 @@ import StatusServer
 
 /// Every setting. A default that belongs to a component is taken from the component.
 extension SettingsKey {
-    package static let all: [SettingsKey] = kafka + lanes + topics + hub + payload + pace + service + ingest
+    package static let all: [SettingsKey] =
+        kafka + lanes + topics + hub + payload + policy + pace + service + control + ingest
 
     private static let engine = EngineSettings(lanes: [], platforms: [], resultsTopic: "")
     private static let limits = SenderLimits(connections: engine.connections)
@@ -132,6 +133,16 @@ extension SettingsKey {
         SettingsKey(
             "payload.message", .text, default: PayloadSettings.standardMessage,
             "The text of the notification: a Mustache template over the event's fields."),
+        SettingsKey(
+            "payload.templates.normal", .text,
+            """
+            In template mode, the name of the app's template for news that may make a sound; the library BreakingNews \
+            calls it breakingNews. With it every send names a template, so that a device with both gets one notification.
+            """
+        ),
+        SettingsKey(
+            "payload.templates.quiet", .text,
+            "The name of the app's template without a sound; the library BreakingNews calls it breakingNewsQuiet."),
         SettingsKey(
             "categories.*.tag", .text,
             "The hub tag of the category; by default the category's name."),

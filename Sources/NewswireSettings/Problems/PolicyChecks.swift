@@ -1,0 +1,64 @@
+import NewsModel
+import NotificationHub
+import PublishEngine
+
+/// Problems of what decides whether an event leaves, for whom, and how loudly.
+extension Settings {
+    func checkPolicy(_ reader: inout SettingsReader) {
+        if let name = policy.environment, !Self.isEnvironment(name) {
+            reader.report("environment", "is not a name", "use at most 64 visible characters, e.g. production")
+        }
+        checkTestTag(&reader)
+        for (path, hours) in zip(reader.names(under: "quiet"), policy.quietHours) {
+            check(hours, "quiet" / path, &reader)
+        }
+    }
+
+    private static func isEnvironment(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.unicodeScalars.allSatisfy {
+                !$0.properties.isWhitespace && $0.properties.generalCategory != .control
+            }
+    }
+
+    /// A test must reach nobody who did not ask for tests.
+    private func checkTestTag(_ reader: inout SettingsReader) {
+        guard let text = policy.testTag else { return }
+        let tag: Tag
+        do { tag = try Tag(text) } catch {
+            return reader.report("test.tag", "\(error)", "write a tag that only testers have, e.g. staff")
+        }
+        let readers = "write a tag that only testers have"
+        for category in categories where (try? Tag(category.tag)) == tag {
+            reader.report(
+                "test.tag", "is the tag of the category \(category.name): readers would get the tests", readers)
+        }
+        for template in [payload.templates?.normal, payload.templates?.quiet]
+        where template.flatMap({ try? Tag($0) }) == tag {
+            reader.report("test.tag", "is the name of a template that every device has", readers)
+        }
+    }
+
+    private func check(_ hours: QuietHours, _ path: SettingsPath, _ reader: inout SettingsReader) {
+        let names = categories.map(\.name)
+        for name in hours.categories where !names.contains(name) {
+            let hint = Spelling.nearest(to: name, among: names).map { "did you mean \($0)?" }
+            reader.report(
+                path / "categories", "'\(name.prefix(60))' is not the name of a category",
+                hint ?? "known: \(names.prefix(20).joined(separator: ", "))")
+        }
+        guard hours.action == .silent, !payload.canBeSilent, payload.problems.isEmpty else { return }
+        switch payload.mode {
+        case .template:
+            reader.report(
+                path / "do",
+                "nothing can be silent: in template mode the devices' template decides, and it makes a sound",
+                "set payload.templates to the names of two templates that your app registers, e.g. {normal: breakingNews, quiet: breakingNewsQuiet}; or write delay or drop"
+            )
+        case .native(let platforms):
+            let loud = platforms.filter { !$0.canBeSilent }.map(\.rawValue).joined(separator: " and ")
+            reader.report(
+                path / "do", "\(loud) cannot be silent", "write delay or drop, or leave it out of payload.platforms")
+        }
+    }
+}

@@ -1,0 +1,15 @@
+import ControlIO
+import EditorialControl
+
+extension ControlSettings {
+    init(_ reader: inout SettingsReader) {
+        self.init(
+            topics: ControlTopics(
+                control: reader.text("control.topic") ?? "", audit: reader.text("control.auditTopic") ?? "",
+                held: ""))
+        staleAfter = reader.duration("control.staleAfter")
+        if let policy = reader.text("control.onStale").flatMap(ControlDesk.OnStale.init(rawValue:)) { onStale = policy }
+        // After all of the section before: settings are printed in the order they are read.
+        topics.held = reader.text("held.topic") ?? ""
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import PublishEngine
+
+extension ContentPolicy {
+    /// - Parameter hasFeeds: events of other people's feeds reach this process.
+    init(_ reader: inout SettingsReader, hasFeeds: Bool) {
+        self.init()
+        environment = reader.text("environment")
+        let isProduction = environment?.lowercased() == Self.production
+        acceptsUnstamped = reader.boolean("acceptUnstamped") ?? !(isProduction && hasFeeds)
+        testTag = reader.text("test.tag")
+        var zones: [String: ClockZone] = [:]
+        quietHours = reader.names(under: "quiet").map { QuietHours("quiet" / $0, &reader, &zones) }
+    }
+}
+
+extension QuietHours {
+    /// - Parameter zones: those that were looked up already.
+    fileprivate init(_ path: SettingsPath, _ reader: inout SettingsReader, _ zones: inout [String: ClockZone]) {
+        let from = reader.timeOfDay(path / "from")
+        let to = reader.timeOfDay(path / "to")
+        var zone = ClockZone.utc
+        if let name = reader.text(path / "zone") {
+            if let known = zones[name] ?? ClockZone(named: name) {
+                zones[name] = known
+                zone = known
+            } else {
+                reader.report(
+                    path / "zone", "'\(name.prefix(60))' is not a time zone of this machine",
+                    "write a name such as Europe/Berlin, America/New_York or UTC")
+            }
+        }
+        if from == to, reader.isSound(path / "from"), reader.isSound(path / "to") {
+            reader.report(path / "to", "is when they begin", "write when they end; all day is \"00:00\" to \"24:00\"")
+        }
+        self.init(
+            categories: reader.texts(path / "categories"),
+            window: DailyWindow(from: from, to: to, zone: zone),
+            action: reader.text(path / "do").flatMap(Action.init(rawValue:)) ?? .silent,
+            exceptUrgency: reader.isGiven(path / "exceptUrgency") ? reader.integerOrWord(path / "exceptUrgency") : nil)
+    }
+}
+
+extension SettingsReader {
+    /// Minutes after midnight.
+    fileprivate mutating func timeOfDay(_ path: SettingsPath) -> Int {
+        guard let text = text(path) else { return 0 }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        if parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
+            let hours = SettingsValue.integer(String(parts[0])), let minutes = SettingsValue.integer(String(parts[1])),
+            (0...23).contains(hours) && (0...59).contains(minutes) || hours == 24 && minutes == 0
+        {
+            return hours * 60 + minutes
+        }
+        report(path, "'\(text.prefix(20))' is not a time of day", "write hours and minutes in quotes, e.g. \"22:00\"")
+        return 0
+    }
+}
+
+extension ClockZone {
+    /// The zone as this machine knows it, from yesterday on for so many days: ten years. After that its clocks stay, until the
+    /// next start or reload.
+    private static let days = 3_653
+
+    /// - Returns: `nil` for a name that this machine has no zone for.
+    init?(named name: String, now: Date = Date()) {
+        guard let zone = TimeZone(identifier: name) else { return nil }
+        func offset(_ seconds: Int) -> Int { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))) }
+        let day = 86_400
+        var before = Int(now.timeIntervalSince1970) - day
+        self.init(name: name, offset: offset(before))
+        // By looking rather than by asking for the next change: not every change is one of daylight saving time.
+        for _ in 0..<Self.days {
+            let after = before + day
+            let known = offset(before)
+            if offset(after) != known {
+                var (low, high) = (before, after)
+                while high - low > 1 {
+                    let middle = low + (high - low) / 2
+                    if offset(middle) == known { low = middle } else { high = middle }
+                }
+                changes.append(Change(at: high, offset: offset(after)))
+            }
+            before = after
+        }
+    }
+}
