@@ -1,3 +1,4 @@
+package import ControlIO
 import KafkaIO
 package import KafkaModel
 import NewsModel
@@ -9,6 +10,8 @@ struct Preflight {
     var lanePartitions: [Int] = []
     /// The present end of every partition that the lane's group has not committed up to.
     var ends: [TopicPartition: Int64] = [:]
+    /// The held topic is there.
+    var canHold = false
     /// Problems that do not keep the publisher from starting.
     var warnings: [String] = []
 
@@ -16,17 +19,18 @@ struct Preflight {
         do {
             // Who waits for brokers wants to say so soon; who measures gives a slow broker its time.
             let admin = try KafkaAdmin(settings: settings.kafka, timeout: .seconds(measuringEnds ? 10 : 5))
-            let rules = TopicRules(settings.engine, deadLetterTopic: settings.deadLetterTopic)
+            let rules = settings.topicRules
             let states = try admin.states(of: rules.topics.map(\.name))
             let findings = rules.findings(states)
             // A job that is to end by itself would wait for a missing lane for ever.
             let problems = findings.filter {
-                $0.severity == .refuse || measuringEnds && $0.problem == .missing && $0.use != .deadLetters
+                $0.severity == .refuse || measuringEnds && $0.problem == .missing && $0.severity != .warning
             }
             guard problems.isEmpty else { throw PublisherFailure.topics(problems) }
             // Partitions that can be served are served; the status lists the others.
             warnings = findings.map(\.description)
             let counts = states.mapValues(\.partitions)
+            canHold = states[settings.control.topics.held] != nil
             for (index, lane) in settings.engine.lanes.enumerated() {
                 lanePartitions.append(lane.topics.reduce(0) { $0 + (counts[$1] ?? 0) })
                 if measuringEnds { try measure(index, lane, settings, counts, admin) }
@@ -57,7 +61,22 @@ struct Preflight {
     }
 }
 
+extension PublisherSettings {
+    var topicRules: TopicRules {
+        var rules = TopicRules(engine, deadLetterTopic: deadLetterTopic)
+        rules.follow(control.topics)
+        return rules
+    }
+}
+
 extension TopicRules {
+    /// The topics of the editors too.
+    package mutating func follow(_ topics: ControlTopics) {
+        controlTopic = topics.control
+        auditTopic = topics.audit
+        heldTopic = topics.held
+    }
+
     /// The rules for the topics of an engine with these settings.
     package init(_ engine: EngineSettings, deadLetterTopic: String) {
         self.init(

@@ -1,4 +1,6 @@
 import ByteText
+import ControlIO
+import EditorialControl
 import HubIO
 import KafkaIO
 public import KafkaModel
@@ -118,7 +120,12 @@ public final class Publisher: Sendable {
     ///
     /// - Throws: the problem of the new settings; then nothing changes.
     public func reload(_ new: PublisherSettings) throws(PublisherFailure) {
-        let payload = PayloadSettings(mode: settings.payload.mode, message: new.payload.message)
+        var payload = new.payload
+        payload.mode = settings.payload.mode
+        var new = new
+        // The hub is this environment's, whatever a file says later.
+        new.policy.environment = settings.policy.environment
+        new.policy.acceptsUnstamped = settings.policy.acceptsUnstamped
         let rules: [ContentRules]
         do {
             rules = try Self.rules(new, payload, shards: settings.shards)
@@ -136,9 +143,8 @@ public final class Publisher: Sendable {
         _ settings: PublisherSettings, _ payload: PayloadSettings, shards: Int
     ) throws -> [ContentRules] {
         try (0..<shards).map { _ in
-            ContentRules(
-                router: try Router(table: settings.table, unroutable: settings.unroutable),
-                builder: try PayloadBuilder(payload))
+            try ContentRules(
+                table: settings.table, unroutable: settings.unroutable, payload: payload, policy: settings.policy)
         }
     }
 
@@ -174,7 +180,13 @@ public final class Publisher: Sendable {
         let subscriptions = zip(settings.engine.lanes, preflight.lanePartitions).map {
             LaneSubscription(name: $0.name, topics: $0.topics, partitionCount: $1)
         }
+        let tell: @Sendable (Input) -> Void = { input in
+            for (index, loop) in loops.enumerated() { loop.execute { shards[index].shard?.value.take(input) } }
+        }
+        let held = heldLink(tell)
         let kafka: KafkaDriver
+        let control: ControlLink
+        let (controlEnd, controlEnded) = AsyncStream<Void>.makeStream()
         do {
             kafka = try KafkaDriver(
                 settings: settings.kafka, lanes: subscriptions, resultsTopic: settings.engine.resultsTopic,
@@ -183,21 +195,33 @@ public final class Publisher: Sendable {
                     loops[shard.index].execute { shards[shard.index].shard?.value.take(batch) }
                 },
                 notify: { [self] notice in note(notice) })
+            control = try ControlLink(
+                kafka: settings.kafka, topics: settings.control.topics,
+                desk: settings.control.desk(replica: ReplicaName.make(), shards: settings.shards),
+                now: { [clock = telemetry.clock] in clock.now },
+                deliver: { [self] message in
+                    if case .orders(let changes) = message { held.take(.orders(changes)) }
+                    take(message, controlEnded, tell: tell)
+                })
         } catch {
             return .kafka(error)
         }
+        var settings = settings
+        if preflight.canHold { settings.engine.holdsBeyond = Self.holdsBeyond }
         for (index, loop) in loops.enumerated() {
             let onEvent: @Sendable (Shard.Event) -> Void = { [events] event in
                 events.yield(.shard(ShardID(index), event))
             }
-            try? await loop.submit { [self] in
+            try? await loop.submit { [self, settings] in
                 let shard = Shard(
-                    id: ShardID(index), eventLoop: loop, settings: settings, router: rules[index].router,
-                    builder: rules[index].builder,
-                    tls: tls, kafka: kafka, telemetry: telemetry, log: log, tracer: tracer, onEvent: onEvent)
+                    id: ShardID(index), eventLoop: loop, settings: settings, rules: rules[index],
+                    tls: tls, kafka: kafka, control: control, held: held, telemetry: telemetry, log: log,
+                    tracer: tracer, onEvent: onEvent)
                 shards[index].shard = NIOLoopBound(shard, eventLoop: loop)
             }.get()
         }
+        control.start()
+        held.start()
         kafka.start()
         let monitor = LagMonitor(
             settings: settings, telemetry: telemetry, log: log, catchUp: catchUp,
@@ -205,6 +229,9 @@ public final class Publisher: Sendable {
         monitor.start()
         let failure = await watch(loops, shards, kafka)
         monitor.stop()
+        control.close()
+        for await _ in controlEnd {}
+        try? await NIOThreadPool.singleton.runIfActive { held.close() }
         for (index, loop) in loops.enumerated() {
             try? await loop.submit {
                 shards[index].shard?.value.close()
@@ -212,6 +239,28 @@ public final class Publisher: Sendable {
             }.get()
         }
         return failure
+    }
+
+    /// On the control link's thread.
+    private func take(
+        _ message: ControlLink.Message, _ ended: AsyncStream<Void>.Continuation, tell: (Input) -> Void
+    ) {
+        switch message {
+        case .orders(let changes): tell(.orders(changes))
+        case .settled(let stories): tell(.recallsSettled(stories))
+        case .known(let isKnown): tell(.ordersKnown(isKnown))
+        case .note(let note): log.log(note, topics: settings.control.topics)
+        case .status(let status):
+            telemetry.controlled(status)
+            tell(.keepsRecalls(status.link != .missing))
+            // Later on, sending stops instead: the record may be the mistake.
+            if case .elsewhere(let ours, let theirs)? = status.alarms.first, !status.wasKnown {
+                let topic = settings.control.topics.control
+                let reason = HubEnvironment.disagreement(ours, theirs, on: topic)
+                events.yield(.failed(.settings("\(reason); \(HubEnvironment.remedy(topic))")))
+            }
+        case .ended: ended.finish()
+        }
     }
 
     private func note(_ notice: KafkaNotice) {

@@ -1,3 +1,4 @@
+public import ControlIO
 public import HubIO
 public import KafkaIO
 public import NotificationHub
@@ -10,11 +11,14 @@ public struct PublisherSettings: Sendable {
     public var table: CategoryTable
     public var unroutable: UnroutablePolicy
     public var payload: PayloadSettings
+    public var policy: ContentPolicy
     public var connection: ConnectionString
     public var hub: HubName
     public var limits: SenderLimits
     public var trustRoots: TrustRoots
     public var deadLetterTopic: String
+    /// How editors' orders are followed.
+    public var control: ControlSettings
     /// Event loops, each with its own engine, connections and partitions; at least 1.
     public var shards: Int
     /// Seeds the jitter of retries.
@@ -36,19 +40,23 @@ public struct PublisherSettings: Sendable {
     public init(
         kafka: KafkaSettings, engine: EngineSettings, table: CategoryTable = .standard,
         unroutable: UnroutablePolicy = .deadLetter, payload: PayloadSettings = PayloadSettings(),
-        connection: ConnectionString, hub: HubName, limits: SenderLimits, trustRoots: TrustRoots = .system,
-        deadLetterTopic: String, shards: Int = Self.standardShards, seed: UInt64 = .random(in: .min ... .max)
+        policy: ContentPolicy = ContentPolicy(), connection: ConnectionString, hub: HubName, limits: SenderLimits,
+        trustRoots: TrustRoots = .system,
+        deadLetterTopic: String, control: ControlSettings = ControlSettings(), shards: Int = Self.standardShards,
+        seed: UInt64 = .random(in: .min ... .max)
     ) {
         self.kafka = kafka
         self.engine = engine
         self.table = table
         self.unroutable = unroutable
         self.payload = payload
+        self.policy = policy
         self.connection = connection
         self.hub = hub
         self.limits = limits
         self.trustRoots = trustRoots
         self.deadLetterTopic = deadLetterTopic
+        self.control = control
         self.shards = shards
         self.seed = seed
     }

@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaIO
 import NewsModel
 import OTLPTracing
@@ -126,6 +127,12 @@ enum MetricsPage {
             guard let value else { return }
             text.family(name, .gauge, help) { $0.sample(value) }
         }
+        gauge(
+            "newswire_held_events", "Events that wait for their time on the held topic; absent without one.",
+            status.held?.events)
+        gauge(
+            "newswire_held_events_owned", "Of the held events, those that this process puts back when they are due.",
+            status.held?.ours)
         gauge("newswire_in_flight_requests", "Requests sent and not answered.", status.inFlight)
         gauge("newswire_concurrency_limit", "Requests that may be in flight now.", status.concurrencyLimit)
         gauge("newswire_hub_connections", "Connections to the hub.", status.openConnections)
@@ -157,6 +164,24 @@ enum MetricsPage {
             "newswire_partition_restarts_total", .counter,
             "Partitions whose offsets started again: their topic was made anew, or cut back."
         ) { $0.sample(Double(status.restarts)) }
+        control(status, &text)
+    }
+
+    /// From the start, as alerts read them.
+    private static func control(_ status: ServiceStatus, _ text: inout MetricsText) {
+        let control = status.control
+        text.family("newswire_standing_orders", .gauge, "Editors' orders in force: recalls and stops.") {
+            $0.sample(Double(control?.standing.count ?? 0))
+        }
+        text.family("newswire_control_alarms", .gauge, "Reasons why an order might not be obeyed; see /readyz.") {
+            $0.sample(Double(control?.alarms.count ?? 0))
+        }
+        text.family("newswire_control_unreadable_records", .gauge, "Records on the control topic without a meaning.") {
+            $0.sample(Double(control?.counts.unreadable ?? 0))
+        }
+        text.family("newswire_unaudited_total", .counter, "Lines that the audit topic did not take.") {
+            $0.sample(Double(control?.counts.unaudited ?? 0))
+        }
     }
 
     private static func kafka(_ status: ServiceStatus, _ text: inout MetricsText) {

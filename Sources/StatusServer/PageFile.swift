@@ -27,6 +27,7 @@ struct PageFile {
         case "/dashboard.js": PackageResources.dashboard_js
         case "/charts.js": PackageResources.charts_js
         case "/condition.js": PackageResources.condition_js
+        case "/control.js": PackageResources.control_js
         case "/feedrows.js": PackageResources.feedrows_js
         case "/format.js": PackageResources.format_js
         case "/history.js": PackageResources.history_js

@@ -144,6 +144,13 @@ enum StatusJSON {
                 json.field("burst", rate.burst)
             }
         }
+        if let held = status.held {
+            json.object("held") { json in
+                json.field("events", held.events)
+                json.field("ours", held.ours)
+                json.field("nextDue", held.nextDue)
+            }
+        }
         json.object("kafka") { json in
             json.field("errors", Int64(clamping: status.kafkaErrors))
             json.field("lastError", status.lastKafkaError?.description)

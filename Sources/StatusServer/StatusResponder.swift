@@ -1,9 +1,12 @@
+import ControlIO
+import EditorialControl
 import HTTPServing
 import HTTPTypes
 import Hummingbird
 import KafkaModel
 import Logging
 import NIOCore
+import NewsModel
 import OTLPTracing
 import PublishEngine
 import PublisherService
@@ -14,6 +17,7 @@ struct StatusResponder: HTTPResponder {
     let publisher: Publisher
     let exporter: SpanExporter?
     let feeds: @Sendable () -> [UInt8]?
+    let control: ControlRoom?
     let gate: AccessGate
     let log: Logger
     let refusals: RefusalLog
@@ -34,6 +38,7 @@ struct StatusResponder: HTTPResponder {
         let path = request.uri.path
         let caller = context.caller(request)
         if let action = LaneAction(path: path) { return await act(action, request, caller, context) }
+        if let order = OrderRequest(path: path) { return await give(order, request, caller, context) }
         guard gate.mayRead(caller, authorization: request.headers[.authorization]) else {
             return Answer.problem(
                 .forbidden, "Ask for localhost or a loopback address, or show the token of http.token.")
@@ -64,6 +69,7 @@ struct StatusResponder: HTTPResponder {
         case status = "/api/status"
         case results = "/api/results"
         case feeds = "/api/feeds"
+        case control = "/api/control"
         case stream = "/api/stream"
     }
 
@@ -81,6 +87,9 @@ struct StatusResponder: HTTPResponder {
         case .status: return Answer.json(.ok, StatusJSON.status(publisher.telemetry.status))
         case .results: return results(request)
         case .feeds: return Answer.json(.ok, feeds() ?? Array("null".utf8))
+        case .control:
+            return Answer.json(
+                .ok, control.map { ControlJSON.scene($0.look(), at: $0.now.wall) } ?? Array("null".utf8))
         case .stream: return await stream(context)
         }
     }
@@ -141,22 +150,13 @@ struct StatusResponder: HTTPResponder {
     private func act(
         _ action: LaneAction, _ request: Request, _ caller: Caller, _ context: ConnectionContext
     ) async -> Response {
-        guard request.method == .post else { return Answer.wrongMethod(allowed: "POST") }
         let facts: Logger.Metadata = [
             "action": "\(action.verb)", "lane": "\(action.lane.prefix(64))",
             "caller": "\(caller.address)",
         ]
-        switch gate.mayAct(caller, authorization: request.headers[.authorization]) {
-        case .refused(let reason):
-            refusals.note(reason, facts, on: context.channel.eventLoop)
-            return Answer.problem(.forbidden, reason)
-        case .needsToken:
-            let reason = "This needs the token of http.token, as a bearer token."
-            refusals.note(reason, facts, on: context.channel.eventLoop)
-            var answer = Answer.problem(.unauthorized, reason)
-            answer.headers[.wwwAuthenticate] = "Bearer"
-            return answer
-        case .allowed(let proof):
+        switch allow(request, caller, facts, context) {
+        case .failure(let refusal): return refusal.answer
+        case .success(let proof):
             guard let lane = publisher.telemetry.status.lanes.first(where: { $0.name == action.lane }) else {
                 return Answer.problem(.notFound, "There is no such lane.")
             }
@@ -169,6 +169,31 @@ struct StatusResponder: HTTPResponder {
             }
             return answer
         }
+    }
+
+    /// - Returns: the proof that the caller gave, for the log.
+    private func allow(
+        _ request: Request, _ caller: Caller, _ facts: Logger.Metadata, _ context: ConnectionContext
+    ) -> Result<String, RefusedAction> {
+        guard request.method == .post else {
+            return .failure(RefusedAction(answer: Answer.wrongMethod(allowed: "POST")))
+        }
+        switch gate.mayAct(caller, authorization: request.headers[.authorization]) {
+        case .allowed(let proof): return .success(proof)
+        case .refused(let reason):
+            refusals.note(reason, facts, on: context.channel.eventLoop)
+            return .failure(RefusedAction(answer: Answer.problem(.forbidden, reason)))
+        case .needsToken:
+            let reason = "This needs the token of http.token, as a bearer token."
+            refusals.note(reason, facts, on: context.channel.eventLoop)
+            var answer = Answer.problem(.unauthorized, reason)
+            answer.headers[.wwwAuthenticate] = "Bearer"
+            return .failure(RefusedAction(answer: answer))
+        }
+    }
+
+    private struct RefusedAction: Error {
+        var answer: Response
     }
 
     private func carryOut(
@@ -201,6 +226,36 @@ struct StatusResponder: HTTPResponder {
                 return Answer.problem(.serviceUnavailable, "Nothing is released: \(error)")
             }
             return Answer.json(.ok, StatusJSON.released(lane.name, waiting))
+        }
+    }
+
+    // MARK: Orders
+
+    private func give(
+        _ order: OrderRequest, _ request: Request, _ caller: Caller, _ context: ConnectionContext
+    ) async -> Response {
+        let query = request.uri.queryParameters
+        var facts: Logger.Metadata = ["action": "\(order.verb)", "caller": "\(caller.address)"]
+        switch allow(request, caller, facts, context) {
+        case .failure(let refusal): return refusal.answer
+        case .success(let proof): facts["as"] = "\(proof)"
+        }
+        guard let control else { return Answer.problem(.notFound, "Orders cannot be given here.") }
+        let asked = order.instruction(
+            { name in query[name[...]].map(String.init) }, caller: caller.address, at: control.now.wall)
+        switch asked {
+        case .failure(let problem): return Answer.problem(.badRequest, problem.text)
+        case .success(let instruction):
+            facts["scope"] = "\(instruction.scope.key)"
+            facts["by"] = "\(instruction.by)"
+            log.notice("order given", metadata: facts)
+            return switch await control.give(instruction) {
+            case .success(let outcome): Answer.json(.ok, ControlJSON.outcome(outcome))
+            case .failure(.standsNot): Answer.problem(.conflict, "It does not stand: there is nothing to lift.")
+            case .failure(.tooMany):
+                Answer.problem(.conflict, "As many orders stand as a process keeps; lift some first.")
+            case .failure(let refusal): Answer.problem(.serviceUnavailable, refusal.sentence)
+            }
         }
     }
 }

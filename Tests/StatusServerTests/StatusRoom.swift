@@ -1,5 +1,7 @@
+import ControlIO
 import Foundation
 import HTTPServing
+import KafkaIO
 import Logging
 import PublishEngine
 import PublisherService
@@ -17,9 +19,12 @@ struct StatusRoom {
 
     /// - Parameters:
     ///   - runs: `false` leaves the publisher as it is before its start.
+    ///   - controls: whether orders are shown and can be given.
+    ///   - topics: whether those of the orders exist.
     ///   - floodGuard: off, as most tests want failures and no halt because of them.
     init(
-        token: String? = nil, runs: Bool = true, floodGuard: FloodGuard.Settings = .init(sharePercent: 0),
+        token: String? = nil, runs: Bool = true, controls: Bool = false, topics: Bool = true,
+        floodGuard: FloodGuard.Settings = .init(sharePercent: 0),
         configure: (inout StatusServerSettings) -> Void = { _ in }
     ) async throws {
         newsroom = try await Newsroom(partitions: 2)
@@ -36,9 +41,14 @@ struct StatusRoom {
             firstByte: .seconds(120), head: .seconds(120), body: .seconds(120), idle: .seconds(120),
             write: .seconds(120), connectionsMax: 128, streamsMax: 32)
         configure(&status)
+        if controls, topics {
+            for topic in ["news.control", "news.audit"] { try newsroom.broker.create(topic: topic, partitions: 1) }
+        }
+        let clock = ServiceClock()
+        let control = controls ? ControlRoom(newsroom.kafka, ControlTopics()) { clock.now } : nil
         let log = log
         server = try await StatusServer(
-            status, publisher: publisher, log: Logger(label: "status") { _ in log.handler }
+            status, publisher: publisher, control: control, log: Logger(label: "status") { _ in log.handler }
         ).start()
         running = Task { [publisher] in if runs { try await publisher.run() } }
     }

@@ -197,7 +197,7 @@ public final class IngestService: Sendable {
                 "the state topic has grown; feeds stay shared out as before",
                 metadata: ["partitions": "\(count)", "used": "\(layout.partitions)"])
         }
-        stopped.start()
+        try stopped.start()
         if !stopped.waitForFirstReading(Self.ordersMax) {
             log.warning(
                 "feeds are polled before editors' orders are known: the control topic does not answer",

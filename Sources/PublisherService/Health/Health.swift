@@ -43,13 +43,13 @@ struct Health {
         if report.status.waits.contains(where: { $0.reason == .reply && now - $0.since > normalWait }) { return false }
         return report.status.waits.contains { wait in
             switch wait.reason {
-            case .halt, .flood, .paused, .hubFailing, .hubPause, .rate, .retry, .embargo, .ledger, .partitionCounts,
-                .unequalTopics, .commit, .shutdown:
+            case .halt, .flood, .paused, .stopped, .control, .hubFailing, .hubPause, .rate, .retry, .embargo, .ledger,
+                .partitionCounts, .unequalTopics, .commit, .shutdown:
                 true
             // What waits is in a topic that is there.
             case .missingTopic: false
             // Without an answer or an error for this long, these do not explain the wait.
-            case .concurrency, .reply, .deadLetters, .results, .revoke, .newIncarnation:
+            case .concurrency, .reply, .deadLetters, .heldTopic, .results, .revoke, .newIncarnation:
                 now - wait.since <= normalWait
             }
         }

@@ -1,3 +1,4 @@
+public import EditorialControl
 public import KafkaIO
 public import KafkaModel
 public import NewsModel
@@ -31,12 +32,24 @@ public struct ServiceStatus: Sendable {
     public var lastKafkaError: KafkaFailure?
     /// Partitions whose offsets started again: a topic was created again, or cut back.
     public var restarts: UInt64
+    /// Editors' orders; `nil` before the start.
+    public var control: ControlStatus?
+    /// Events on the held topic; `nil` while it cannot be read, or there is none.
+    public var held: Held?
     /// Reasons why something does not move, by lane, over all shards; includes normal ones such as a waiting retry.
     public var waits: [Waiting]
     /// Reasons why some news cannot be sent now; empty when ready.
     public var notReady: [NotReady]
     /// The reason to restart the process; `nil` when it is healthy.
     public var stuck: String?
+
+    public struct Held: Sendable, Hashable {
+        public var events: Int
+        /// Of those, the ones that this process is to put back.
+        public var ours: Int
+        /// When the next of them is due; `nil` if none waits.
+        public var nextDue: Instant?
+    }
 
     public struct Lane: Sendable {
         public var name: String

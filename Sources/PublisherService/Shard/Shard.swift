@@ -1,4 +1,6 @@
+import ControlIO
 import DequeModule
+import EditorialControl
 import HubIO
 import KafkaIO
 import KafkaModel
@@ -18,6 +20,11 @@ final class Shard {
     private let eventLoop: any EventLoop
     private let settings: PublisherSettings
     private let kafka: KafkaDriver
+    private let control: ControlLink
+    private let held: HeldLink
+    // What the held link knows from us.
+    private var partitionCounts: [String: Int] = [:]
+    private var returns: (settled: Int, perSecond: Int?) = (0, nil)
     private let telemetry: Telemetry
     private let clock: ServiceClock
     private var log: ShardLog
@@ -60,14 +67,17 @@ final class Shard {
     }
 
     init(
-        id: ShardID, eventLoop: any EventLoop, settings: PublisherSettings, router: Router, builder: PayloadBuilder,
-        tls: NIOSSLContext?, kafka: KafkaDriver, telemetry: Telemetry, log: Logger, tracer: (any Tracer)?,
+        id: ShardID, eventLoop: any EventLoop, settings: PublisherSettings, rules: ContentRules,
+        tls: NIOSSLContext?, kafka: KafkaDriver, control: ControlLink, held: HeldLink, telemetry: Telemetry,
+        log: Logger, tracer: (any Tracer)?,
         onEvent: @escaping (Event) -> Void
     ) {
         self.id = id
         self.eventLoop = eventLoop
         self.settings = settings
         self.kafka = kafka
+        self.control = control
+        self.held = held
         self.telemetry = telemetry
         self.clock = telemetry.clock
         self.log = ShardLog(log, lanes: settings.engine.lanes.map(\.name))
@@ -80,11 +90,11 @@ final class Shard {
         connections = max(1, settings.engine.connections / settings.shards)
         var ours = settings.engine
         ours.connections = connections
+        ours.awaitsOrders = true
         // The memory that windows may take is the process's, however many shards there are.
         for lane in ours.lanes.indices { ours.lanes[lane].window.divideBytes(among: settings.shards) }
         engine = Engine(
-            settings: ours, decoder: NewsDecoder(), router: router, builder: builder,
-            seed: settings.seed &+ UInt64(id.index))
+            settings: ours, rules: rules, seed: settings.seed &+ UInt64(id.index))
         accessToken = AccessToken(settings.connection)
         // The pool has room for all, since this shard may get the share of others.
         var limits = settings.limits
@@ -113,11 +123,17 @@ final class Shard {
         switch event {
         case .assigned(let lane, _, let partitions):
             telemetry.assigned(lane: lane, shard: id, partitions: partitions)
-        case .revoked(let lane, _, _, _): telemetry.revoked(lane: lane, shard: id)
+            held.take(.owned(lane, id, partitions))
+        case .revoked(let lane, _, _, _):
+            telemetry.revoked(lane: lane, shard: id)
+            held.take(.owned(lane, id, []))
         case .beganAnew(_, _, let partition): telemetry.restarted(partition)
         case .committed(_, _, let offsets, _): telemetry.committed(offsets)
         case .stored: produceWaiting()
-        case .partitionCounts(let counts, _): telemetry.found(counts)
+        case .partitionCounts(let counts, _):
+            telemetry.found(counts)
+            if counts != partitionCounts { held.take(.counts(counts)) }
+            partitionCounts = counts
         case .restored, .records, .endReached, .restoreFailed: break
         }
     }
@@ -177,7 +193,16 @@ final class Shard {
         telemetry.report(
             meter.report(on: engine, status, openConnections: pool?.openConnections ?? 0, at: now), shard: id)
         log.halts(in: status)
+        paceReturns()
         shareConnections()
+    }
+
+    /// Only what has changed: nobody reads it while there is no held topic.
+    private func paceReturns() {
+        let next = (settled: engine.returnsSettled, perSecond: engine.requestsPerSecond)
+        guard next != returns else { return }
+        returns = next
+        held.take(.settled(id, next.settled, perSecond: next.perSecond))
     }
 
     /// The hub's connections belong to shards as the partitions do: the only one with partitions gets all.
@@ -232,7 +257,14 @@ final class Shard {
             let letter = request.deadLetterRecord(record, topic: settings.deadLetterTopic)
             produce(Unproduced(record: letter, delivery: request.delivery, kind: .deadLetter))
         case .kafka(let command): kafka.carryOut(command, from: id)
-        case .recall(let story): onEvent(.recalled(story: story))
+        case .recall(let recall):
+            onEvent(.recalled(story: recall.story))
+            control.recall(recall)
+        case .applied(let applied): control.applied(applied, by: id)
+        case .hold(let request, let record, let event):
+            let original = HeldRecord.hold(record, event, topic: settings.control.topics.held)
+            produce(Unproduced(record: original, delivery: request.delivery, kind: .held))
+        case .returnHeld(let story, let reason): held.take(.bringBack(story: story, reason))
         case .clockStepped(let step):
             guard id.index == 0 else { return }
             log.clockStepped(by: step)

@@ -47,11 +47,13 @@ struct ShardMeter {
     mutating func settled(_ request: StoreRequest) {
         // Lanes and categories are few and their names short: comparing them costs less than hashing one.
         guard let lane = lanes.firstIndex(of: request.result.lane) else { return }
+        recent.add(request)
+        // Rehearsals are not what the newsroom's numbers are about.
+        guard !request.result.isTest else { return }
         tally.count(request, lane: lane)
         for name in request.result.categories {
             if let index = categories.firstIndex(of: name) { tally.count(request.result.outcome, category: index) }
         }
-        recent.add(request)
     }
 
     /// Counts the present limiter as having applied since the last report.
@@ -76,7 +78,10 @@ extension Input {
         switch self {
         case .replies: true
         case .kafka(let event): event.isProgress
-        case .recalled, .pause, .resume, .release, .connections, .reload, .alarm, .drain: false
+        case .recalled, .orders, .ordersKnown, .recallsSettled, .keepsRecalls, .held, .holdsBeyond, .pause, .resume,
+            .release, .connections, .reload,
+            .alarm, .drain:
+            false
         }
     }
 }

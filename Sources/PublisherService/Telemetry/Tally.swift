@@ -106,6 +106,7 @@ extension Outcome {
         case .superseded: 8
         case .withheld: 9
         case .canceled: 10
+        case .held: 11
         }
     }
 }

@@ -1,4 +1,5 @@
 import ByteText
+import ControlIO
 import KafkaModel
 import NewsModel
 import PublishEngine
@@ -29,7 +30,11 @@ extension Telemetry {
             openConnections: reports.reduce(0) { $0 + $1.openConnections },
             tokens: tokens.isEmpty ? nil : tokens.reduce(0, +), rate: state.rate, producer: state.producer,
             kafkaErrors: state.errors,
-            lastKafkaError: state.lastError?.failure, restarts: state.restarts, waits: waits,
+            lastKafkaError: state.lastError?.failure, restarts: state.restarts, control: state.control,
+            held: state.held.map {
+                // What was called back is due now.
+                .init(events: $0.held, ours: $0.ours, nextDue: $0.nextDue.map { max($0, startedAt) })
+            }, waits: waits,
             notReady: notReady(lanes, reports, waits, state, at: now),
             stuck: state.isDraining ? nil : stuck(lanes, state, at: now))
     }
@@ -109,6 +114,15 @@ extension Telemetry {
                 .init(
                     code: halt.reason == .flood ? "flood" : "hub-\(halt.reason.rawValue)", detail: subject,
                     remedy: halt.remedy, lane: halt.lane))
+        }
+        if let control = state.control { reasons += control.notReady(controlTopics) }
+        if let since = state.held?.failingSince, now.steady - since > Self.normalWait {
+            reasons.append(
+                .init(
+                    code: "held-not-returned",
+                    detail:
+                        "held events do not come back: records cannot be written to their lanes or to \(controlTopics.held)",
+                    remedy: "look at the brokers; this user needs WRITE on the lanes' topics and on the held topic"))
         }
         if let since = state.deadLettersMissingSince, now.steady - since > Self.normalWait {
             reasons.append(

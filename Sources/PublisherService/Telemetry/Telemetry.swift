@@ -1,4 +1,6 @@
 import ByteText
+import ControlIO
+import EditorialControl
 import HubIO
 import KafkaIO
 import KafkaModel
@@ -16,6 +18,7 @@ public final class Telemetry: Sendable {
     let startedAt: Instant
     let settings: EngineSettings
     private let deadLetterTopic: String
+    let controlTopics: ControlTopics
     let health: Health
     let state: Mutex<State>
 
@@ -43,7 +46,13 @@ public final class Telemetry: Sendable {
         var restarts: UInt64 = 0
         /// Why the publisher has not started yet.
         var obstacle: PublisherFailure?
+        /// `nil` while the held topic cannot be read, or nothing is to be held.
+        var held: HeldLink.Status?
+        /// Whether the held topic could be read at the last try; `nil` before the first.
+        var heldTopicIsThere: Bool?
         var isDraining = false
+        /// `nil` before the start.
+        var control: ControlStatus?
         var onCommit: (@Sendable ([PartitionOffset]) -> Void)?
         var onResult: (@Sendable (ResultRecord) -> Void)?
     }
@@ -61,6 +70,7 @@ public final class Telemetry: Sendable {
     init(settings: PublisherSettings) {
         self.settings = settings.engine
         deadLetterTopic = settings.deadLetterTopic
+        controlTopics = settings.control.topics
         health = Health(normalWait: max(.seconds(60), settings.limits.requestTimeout * 2))
         startedAt = clock.now.wall
         state = Mutex(
@@ -81,6 +91,19 @@ public final class Telemetry: Sendable {
             return state.onCommit
         }
         observer?(offsets)
+    }
+
+    func held(_ status: HeldLink.Status) {
+        state.withLock { $0.held = status }
+    }
+
+    /// - Returns: whether it was there before; `nil` if that was not known.
+    func heldTopic(isThere: Bool) -> Bool? {
+        state.withLock { state in
+            defer { state.heldTopicIsThere = isThere }
+            if !isThere { state.held = nil }
+            return state.heldTopicIsThere
+        }
     }
 
     /// Forgets the committed offsets: others may have committed meanwhile.
@@ -136,6 +159,10 @@ public final class Telemetry: Sendable {
             let isMissing = counts[deadLetterTopic] == nil
             state.deadLettersMissingSince = isMissing ? state.deadLettersMissingSince ?? now : nil
         }
+    }
+
+    func controlled(_ status: ControlStatus) {
+        state.withLock { $0.control = status }
     }
 
     func refused(_ reasons: [RefusedRecords.Reason]) {

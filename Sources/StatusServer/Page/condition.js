@@ -1,5 +1,6 @@
 // Where the news stands still, why, and what to do: one verdict for the page, one state for each station of its map.
 
+import { stopOf } from "./control.js";
 import { duration, number, rate, sentence, sum, time } from "./format.js";
 
 /** Reasons of /readyz by their code: the station, the word on it, the headline. LANE stands for the lane's name. */
@@ -22,6 +23,17 @@ const known = {
   results: ["outcomes", "Not stored", "The broker does not store results"],
   commit: ["outcomes", "No commits", "The broker refuses commits"],
   "records-refused": ["outcomes", "Refused", "A topic does not take our records"],
+  stopped: ["lane", "Stopped", "Lane LANE is stopped by editors"],
+  control: ["process", "No orders", "The orders of editors are not known"],
+  "orders-unknown": ["process", "No orders", "The orders of editors are not known"],
+  "control-unreadable": ["process", "No orders", "The control topic cannot be read"],
+  "control-missing": ["process", "No orders", "The control topic is gone"],
+  "control-stale": ["process", "Old orders", "The orders of editors may be old"],
+  "control-not-written": ["process", "Not heard", "The control topic does not take our records"],
+  "audit-not-written": ["process", "Not heard", "The audit topic does not take our records"],
+  "held-not-returned": ["lane", "Not back", "Held events cannot come back to their lanes"],
+  "too-many-orders": ["process", "Too many", "More orders stand than a process keeps"],
+  environment: ["process", "Elsewhere", "The hub belongs to another environment"],
   "shutting-down": ["process", "Ending", "Shutting down"],
 };
 
@@ -29,7 +41,10 @@ const known = {
 const wherever = { reply: "hub", results: "outcomes", "dead-letters": "outcomes", commit: "outcomes" };
 
 /** A promise is in danger, but news goes on for now. */
-const open = ["commit", "unequal-topics", "records-refused", "dead-letters"];
+const open = [
+  "commit", "unequal-topics", "records-refused", "dead-letters", "control-missing", "control-not-written",
+  "audit-not-written", "too-many-orders", "held-not-returned",
+];
 
 /** What /readyz names a command for has buttons here. */
 const release = "Look at the dead letters; once their cause is mended, press “Send the rest”, or “Give up the rest”";
@@ -95,7 +110,9 @@ function addReasons(status, add) {
   for (const { code, detail, remedy, lane } of status.notReady) {
     // A hub that asks for a pause accepts nothing in the meantime.
     if (code === "hub-failing" && status.notReady.some((reason) => reason.code === "hub-pause")) continue;
-    const [place, word, title] = known[code] ?? ["process", "Not ready", "Not ready"];
+    const isStop = code === "stopped";
+    const [place, word, title] = isStop ? stop(detail)
+      : known[code] ?? ["process", "Not ready", "Not ready"];
     const isOf = (halt) => code === (halt.reason === "flood" ? "flood" : `hub-${halt.reason}`) && halt.lane === lane;
     const halt = status.halts.find(isOf);
     const next = halt && halt.reason !== "flood" ? `; next attempt at ${time(halt.probeAt)}` : "";
@@ -103,17 +120,32 @@ function addReasons(status, add) {
     // Once lanes are read, a topic that belongs to none of them is one that is written to.
     const isWritten = code === "missing-topic" && !lane && hasPartitions;
     add({
-      place: isWritten ? "outcomes" : place, isOpen: isWritten || open.includes(code),
+      place: isWritten ? "outcomes" : place,
+      isOpen: isWritten || open.includes(code) || word === "Partly stopped"
+        || (code === "control-stale" && !detail.includes("nothing is sent")),
       // Each lane tells of the one hub.
       lane: place === "hub" ? undefined : lane,
       word, title: title.replace("LANE", () => lane),
-      tone: isEnd || code === "hub-pause" ? "warn" : "bad",
-      why: sentence(halt?.detail ?? detail.replace(`lane ${lane}: `, ""))
+      // What somebody has ordered is no fault.
+      tone: isEnd || isStop || code === "hub-pause" ? "warn" : "bad",
+      why: sentence((isStop && stopOf(gates(detail)[0] ?? "")) || (halt?.detail ?? detail.replace(`lane ${lane}: `, "")))
         + (halt ? ` Since ${time(halt.since)}${next}.` : ""),
       todo: isEnd ? "Nothing: what was sent is recorded, then the process ends"
+        : isStop && place === "hub" ? "Press “Resume the hub” when news may go out again"
+        : isStop ? "Resume it below, under Orders, when it may go on"
         : halt?.reason === "flood" ? release : remedy,
     });
   }
+}
+
+const gates = (detail) => detail.match(/editors: ([^;]*)/)?.[1].split(", ") ?? [];
+
+/** What editors have stopped: all of it, a lane, or some of what is on a lane. */
+function stop(detail) {
+  const closed = gates(detail);
+  if (closed.includes("hub")) return ["hub", "Stopped", "The hub is stopped by an order"];
+  if (closed.some((gate) => gate.startsWith("lane:"))) return known.stopped;
+  return ["lane", "Partly stopped", `Editors have stopped ${closed.join(", ")} on lane LANE`];
 }
 
 /** What holds one lane up without being a fault. */
@@ -193,6 +225,7 @@ function verdict(point, causes) {
 function stateWord({ tone, word, place, isOpen }, isPart) {
   if (tone === "bad" && isOpen) return "Needs attention";
   if (tone === "bad") return isPart ? "Partly standing still" : "Standing still";
+  if (word === "Stopped") return isPart ? "Partly stopped" : "Stopped";
   if (word === "Paused") return isPart ? "Partly paused" : "Paused";
   if (place === "process") return word;
   return isOpen ? "Limited" : "Waiting";

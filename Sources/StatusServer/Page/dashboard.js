@@ -2,6 +2,7 @@
 
 import { drawCharts } from "./charts.js";
 import { condition } from "./condition.js";
+import { startControl } from "./control.js";
 import { more, push, row, stateCells } from "./feedrows.js";
 import { duration, get, sentence, time, write } from "./format.js";
 import { remember, settled } from "./history.js";
@@ -153,6 +154,7 @@ get("event").addEventListener("input", drawResults);
 // Browsers slow the clocks of hidden tabs down to a minute.
 document.addEventListener("visibilitychange", () => { if (!document.hidden && next !== undefined) ask(); });
 startOrders();
+startControl();
 startTerms();
 ask();
 askForFeeds();

@@ -8,17 +8,20 @@ let token = "";
 export async function ask(lane, order, waiting) {
   if (waiting !== undefined && !(await isSure(lane, order, waiting))) return;
   const action = order.split("?")[0];
+  const { ok, problem } = await send(`api/lanes/${encodeURIComponent(lane)}/${order}`);
+  write(get("action"), ok ? `Asked lane ${lane} to ${action}.` : `Could not ${action} lane ${lane}: ${problem}`);
+}
+
+/** Posts with the token, if one was given, and asks for it when it is needed. */
+export async function send(address) {
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
-  const answer = await fetch(`api/lanes/${encodeURIComponent(lane)}/${order}`, {
-    method: "POST", headers, signal: AbortSignal.timeout(15000),
-  })
+  const reply = await fetch(address, { method: "POST", headers, signal: AbortSignal.timeout(30_000) })
     .catch(() => undefined);
-  const needsToken = answer?.status === 401;
+  const needsToken = reply?.status === 401;
   get("token-form").hidden = !needsToken;
-  if (answer?.ok) return write(get("action"), `Asked lane ${lane} to ${action}.`);
-  const problem = await answer?.json().catch(() => undefined);
-  write(get("action"), `Could not ${action} lane ${lane}: ${problem?.error ?? "no answer"}`);
   if (needsToken) get("token").focus();
+  const answer = await reply?.json().catch(() => undefined);
+  return { ok: reply?.ok ?? false, answer, problem: answer?.error ?? "no answer" };
 }
 
 /** Asks before what cannot be taken back; Escape means no. */

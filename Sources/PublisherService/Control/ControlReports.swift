@@ -1,0 +1,118 @@
+import ByteText
+import ControlIO
+package import EditorialControl
+import KafkaModel
+import Logging
+
+// The control topic in the log and on `/readyz`.
+
+extension Logger {
+    func log(_ note: ControlNote, topics: ControlTopics) {
+        switch note {
+        // The topics' warnings have said so.
+        case .obstacle(.missing): debug("control topic missing", metadata: ["topic": "\(topics.control)"])
+        case .obstacle(.unreadable(let failure)):
+            warning("the control topic cannot be read; it is tried again", metadata: ["failure": "\(failure)"])
+        case .garbage(let fault, let offset):
+            warning(
+                "a record on the control topic is not understood",
+                metadata: ["topic": "\(topics.control)", "offset": "\(offset)", "reason": "\(fault.rawValue)"])
+        case .garbageFound(let count):
+            warning(
+                "records on the control topic are not understood",
+                metadata: ["topic": "\(topics.control)", "records": "\(count)"])
+        case .refused(let count):
+            error("too many standing orders: some are not obeyed", metadata: ["refused": "\(count)"])
+        case .writtenAgain(let scope):
+            notice(
+                "an order was gone from the control topic although nobody lifted it; it is put back",
+                metadata: ["scope": "\(scope.key)"])
+        case .beatNotSeen:
+            warning(
+                "this process cannot be seen by those who give orders: its beat does not come back",
+                metadata: ["topic": "\(topics.control)", "remedy": "grant this user WRITE on the topic"])
+        case .stale(let silence):
+            error("nothing comes from the control topic", metadata: ["seconds": "\(silence.components.seconds)"])
+        case .heardAgain: notice("the control topic is heard again")
+        case .clockStepped: break
+        case .notWritten(let isAudit, let failure):
+            error(
+                "a record could not be written",
+                metadata: ["topic": "\(isAudit ? topics.audit : topics.control)", "failure": "\(failure)"])
+        case .writesAgain: notice("editorial topics can be written again")
+        }
+    }
+}
+
+extension ControlStatus {
+    /// Reasons for not being ready.
+    func notReady(_ topics: ControlTopics) -> [ServiceStatus.NotReady] {
+        let reasons = alarms.map { $0.notReady(topics) }
+        guard !isKnown, reasons.isEmpty else { return reasons }
+        return [
+            .init(
+                code: "orders-unknown",
+                detail: "editors' orders on \(topics.control) are not read yet: nothing is sent",
+                remedy: "wait a moment; should it last, check the brokers and this machine's way to them")
+        ]
+    }
+}
+
+extension ControlStatus.Alarm {
+    fileprivate func notReady(_ topics: ControlTopics) -> ServiceStatus.NotReady {
+        switch self {
+        case .unreadable(let failure):
+            .init(
+                code: "control-unreadable",
+                detail: "the control topic \(topics.control) cannot be read: \(failure.detail)",
+                remedy: failure.remedy.isEmpty ? "look at the brokers, and grant this user READ on it" : failure.remedy)
+        case .gone:
+            .init(
+                code: "control-missing",
+                detail: "the control topic \(topics.control) does not exist any more; its orders stay in force here",
+                remedy: "run newswire topics --create; processes put the orders back")
+        case .stale(let silence, let stops):
+            .init(
+                code: "control-stale",
+                detail:
+                    "nothing has come from the control topic \(topics.control) for \(silence.components.seconds) s: "
+                    + (stops ? "nothing is sent" : "news is sent by the last orders known"),
+                remedy: "look at the brokers; this user needs READ and WRITE on it")
+        case .refused(let count):
+            .init(
+                code: "too-many-orders",
+                detail:
+                    "\(counted(count, "order")) more than the \(StandingOrders.capacity) that may stand: they are not obeyed",
+                remedy: "lift what is no longer needed; see newswire control --list")
+        case .notWritten(let failure):
+            .init(
+                code: "control-not-written",
+                detail:
+                    "the control topic \(topics.control) takes no record of ours, so a recall by an event reaches no "
+                    + "other process: \(failure.detail)", remedy: "grant this user WRITE on it")
+        case .notAudited(let failure):
+            .init(
+                code: "audit-not-written",
+                detail:
+                    "the audit topic \(topics.audit) takes no record of ours, so whoever gives an order cannot see that "
+                    + "we obey: \(failure.detail)", remedy: "grant this user WRITE on it")
+        case .elsewhere(let ours, let theirs):
+            .init(
+                code: "environment", detail: HubEnvironment.disagreement(ours, theirs, on: topics.control),
+                remedy: HubEnvironment.remedy(topics.control))
+        }
+    }
+}
+
+extension HubEnvironment {
+    /// A sentence on two statements that do not agree.
+    package static func disagreement(_ ours: HubEnvironment?, _ theirs: HubEnvironment, on topic: String) -> String {
+        let said = ours.map { "\($0)" } ?? "name no environment"
+        return "the settings \(ours == nil ? said : "say \(said)"), but the control topic \(topic) says \(theirs)"
+    }
+
+    package static func remedy(_ topic: String) -> String {
+        "correct environment or hub in the settings; if the hub has really changed, delete the record \"environment/hub\" on "
+            + "\(topic) by a tombstone"
+    }
+}

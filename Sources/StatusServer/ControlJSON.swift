@@ -1,0 +1,50 @@
+import ControlIO
+import EditorialControl
+import KafkaModel
+import NewsModel
+
+/// `/api/control`: what stands, who obeys, and the last orders.
+enum ControlJSON {
+    /// Stops come first; of very many recalls the page shows some.
+    static let ordersMax = 100
+    static let recentMax = 20
+
+    static func scene(_ scene: ControlRoom.Scene, at now: Instant) -> [UInt8] {
+        let standing = scene.view.standing(at: now)
+        let stops = standing.filter(\.isStop)
+        // The newest recalls are those that somebody may want to lift.
+        let recalls = standing.filter { !$0.isStop }.sorted { ($0.at, $0.id) > ($1.at, $1.id) }
+        return JSONWriter.object { json in
+            json.field("at", now)
+            json.field("known", scene.isKnown)
+            json.field("problem", scene.failure?.description)
+            json.field("standing", standing.count)
+            json.array("orders") { json in
+                for order in (stops + recalls).prefix(ordersMax) { order.list(into: &json) }
+            }
+            json.array("processes") { json in
+                for beat in scene.view.live(at: now) {
+                    json.object { json in
+                        json.field("replica", beat.replica)
+                        json.field("lastHeard", beat.at)
+                    }
+                }
+            }
+            json.array("recent") { json in
+                for recent in scene.trail.recent(recentMax, scene.view, at: now) { recent.list(into: &json) }
+            }
+        }
+    }
+
+    static func outcome(_ outcome: OrderOutcome) -> [UInt8] {
+        var bytes: [UInt8] = []
+        JSONWriter.write(into: &bytes) { outcome.answers.list(after: outcome.took, into: &$0) }
+        return bytes
+    }
+}
+
+extension Order {
+    fileprivate var isStop: Bool {
+        if case .stop = scope { true } else { false }
+    }
+}

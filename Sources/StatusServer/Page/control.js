@@ -1,0 +1,186 @@
+// Editors' orders: what stands, who has ordered what, the red button. They hold for all processes, not for this one alone.
+
+import { duration, element, get, number, sentence, write } from "./format.js";
+import { send } from "./orders.js";
+
+let known;
+let shown = "";
+let pending;
+
+/** What an order is about, from its key: the words for people, and the parameters of the API. */
+function subject(scope) {
+  const [kind, part, ...rest] = scope.split("/");
+  const name = rest.join("/");
+  if (kind === "recall") return { words: `story ${name}`, query: { story: name }, end: "lift" };
+  if (part === "hub") return { words: "the hub", query: { what: "hub" }, end: "resume" };
+  return { words: `${part} ${name}`, query: { what: `${part}:${name}` }, end: "resume" };
+}
+
+const deeds = {
+  recall: "Recall", stop: "Stop", lift: "Lift the recall of", resume: "Resume", lapse: "Lapsed:",
+};
+const ended = (action) => ["lift", "resume", "lapse"].includes(action);
+
+/** Who has stopped it, when and why; nothing if that is not known here. */
+export function stopOf(gate) {
+  const order = known?.orders.find(({ scope }) => scope === `stop/${gate.replace(":", "/")}`);
+  return order && `${order.by} stopped it at ${moment(order.at)}${order.reason ? `: ${order.reason}` : ""}`;
+}
+
+/** The day too, once it is another one. */
+function moment(instant) {
+  const date = new Date(instant);
+  const clock = date.toLocaleTimeString("en-GB");
+  return date.toDateString() === new Date().toDateString()
+    ? clock
+    : `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${clock.slice(0, 5)}`;
+}
+
+export async function askForOrders() {
+  clearTimeout(pending);
+  let pause = 2000;
+  try {
+    const reply = await fetch("api/control", { signal: AbortSignal.timeout(5000) });
+    if (reply.ok) {
+      known = await reply.json();
+      if (known) draw();
+      else pause = 60_000;
+    }
+  } catch {
+    // The verdict tells.
+  }
+  pending = setTimeout(askForOrders, pause);
+}
+
+function draw() {
+  get("control-section").hidden = get("stop-hub").hidden = false;
+  const isStopped = known.orders.some((order) => order.scope === "stop/hub");
+  const button = get("stop-hub");
+  button.dataset.stopped = isStopped;
+  write(button, isStopped ? "Resume the hub…" : "Stop the hub…");
+  write(get("control-remark"), remark());
+  // Rows are drawn anew only if they differ, so that a selection and the focus stay.
+  const state = JSON.stringify([known.orders, known.recent]);
+  if (state === shown) return;
+  shown = state;
+  get("no-orders").hidden = known.orders.length > 0;
+  get("some-orders").hidden = !known.orders.length;
+  get("orders").replaceChildren(...known.orders.map(standing));
+  get("no-recent").hidden = known.recent.length > 0;
+  get("some-recent").hidden = !known.recent.length;
+  get("recent").replaceChildren(...known.recent.map(past));
+}
+
+function remark() {
+  if (known.problem) return sentence(known.problem);
+  if (!known.known) return "The orders are being read.";
+  const { processes, standing, orders } = known;
+  const obeying = processes.length === 1 ? "1 process obeys" : `${number(processes.length)} processes obey`;
+  const more = standing > orders.length
+    ? ` ${number(orders.length)} of ${number(standing)} standing orders are shown; newswire control --list has all.` : "";
+  return processes.length ? `Orders hold for all processes; ${obeying} them.${more}` : `No process has been heard lately.${more}`;
+}
+
+function cell(label, text, className) {
+  const made = element("td", text, className);
+  made.dataset.label = label;
+  return made;
+}
+
+function standing(order) {
+  const row = element("tr");
+  const { words, query, end } = subject(order.scope);
+  const heading = element("th", order.do === "recall" ? `Recalled: ${words}` : `Stopped: ${words}`, "wide order");
+  heading.scope = "row";
+  const button = element("button", end === "lift" ? "Lift…" : "Resume…");
+  button.type = "button";
+  button.setAttribute("aria-label", `${end === "lift" ? "Lift the recall of" : "Resume"} ${words}`);
+  button.addEventListener("click", () => begin(end, words, query));
+  const act = element("td");
+  act.append(button);
+  row.append(heading, cell("Since", moment(order.at)), cell("By", order.by, "sentence"),
+    cell("Reason", order.reason ?? "–", "sentence"),
+    cell("Until", order.until ? moment(order.until) : "resumed"), act);
+  return row;
+}
+
+function past(order) {
+  const row = element("tr");
+  const { words } = subject(order.scope);
+  const heading = element("th", `${deeds[order.do] ?? order.do} ${words}`, "wide");
+  heading.scope = "row";
+  const { waiting, inFlight } = order.met;
+  const met = [
+    waiting && `${number(waiting)} ${order.do === "stop" ? "wait" : "ended"}`,
+    inFlight && `${number(inFlight)} on their way`,
+  ].filter(Boolean).join(", ");
+  const count = order.processes === 1 ? "1 process" : `${number(order.processes)} processes`;
+  const applied = order.neverApplied ? "Never applied"
+    : order.do === "lapse" ? "–" : order.processes ? count + (met && !ended(order.do) ? `; ${met}` : "") : "No process yet";
+  row.append(cell("When", moment(order.at)), heading, cell("By", order.by ?? "–", "sentence"),
+    cell("Reason", order.reason ?? "–", "sentence"), cell("Applied by", applied, order.neverApplied ? "bad" : ""));
+  return row;
+}
+
+const titles = {
+  stop: (words) => [`Stop ${words}?`, words === "the hub"
+    ? "No process sends anything from then on. Nothing is lost: the news waits until the hub is resumed. What is on its way cannot be stopped."
+    : "Nothing of it is sent from then on, by any process. Nothing is lost: it waits until it is resumed.", "Stop"],
+  resume: (words) => [`Resume ${words}?`,
+    "What waits is sent now, unless it has grown too old. Recall first what readers must not get.", "Resume"],
+  recall: (words) => [`Recall ${words}?`,
+    "No process sends anything of it any more, and what waits ends as canceled. Phones that have it keep it; newswire recall --replace puts another text in its place.",
+    "Recall"],
+  lift: (words) => [`Lift the recall of ${words}?`, "What comes of it from now on is sent again.", "Lift"],
+};
+
+/** Asks who orders it and why, and whether it is meant; Escape means no. */
+function begin(verb, words, query) {
+  const dialog = get("order");
+  const [title, text, yes] = titles[verb](words);
+  write(get("order-title"), title);
+  write(get("order-text"), text);
+  write(get("order-yes"), yes);
+  get("order-yes").className = verb === "stop" || verb === "recall" ? "danger" : "strong";
+  const needsReason = verb === "recall" || (verb === "stop" && query.what === "hub");
+  get("order-reason").required = needsReason;
+  write(get("order-reason-label"), needsReason ? "Reason" : "Reason (optional)");
+  get("order-reason").value = "";
+  get("order-by").value = localStorage.getItem("newswire-name") ?? "";
+  dialog.onclose = () => {
+    if (dialog.returnValue === "yes") give(verb, words, query);
+  };
+  dialog.returnValue = "";
+  dialog.showModal();
+}
+
+async function give(verb, words, query) {
+  const by = get("order-by").value.trim();
+  localStorage.setItem("newswire-name", by);
+  const parameters = new URLSearchParams({ ...query, by, reason: get("order-reason").value.trim() });
+  const said = `${deeds[verb]} ${words}`;
+  write(get("action"), `${said}: waiting for every process…`);
+  const { ok, answer, problem } = await send(`api/control/${verb}?${parameters}`);
+  askForOrders();
+  if (!ok) return write(get("action"), `Could not order “${said}”: ${problem}`);
+  const { processes, applied, milliseconds, missing } = answer;
+  write(get("action"), !processes ? `${said}: no process is running; one that starts obeys.`
+    : `${said}: applied by ${number(applied)} of ${number(processes)} in ${duration(milliseconds / 1000)}.`
+      + (missing.length ? ` No answer from ${missing.join(", ")}.` : ""));
+}
+
+export function startControl() {
+  get("stop-hub").addEventListener("click", (event) =>
+    begin(event.currentTarget.dataset.stopped === "true" ? "resume" : "stop", "the hub", { what: "hub" }));
+  get("recall").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const story = get("story").value.trim();
+    if (story) begin("recall", `story ${story}`, { story });
+  });
+  get("order-no").addEventListener("click", () => get("order").close(""));
+  get("order-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    get("order").close("yes");
+  });
+  askForOrders();
+}

@@ -1,0 +1,81 @@
+import ControlIO
+import EditorialControl
+import Foundation
+import KafkaIO
+import Logging
+import NewsModel
+import PublisherService
+import StatusServer
+import TestSupport
+import Testing
+
+/// Orders given and shown over HTTP, in a process that does not run itself.
+struct ControlRoomTests {
+    private struct Known: Decodable {
+        var known: Bool
+        var problem: String?
+        var standing: Int
+        var orders: [Order]
+        var recent: [Order]
+
+        struct Order: Decodable {
+            var scope: String
+            var `do`: String
+            var by: String
+            var reason: String?
+        }
+    }
+
+    private func known(_ room: StatusRoom, where isWanted: (Known) -> Bool) async throws -> Known {
+        while true {
+            let reply = try await room.get("/api/control")
+            let known = try JSONDecoder().decode(Known.self, from: Data(reply.text.utf8))
+            if isWanted(known) { return known }
+        }
+    }
+
+    @Test func `an order is given by a POST of this machine, and shown with its author`() async throws {
+        let room = try await StatusRoom(runs: false, controls: true)
+        let stopped = try await room.call(
+            "POST", "/api/control/stop?what=hub&reason=wrong%20alert&by=M.%20Mustermann")
+        #expect(stopped.status == 200, "\(stopped.text)")
+        #expect(stopped.text.contains(#""scope":"stop/hub","do":"stop","processes":0,"applied":0"#))
+        let shown = try await known(room) { $0.standing == 1 && $0.recent.count == 1 }
+        #expect(shown.orders.map(\.scope) == ["stop/hub"])
+        #expect(shown.recent.map(\.by) == ["M. Mustermann (dashboard, 127.0.0.1)"])
+        #expect(shown.recent.map(\.reason) == ["wrong alert"])
+
+        #expect(try await room.call("POST", "/api/control/resume?what=hub").status == 200)
+        #expect(try await known(room) { $0.recent.count == 2 }.orders.isEmpty)
+        #expect(try await room.call("POST", "/api/control/resume?what=hub").status == 409)
+        #expect(room.log.all.contains { $0.contains("order given") && $0.contains("scope=stop/hub") })
+        try await room.close()
+    }
+
+    @Test(arguments: [
+        ("GET", "/api/control/stop?what=hub&reason=r", [], 405),
+        ("POST", "/api/control/stop?what=hub", [], 400), ("POST", "/api/control/stop?what=galaxy", [], 400),
+        ("POST", "/api/control/recall?story=S", [], 400), ("POST", "/api/control/recall?reason=r", [], 400),
+        ("POST", "/api/control/explode?what=hub", [], 404),
+        ("POST", "/api/control/stop?what=hub&reason=r", [("Origin", "http://evil.example")], 403),
+        ("POST", "/api/control/stop?what=hub&reason=r", [("X-Forwarded-For", "10.0.0.7")], 403),
+        ("POST", "/api/control/stop?what=hub&reason=r", [("Authorization", "Bearer guess")], 401),
+    ])
+    func `an order that is wrong, or of somebody else, changes nothing`(
+        method: String, target: String, headers: [(String, String)], status: Int
+    ) async throws {
+        let room = try await StatusRoom(runs: false, controls: true)
+        #expect(try await room.call(method, target, headers: headers).status == status)
+        #expect(try await known(room) { $0.known }.recent.isEmpty)
+        try await room.close()
+    }
+
+    @Test func `missing topics are said where the orders would be`() async throws {
+        let room = try await StatusRoom(runs: false, controls: true, topics: false)
+        #expect(try await known(room) { $0.problem != nil }.problem?.contains("newswire topics --create") == true)
+        let refused = try await room.call("POST", "/api/control/stop?what=lane:live")
+        #expect(refused.status == 503)
+        #expect(refused.text.contains("nothing was ordered"))
+        try await room.close()
+    }
+}
