@@ -27,7 +27,9 @@ final class FireRoom: @unchecked Sendable {
         folder = FileManager.default.temporaryDirectory.appending(path: "fire-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         broker = try ChildProcess(
-            "mockbroker", (topics + ["news.results", "news.dead-letters"]).map { "\($0):\(partitions)" }, in: folder)
+            "mockbroker",
+            (topics + ["news.results", "news.dead-letters", "news.held"]).map { "\($0):\(partitions)" }
+                + ["news.control:1", "news.audit:1"], in: folder)
         while !broker.output.hasSuffix("\n"), broker.isRunning { moment() }
         let servers = broker.output.trimmingCharacters(in: .newlines)
         kafka = KafkaSettings(
@@ -54,6 +56,11 @@ final class FireRoom: @unchecked Sendable {
         try ChildProcess(
             "newswire", ["run", "--config", configuration.path] + arguments,
             environment: environment, in: folder)
+    }
+
+    /// Another command with this configuration.
+    func command(_ name: String, _ arguments: String...) throws -> ChildProcess {
+        try ChildProcess("newswire", [name, "--config", configuration.path] + arguments, in: folder)
     }
 
     var configuration: URL { folder.appending(path: "newswire.yaml") }

@@ -24,10 +24,12 @@ struct DeviceCommandTests {
         let devices = try zip(Self.handles, readers).map { handle, reader in
             try start(hub, "--platform", reader.0, "--categories", reader.1, "--handle", handle)
         }
-        try await until { hub.registrationCount == 6 }
+        // For each device its own and one for each of its two templates.
+        try await until { hub.registrationCount == 9 }
         let categories = ["World", "Politics", "Business", "Technology", "Science", "Sports"]
         for index in 0..<600 { try await send(hub, "event \(index).", to: categories[index % 6]) }
-        try await until { hub.delivered.count == 600 }
+        // These sends name no template, so they come by both.
+        try await until { hub.delivered.count == 1_200 }
         for device in devices { device.terminate() }
         for (device, wanted) in zip(devices, [["World", "Sports"], ["Politics", "Business", "World"], ["Science"]]) {
             let ended = try await device.ended()
@@ -47,15 +49,15 @@ struct DeviceCommandTests {
         var printed: [String] = []
         for round in 1...3 {
             let device = try start(hub, "--categories", "World", "--state", file.path, "--keep", "--json")
-            try await until { hub.registrationCount == 2 }
+            try await until { hub.registrationCount == 3 }
             try await send(hub, "on \(round).", to: "World")
-            try await until { Self.seen(file) == round * 2 - 1 }
+            try await until { Self.seen(file) == round * 4 - 2 }
             device.terminate()
             let ended = try await device.ended()
             #expect(ended.status == 0, "\(ended.errors)")
             printed += ended.output.matches(of: /o[nf]+ \d\./).map { String($0.output) }
             try await send(hub, "off \(round).", to: "World")
-            try await until { hub.delivered.count == round * 2 }
+            try await until { hub.delivered.count == round * 4 }
         }
         #expect(printed == ["on 1.", "off 1.", "on 2.", "off 2.", "on 3."])
         await hub.stop()
@@ -70,16 +72,16 @@ struct DeviceCommandTests {
             "device", "--connection-string", connection.revealed, "--hub", "news", "--categories", "World", "--state",
             file.path,
         ])
-        try await until { first.registrationCount == 2 }
+        try await until { first.registrationCount == 3 }
         try await send(first, "before.", to: "World")
-        try await until { Self.seen(file) == 1 }
+        try await until { Self.seen(file) == 2 }
         await first.stop()
         let settings = HubServerSettings(
             port: first.port, hubName: try HubName("news"), connectionString: connection)
         let second = try await HubServer(settings).start()
-        try await until { second.registrationCount == 2 }
+        try await until { second.registrationCount == 3 }
         try await send(second, "after.", to: "World")
-        try await until { second.delivered.count == 1 }
+        try await until { second.delivered.count == 2 }
         device.terminate()
         let ended = try await device.ended()
         #expect(ended.status == 0, "\(ended.errors)")
@@ -102,7 +104,7 @@ struct DeviceCommandTests {
         try Data(try #require(server.certificatePEM).utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let device = try start(hub, "--categories", "World", "--trust-roots", file.path)
-        try await until { hub.registrationCount == 2 }
+        try await until { hub.registrationCount == 3 }
         device.terminate()
         #expect(try await device.ended().status == 0)
         let stranger = try start(hub, "--categories", "World", "--trust-roots", "/nowhere.pem")
@@ -169,7 +171,7 @@ struct DeviceCommandTests {
                 "device", "--connection-string", try #require(hub.listenConnectionString).revealed, "--hub", "news",
                 "--categories", "World",
             ], output: try Program.fullDisk())
-        try await until { hub.registrationCount == 2 }
+        try await until { hub.registrationCount == 3 }
         try await send(hub, "lost.", to: "World")
         let ended = try await device.ended()
         #expect(ended.status == 1)
@@ -248,7 +250,8 @@ struct DeviceCommandTests {
             #expect(sent.status == 201)
         }
         var printed: [String] = []
-        for (text, last) in [("live.", 1), ("again.", 3)] {
+        // Each send comes by both of the device's templates.
+        for (text, last) in [("live.", 2), ("again.", 6)] {
             let device = try Program.start([
                 "device", "--connection-string", root.revealed, "--hub", "sports", "--categories", "World", "--state",
                 file.path, "--keep",

@@ -54,7 +54,8 @@ struct ReadmeTests {
     /// One block after the other, as a newcomer pastes them into a new folder; other ports, as those may be in use.
     @Test func `the commands, pasted against a running broker, do what the text says`() async throws {
         let topics = ["news.events", "news.backfill", "news.results", "news.dead-letters"]
-        let room = try await ProgramRoom(topics: topics.map { ($0, 2) })
+        let orders = [("news.control", 1), ("news.audit", 1), ("news.held", 2)]
+        let room = try await ProgramRoom(topics: topics.map { ($0, 2) } + orders)
         try room.write(try #require(blocks("yaml").first), to: "newswire.yaml")
         let (hub, status) = (try await freePort(), try await freePort())
         let script = blocks("sh").filter { $0.contains("newswire.yaml") && !$0.contains("docker") }.joined(
@@ -74,6 +75,10 @@ struct ReadmeTests {
             #expect(results.count == 1, "\(event): \(pasted.output)")
         }
         #expect(pasted.output.contains(#"{"ready":true"#))
+        for done in ["stopped the hub", "recalled quake-1", "resumed the hub", "lifted the recall of quake-1"] {
+            #expect(pasted.output.contains("\(done): applied by 1 of 1 process in "), "\(pasted.output)")
+        }
+        #expect(pasted.errors.contains("the replacement is on its way to the readers of World"), "\(pasted.errors)")
         await room.close()
     }
 }

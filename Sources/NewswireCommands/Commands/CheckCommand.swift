@@ -158,6 +158,6 @@ package struct CheckFinding: Hashable, Sendable {
 }
 
 extension TopicRules.Finding {
-    /// A warning is something to know; all others, and missing topics, are something to do.
-    var isFailure: Bool { severity != .warning || problem == .missing }
+    /// A warning is something to know; all others, and missing topics that are needed, are something to do.
+    var isFailure: Bool { severity != .warning || (problem == .missing && use == .deadLetters) }
 }

@@ -116,14 +116,6 @@ extension ValidationError {
     }
 }
 
-extension KafkaFailure {
-    static func missing(topic: String) -> KafkaFailure {
-        KafkaFailure(
-            code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) \(TopicRules.isMissing)",
-            remedy: "Create it: newswire topics --create --config FILE")
-    }
-}
-
 extension ExitCode {
     /// `EX_CONFIG` of sysexits.h.
     static let badConfiguration = ExitCode(78)

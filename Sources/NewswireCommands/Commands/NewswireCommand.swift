@@ -18,6 +18,11 @@ package struct NewswireCommand: AsyncParsableCommand {
               newswire run --config newswire.yaml                 publishes
               newswire results --config newswire.yaml --follow    shows outcomes
 
+            When something wrong is going out:
+              newswire stop --config newswire.yaml hub --reason "wrong alert"          sends nothing more
+              newswire recall --config newswire.yaml quake-1 --reason "agency kill"    takes a story back
+              newswire control --config newswire.yaml --list                           what is ordered
+
             Exit codes: 0 success, 1 failure, 64 wrong usage, 78 wrong configuration.
 
             To complete commands and options with the tab key, put this into ~/.bashrc:
@@ -31,8 +36,9 @@ package struct NewswireCommand: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, RunCommand.self, CheckCommand.self, TopicsCommand.self, PublishCommand.self,
             IngestCommand.self,
-            ResultsCommand.self, ReleaseCommand.self, RedriveCommand.self, SendCommand.self, HubCommand.self,
-            DeviceCommand.self,
+            RecallCommand.self, StopCommand.self, ResumeCommand.self, ControlCommand.self, AuditCommand.self,
+            ResultsCommand.self, HeldCommand.self, ReleaseCommand.self, RedriveCommand.self, SendCommand.self,
+            HubCommand.self, DeviceCommand.self, ExplainCommand.self,
             SimulateCommand.self,
         ])
 

@@ -106,7 +106,8 @@ struct PublishCommand: ParsableCommand {
         do {
             let publisher = try prepare(settings, topic, &progresses)
             hasBegun = true
-            isSound = try publishAll(publisher, topic, progresses, stop, &total)
+            isSound = try publishAll(
+                publisher, topic, settings.policy.environment, progresses, stop, &total)
         } catch {
             errors.plainLine("error: \(error)")
             isSound = false
@@ -133,8 +134,8 @@ struct PublishCommand: ParsableCommand {
     /// - Parameter total: what was done, also when this throws.
     /// - Returns: `false` if a file holds no events.
     private func publishAll(
-        _ publisher: RecordPublisher, _ topic: String, _ progresses: PublishProgresses?, _ stop: StopFlag,
-        _ total: inout FilePublication.Summary
+        _ publisher: RecordPublisher, _ topic: String, _ environment: String?, _ progresses: PublishProgresses?,
+        _ stop: StopFlag, _ total: inout FilePublication.Summary
     ) throws -> Bool {
         defer { total.published = publisher.acknowledged }
         let errors = Terminal.standardError
@@ -149,6 +150,7 @@ struct PublishCommand: ParsableCommand {
             publication.rate = rate
             publication.start = start
             publication.isStrict = strict
+            publication.environment = environment
             let summary = try publication.run(publisher, stop: stop, report: { errors.plainLine($0) }, bar: &bar)
             bar.clear()
             Self.report(summary, path, errors)

@@ -119,23 +119,13 @@ extension Settings {
         let feeds = ingest.feeds.feeds
         let server = StatusServer(
             StatusServerSettings(host: listen.host, port: listen.port, token: token?.revealed), publisher: publisher,
-            exporter: exporter, log: log
+            control: controlRoom, exporter: exporter, log: log
         ) {
             feeds.isEmpty ? nil : watch.report(feeds)
         }
-        do throws(ListenFailure) {
-            let running = try await server.start()
-            let address = NetworkAddress(host: listen.host, port: running.port)
-            log.info("status served", metadata: ["address": "\(address)", "dashboard": "http://\(address)/"])
-            return running
-        } catch {
-            log.error(
-                "status not served: no health, no metrics",
-                metadata: [
-                    "reason": "\(error)",
-                    "remedy": "\(error.remedy): each process needs its own http.listen, or off",
-                ])
-            return nil
+        return await ServedStatus.begin(on: listen, page: "dashboard", setting: "http.listen", log: log) {
+            () async throws(ListenFailure) in
+            try await server.start()
         }
     }
 }

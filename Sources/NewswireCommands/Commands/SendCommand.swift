@@ -10,19 +10,26 @@ import PublisherService
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Sends one notification now, without Kafka.",
+        abstract: "Sends one notification: now, without Kafka, or at a given time.",
         discussion: """
             Use it for a test message, or for urgent news while Kafka is down. No result is written.
+
+            With --at the event goes to Kafka instead, under embargo until its time, and the service sends it then to \
+            all its platforms. Its id is printed: until then, newswire recall ID takes it back.
 
             Examples:
               newswire send --config newswire.yaml --category World \\
                 --message "A test" --dry-run
               newswire send --config newswire.yaml --category Sports \\
                 --message "Final score 2:1" --platform apple
+              newswire send --config newswire.yaml --category World \\
+                --message "Polls close" --at 2026-11-22T18:00+01:00
+              newswire send --config newswire.yaml --category World --test \\
+                --message "Rehearsal"
 
             --dry-run prints the exact requests, with the signature masked, and sends nothing.
 
-            Exit code 1 unless the hub accepted every request.
+            Exit code 1 unless the hub, or with --at the broker, accepted everything.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
@@ -35,12 +42,30 @@ struct SendCommand: AsyncParsableCommand {
             "Only this platform; repeat for several. By default those of the configuration.", valueName: "platform"),
         completion: .list(Platform.allCases.map(\.rawValue)))
     var platform: [String] = []
-    @Flag(help: "Print the requests instead of sending them.")
+    @Flag(help: "To the testers (test.tag) among the category's readers only, and marked as a test.")
+    var test = false
+    @Option(
+        help: ArgumentHelp(
+            "Send it then: a time with its offset from UTC, e.g. 2026-01-31T06:00+01:00.", valueName: "time"),
+        transform: SendTime.init(parsing:))
+    var at: SendTime?
+    @Option(help: ArgumentHelp("With --at: the lane; by default the most urgent one.", valueName: "lane"))
+    var lane: String?
+    @Flag(help: "Print the requests, or with --at the event, instead of sending them.")
     var dryRun = false
 
     func validate() throws {
         _ = try platforms()
         guard !message.allSatisfy(\.isWhitespace) else { throw ValidationError("--message must not be empty.") }
+        guard let at else {
+            if lane != nil { throw ValidationError("--lane needs --at: without it nothing goes through a lane.") }
+            return
+        }
+        if !platform.isEmpty { throw ValidationError("--platform cannot go with --at: the service sends to all.") }
+        let now = ServiceClock().now.wall
+        guard at.instant > now else {
+            throw ValidationError("--at \(at.instant) lies in the past: it is \(now). Is the offset right?")
+        }
     }
 
     private func platforms() throws -> [Platform] {
@@ -54,6 +79,7 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try configurationOption.settings()
+        if let at { return try schedule(at.instant, settings) }
         let requests = try requests(settings)
         let sender = try SingleSend(settings)
         if dryRun {
@@ -86,19 +112,50 @@ struct SendCommand: AsyncParsableCommand {
         if !isAccepted { throw ExitCode.failure }
     }
 
-    private func requests(_ settings: Settings) throws -> [SendRequest] {
+    private func schedule(_ time: Instant, _ settings: Settings) throws {
+        guard let urgent = settings.engine.lanes.first else { throw ExitCode.badConfiguration }
+        var event = try event(settings).0
+        event.embargoUntil = time
+        event.publishedAt = ServiceClock().now.wall
+        let send = ScheduledSend(event: event, lane: try lane.map(settings.lane(named:)) ?? urgent)
+        if dryRun { return try Terminal.standardOutput.line(send.text) }
+        do {
+            try send.publish(settings.kafkaSettings)
+        } catch let failure as KafkaFailure {
+            Terminal.standardError.line("error: \(failure)")
+            throw ExitCode.failure
+        }
+        try Terminal.standardOutput.line(event.id)
+        Terminal.standardError.line("\(send.lane.name) sends it at \(time)")
+    }
+
+    /// The event, its routing, and the rules of both.
+    private func event(_ settings: Settings) throws -> (NewsEvent, Routing.Tagged, ContentRules) {
         let table = try settings.categoryTable()
         // Whatever the policy for unroutable news, an unknown category is a typing mistake here.
-        let router = try Router(table: table, unroutable: .deadLetter)
+        let rules = try ContentRules(
+            table: table, unroutable: .deadLetter, payload: settings.payload, policy: settings.policy)
         var event = NewsEvent(id: "send-\(UUID().uuidString.lowercased())", headline: message)
         event.categories = [category]
-        guard case .tagged(let routing) = router.route(event) else {
+        event.isTest = test
+        // It is sent from here, so it is this environment's.
+        event.environment = settings.policy.environment
+        if let refusal = rules.policy.refusal(of: event) {
+            Terminal.standardError.line(
+                "error: not sent: \(refusal.detail); set test.tag to a tag that only testers have")
+            throw ExitCode.badConfiguration
+        }
+        guard case .tagged(let routing) = rules.router.route(event) else {
             throw ExitCode.wrongUsage(category, isNot: "a category", known: table.categories.map(\.name))
         }
-        let builder = try PayloadBuilder(settings.payload)
+        return (event, routing, rules)
+    }
+
+    private func requests(_ settings: Settings) throws -> [SendRequest] {
+        let (event, routing, rules) = try event(settings)
         let (chosen, now) = (try platforms(), ServiceClock().now.wall)
         return (chosen.isEmpty ? settings.payload.platforms : chosen).map {
-            builder.build(event, routing: routing, platform: $0, lane: LaneID(0), since: now, expiresAt: nil)
+            rules.builder.build(event, routing: routing, platform: $0, lane: LaneID(0), since: now, expiresAt: nil)
         }
     }
 }

@@ -1,4 +1,5 @@
 import ByteText
+import ControlIO
 import Foundation
 import HTTPServing
 import HubIO
@@ -33,8 +34,10 @@ struct Demo: Sendable {
 
     /// - Parameter port: the hub's; `nil` for 8090, or any free one if that is in use.
     init(port: Int?, log: Logger) async throws {
+        let orders = ControlTopics()
         broker = try EmbeddedBroker(
-            topics: [Self.topic, Self.resultsTopic, Self.deadLettersTopic].map { ($0, Self.partitions) })
+            topics: [Self.topic, Self.resultsTopic, Self.deadLettersTopic].map { ($0, Self.partitions) }
+                + [(orders.control, 1), (orders.audit, 1), (orders.held, Self.partitions)])
         let kafka = broker.settings(group: "newswire-demo")
         self.kafka = kafka
         let (results, dashboard) = (ResultTally(), Link())
@@ -46,11 +49,14 @@ struct Demo: Sendable {
         let lanes = [LaneSettings(name: Self.lane, topics: [Self.topic])]
         let settings = PublisherSettings(
             kafka: kafka, engine: EngineSettings(lanes: lanes, platforms: [.template], resultsTopic: Self.resultsTopic),
-            connection: hub.connectionString, hub: hub.address.hubName, limits: SenderLimits(connections: 16),
+            // Those of the page's phones and of 'newswire device'.
+            payload: PayloadSettings(templates: .standard), connection: hub.connectionString, hub: hub.address.hubName,
+            limits: SenderLimits(connections: 16),
             deadLetterTopic: Self.deadLettersTopic)
         publisher = try Publisher(settings: settings, log: log)
         publisher.telemetry.onResult { results.add($0) }
-        status = try await Self.serveStatus(of: publisher, log: log)
+        let clock = ServiceClock()
+        status = try await Self.serveStatus(of: publisher, ControlRoom(kafka, orders) { clock.now }, log: log)
         let address = "http://127.0.0.1:\(status.port)/"
         dashboard.address.withLock { $0 = address }
     }
@@ -60,11 +66,16 @@ struct Demo: Sendable {
         let address = Mutex<String?>(nil)
     }
 
-    private static func serveStatus(of publisher: Publisher, log: Logger) async throws -> RunningServer {
+    private static func serveStatus(
+        of publisher: Publisher, _ control: ControlRoom, log: Logger
+    ) async throws -> RunningServer {
+        func start(_ settings: StatusServerSettings) async throws -> RunningServer {
+            try await StatusServer(settings, publisher: publisher, control: control, log: log).start()
+        }
         do {
-            return try await StatusServer(StatusServerSettings(), publisher: publisher, log: log).start()
+            return try await start(StatusServerSettings())
         } catch {
-            return try await StatusServer(StatusServerSettings(port: 0), publisher: publisher, log: log).start()
+            return try await start(StatusServerSettings(port: 0))
         }
     }
 

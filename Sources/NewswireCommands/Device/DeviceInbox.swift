@@ -15,6 +15,8 @@ actor DeviceInbox {
     private var memory: DeviceMemory
     private var isSilent = false
     private var wasOpen = false
+    /// The send whose notification with a sound was shown last.
+    private var lastAudible: String?
 
     /// - Parameter onReturn: called when the hub is back; without a store it has forgotten all registrations.
     init(
@@ -52,7 +54,11 @@ actor DeviceInbox {
                     wasOpen = true
                     await catchUp()
                 case .opened: return
-                case .bytes(let bytes): show(events.read(bytes).compactMap { DeviceNotification($0) })
+                case .bytes(let bytes):
+                    let notifications = events.read(bytes).compactMap { DeviceNotification($0) }
+                    // The twin with the sound may be still on the way; the hub has it already.
+                    if notifications.contains(where: { isAlone($0, among: notifications) }) { await catchUp() }
+                    show(notifications)
                 }
             }
         } catch {
@@ -73,11 +79,23 @@ actor DeviceInbox {
         show(deliveries.compactMap { DeviceNotification($0) })
     }
 
+    /// A silent one whose twin has not come before it.
+    private func isAlone(_ notification: DeviceNotification, among others: [DeviceNotification]) -> Bool {
+        notification.isQuiet && notification.message != lastAudible
+            && !others.contains { !$0.isQuiet && $0.message == notification.message }
+    }
+
+    /// A send that names no template comes by both of the device's: only the one with the sound is shown, as on a phone, where
+    /// one replaces the other.
     private func show(_ notifications: [DeviceNotification]) {
         let before = memory.seen
-        for notification in notifications where notification.number > memory.seen {
+        let new = notifications.filter { $0.number > before }
+        let audible = Set(new.lazy.filter { !$0.isQuiet && $0.isShown }.map(\.message))
+        for notification in new where notification.number > memory.seen {
             memory.seen = notification.number
-            if notification.isShown { onArrival(notification) }
+            let isTwin = audible.contains(notification.message) || notification.message == lastAudible
+            if !notification.isQuiet, notification.isShown { lastAudible = notification.message }
+            if notification.isShown, !(notification.isQuiet && isTwin) { onArrival(notification) }
         }
         // If the file cannot be written, the next start repeats these deliveries.
         if memory.seen != before { try? memory.save() }

@@ -8,6 +8,10 @@ package struct DeviceNotification: Sendable {
     /// RFC 3339.
     let time: String
     let isShown: Bool
+    /// The send that it came by.
+    let message: String
+    /// It makes no sound.
+    package let isQuiet: Bool
     let category: String?
     let text: String
     /// The delivery as the emulator wrote it, on one line.
@@ -20,7 +24,14 @@ package struct DeviceNotification: Sendable {
     }
 
     package init?(_ delivery: [String: Any]) {
-        guard let number = delivery["number"] as? Int, let platform = delivery["platform"] as? String,
+        var delivery = delivery
+        let body = delivery["body"] as? String ?? ""
+        guard let number = delivery["number"] as? Int, let platform = delivery["platform"] as? String else {
+            return nil
+        }
+        isQuiet = Self.isQuiet(body, platform)
+        if isQuiet { delivery["quiet"] = true }
+        guard
             let written = try? JSONSerialization.data(
                 withJSONObject: delivery, options: [.sortedKeys, .withoutEscapingSlashes])
         else { return nil }
@@ -28,19 +39,27 @@ package struct DeviceNotification: Sendable {
         time = delivery["time"] as? String ?? ""
         isShown = delivery["outcome"] as? String == "Success"
         json = String(decoding: written, as: UTF8.self)
-        let body = delivery["body"] as? String ?? ""
+        message = delivery["messageId"] as? String ?? ""
         (category, text) = platform == "windows" ? Self.windows(body) : Self.object(body, platform)
     }
 
     /// `10:15:02  World  Breaking World News : …`, without control characters.
     package var line: String {
         let clock = String(time.dropFirst(11).prefix(8))
-        let parts = [clock, category ?? "", text].filter { !$0.isEmpty }
+        let parts = [clock, category ?? "", text, isQuiet ? "(silent)" : ""].filter { !$0.isEmpty }
         return String(
             parts.joined(separator: "  ").map { character in
                 let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
                 return isControl ? " " : character
             })
+    }
+
+    private static func isQuiet(_ body: String, _ platform: String) -> Bool {
+        if platform == "windows" { return body.contains(#"<audio silent="true""#) }
+        let root = (try? JSONSerialization.jsonObject(with: Data(body.utf8))) as? [String: Any] ?? [:]
+        let data = platform == "fcmv1" ? (root["message"] as? [String: Any])?["data"] as? [String: Any] ?? [:] : root
+        let level = (root["aps"] as? [String: Any])?["interruption-level"] as? String
+        return data["quiet"] as? String == "true" || level == "passive"
     }
 
     private static func object(_ body: String, _ platform: String) -> (String?, String) {

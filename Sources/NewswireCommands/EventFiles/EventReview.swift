@@ -4,8 +4,12 @@ import NewsModel
 /// Decodes each event before it is published: a mistake is reported now, with its line, instead of later as a result.
 package struct EventReview {
     private let decoder = NewsDecoder()
+    private let headers: [RecordHeader]
 
-    package init() {}
+    /// - Parameter environment: the one that the events are published for; `nil` if it has no name.
+    package init(environment: String? = nil) {
+        headers = environment.map { [RecordHeader(HeaderName.environment, $0)] } ?? []
+    }
 
     /// The record to publish. Its key is the story, or the id without one, so that updates of a story stay in order.
     package func record(_ item: EventFileItem, topic: String) -> Result<ProducedRecord, Complaint> {
@@ -14,7 +18,8 @@ package struct EventReview {
         case .event(let bytes):
             do throws(Undecodable) {
                 let event = try decoder.decode(SourceRecord(offset: 0, value: bytes))
-                return .success(ProducedRecord(topic: topic, key: Array(event.orderKey.utf8), value: bytes))
+                return .success(
+                    ProducedRecord(topic: topic, key: Array(event.orderKey.utf8), value: bytes, headers: headers))
             } catch {
                 return .failure(Complaint(line: item.line, reason: error.detail))
             }

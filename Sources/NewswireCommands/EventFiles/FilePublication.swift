@@ -34,6 +34,8 @@ package struct FilePublication {
     /// When the first record of the publisher was due: all files of a command share one rate.
     var start = ContinuousClock.now
     package var isStrict = false
+    /// The one that the events are published for; `nil` if it has no name.
+    var environment: String?
     /// The longest wait for the broker's answers after an interruption or a failure.
     package var waitMax: Duration = .seconds(10)
 
@@ -72,7 +74,7 @@ private struct FileRun {
     private let publisher: RecordPublisher
     private let stop: StopFlag
     private let report: (String) -> Void
-    private let review = EventReview()
+    private let review: EventReview
     private let clock = ContinuousClock()
     /// The progress of an earlier command.
     private let earlier: PublishProgress
@@ -98,6 +100,7 @@ private struct FileRun {
         _ report: @escaping (String) -> Void, _ bar: ProgressBar
     ) throws {
         self.publication = publication
+        review = EventReview(environment: publication.environment)
         self.publisher = publisher
         self.stop = stop
         self.report = report

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ByteText
+import ControlIO
 import FeedIO
 import Feeds
 import Foundation
@@ -92,19 +93,9 @@ struct FeedFollowing {
         let server = FeedStatusServer(StatusServerSettings(host: listen.host, port: listen.port)) {
             await service.report()
         }
-        do throws(ListenFailure) {
-            let running = try await server.start()
-            let address = NetworkAddress(host: listen.host, port: running.port)
-            log.info("status served", metadata: ["address": "\(address)", "page": "http://\(address)/"])
-            return running
-        } catch {
-            log.error(
-                "status not served: no health, no metrics",
-                metadata: [
-                    "reason": "\(error)",
-                    "remedy": "\(error.remedy): each process needs its own ingest.listen, or off",
-                ])
-            return nil
+        return await ServedStatus.begin(on: listen, page: "page", setting: "ingest.listen", log: log) {
+            () async throws(ListenFailure) in
+            try await server.start()
         }
     }
 
@@ -161,7 +152,9 @@ extension Settings {
         for lane in engine.lanes { lanes[lane.name] = lane.topics.first }
         var service = IngestService.Settings(
             kafka: kafkaSettings, ingest: ingest.feeds,
-            topics: IngestTopics(state: ingest.stateTopic, control: ingest.controlTopic, lanes: lanes))
+            topics: IngestTopics(
+                state: ingest.stateTopic, control: control.topics.control, lanes: lanes,
+                environment: policy.environment))
         service.kafka.fetchBudget = 16 << 20
         // The others of the group wait as long for what is revoked.
         service.kafka.releaseTimeout = engine.drainDeadline

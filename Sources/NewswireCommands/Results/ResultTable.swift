@@ -54,7 +54,7 @@ extension Outcome {
         case .accepted: .green
         case .rejected, .exhausted, .undecodable, .unroutable: .red
         case .unknown, .expired: .yellow
-        case .duplicate, .superseded, .withheld, .canceled: .grey
+        case .duplicate, .superseded, .withheld, .canceled, .held: .grey
         }
     }
 }

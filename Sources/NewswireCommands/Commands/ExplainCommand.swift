@@ -1,0 +1,102 @@
+import ArgumentParser
+import ByteText
+import Foundation
+import NewsModel
+import NewswireSettings
+import PublishEngine
+import PublisherService
+
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Says what would become of events, and why, without sending anything.",
+        discussion: """
+            Reads the files that 'newswire publish' reads, gives their events to the code that decides in \
+            'newswire run', and prints for each: the outcome and its reason, its categories and by which rule, and \
+            the exact requests, without the key. Events of a file are decided in their order: a second one with the \
+            same id is a duplicate. Editors' orders, the pace and other processes are left out.
+
+            Examples:
+              newswire explain --config newswire.yaml event.json
+              newswire explain --config newswire.yaml archive.ndjson --lane backfill --json
+              newswire explain --config newswire.yaml event.json --at 2026-11-22T23:30:00+01:00
+
+            Needs no broker, no hub and no key of it.
+
+            Exit code 1 if a file cannot be read or holds no events; events that would fail are no failure here.
+            """)
+
+    @OptionGroup var configurationOption: ConfigurationOption
+    @Option(help: "The lane that the events would come from; by default the first.")
+    var lane: String?
+    @Option(help: ArgumentHelp("Decide as at this time (RFC 3339), not now.", valueName: "time"))
+    var at: String?
+    @Option(
+        help: "ndjson, array, document, csv or newsml (NITF too); by default detected.",
+        completion: .list(EventFileFormat.allCases.map(\.rawValue)))
+    var format: String?
+    @Flag(help: "Print one JSON object per event, for programs.")
+    var json = false
+    @Argument(help: ArgumentHelp("Files of events, or - for standard input.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    func validate() throws {
+        if let format, EventFileFormat(rawValue: format) == nil {
+            throw ValidationError(format, isNot: "a format", known: EventFileFormat.allCases.map(\.rawValue))
+        }
+        if let at, Instant(rfc3339: at) == nil {
+            throw ValidationError("--at must be a date and time with an offset, such as 2026-11-22T23:30:00+01:00.")
+        }
+    }
+
+    func run() async throws {
+        let loaded = try ConfigurationOption.load(configurationOption.config, leavingOut: ["hub"])
+        guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
+        let lanes = settings.engine.lanes.map(\.name)
+        guard let position = lane.map(lanes.firstIndex(of:)) ?? 0 else {
+            throw ExitCode.wrongUsage(lane ?? "", isNot: "a lane", known: lanes)
+        }
+        let wall = at.flatMap { Instant(rfc3339: $0) } ?? ServiceClock().now.wall
+        var reader = try EventExplanation.Reader(settings, lane: position, at: wall)
+        var isSound = true
+        for path in files {
+            do {
+                if try explain(path, &reader) == 0 {
+                    Terminal.standardError.line("\(path.plain): holds no events")
+                    isSound = false
+                }
+            } catch let failure as EventFile.Failure {
+                Terminal.standardError.line("error: \(failure)")
+                isSound = false
+            }
+        }
+        if !isSound { throw ExitCode.failure }
+    }
+
+    /// - Returns: how many events and bad lines it holds.
+    private func explain(_ path: String, _ reader: inout EventExplanation.Reader) throws -> Int {
+        let file = try EventFile(path: path, format: format.flatMap(EventFileFormat.init(rawValue:)))
+        var count = 0
+        while let items = try file.next() {
+            for item in items {
+                count += 1
+                switch item.content {
+                case .event(let value): try show(reader.explain(value))
+                case .bad(let reason): Terminal.standardError.line("\(file.name):\(item.line): \(reason)")
+                case .broken(let reason):
+                    throw EventFile.Failure(description: "\(file.name):\(item.line): \(reason)")
+                }
+            }
+        }
+        return count
+    }
+
+    private func show(_ explanation: EventExplanation) throws {
+        let output = Terminal.standardOutput
+        if json {
+            try output.line(explanation.json)
+        } else {
+            try output.write(explanation.text(hasColours: output.hasColours))
+        }
+    }
+}

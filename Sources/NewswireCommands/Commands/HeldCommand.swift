@@ -1,0 +1,121 @@
+import ArgumentParser
+import ByteText
+import ControlIO
+import EditorialControl
+import KafkaIO
+import KafkaModel
+import NewsModel
+import NewswireSettings
+
+struct HeldCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "held",
+        abstract: "Shows the events that wait for their time: id, story, due when, why.",
+        discussion: """
+            An event that is under embargo for more than a minute, or that quiet hours delay, waits on the held \
+            topic. This command reads that topic to its current end. It never shows what an event says.
+
+            Examples:
+              newswire held --config newswire.yaml
+              newswire held --config newswire.yaml --json | jq -r .story
+
+            To keep an event from being sent, recall its story: newswire recall STORY.
+
+            Exit code 1 if the topic cannot be read.
+            """)
+
+    @OptionGroup var configurationOption: ConfigurationOption
+    @Flag(help: "Print one JSON object per line, for programs.")
+    var json = false
+
+    func run() throws {
+        let settings = try configurationOption.settings()
+        let stop = StopFlag()
+        let signals = StopSignals { stop.raise() }
+        defer { withExtendedLifetime(signals) {} }
+        let held: HeldTable
+        do {
+            held = try HeldReading.all(settings.kafkaSettings, topic: settings.control.topics.held, stop)
+        } catch {
+            Terminal.standardError.line("error: \(error)")
+            throw ExitCode.failure
+        }
+        let output = Terminal.standardOutput
+        if json {
+            for event in held.events { try output.line(String(decoding: event.json, as: UTF8.self)) }
+        } else {
+            try show(held.events, on: output)
+        }
+        if held.unreadable > 0 {
+            Terminal.standardError.line(
+                "skipped \(counted(held.unreadable, "record")) of \(settings.control.topics.held) that no event can be read from"
+            )
+        }
+    }
+
+    /// Row by row: there may be a million.
+    private func show(_ events: [HeldEvent], on output: StandardOutput) throws {
+        let columns: [TextTable.Column] = [
+            .init(title: "due"), .init(title: "story"), .init(title: "event"), .init(title: "because"),
+            .init(title: "lane"),
+        ]
+        let widths = [24, 42, 42, 11, 12]
+        let table = TextTable(columns, hasColours: output.hasColours)
+        try output.line(table.line(columns.map { .init($0.title, colour: .bold) }, widths))
+        for event in events where !output.isAbandoned {
+            let row: [TextTable.Cell] = [
+                .init(event.due.description), .init(event.story), .init(event.eventID), .init(event.because.rawValue),
+                .init(event.lane),
+            ]
+            try output.line(table.line(row, widths))
+        }
+    }
+}
+
+/// Reads the held topic once.
+enum HeldReading {
+    /// - Throws: the topic is missing, or cannot be read.
+    static func all(
+        _ settings: KafkaSettings, topic: String, _ stop: StopFlag
+    ) throws(KafkaFailure) -> HeldTable {
+        let reader: TableReader
+        do throws(KafkaFailure) {
+            reader = try TableReader(settings: settings, topic: topic, admin: KafkaAdmin(settings: settings))
+        } catch {
+            throw error.code == "UNKNOWN_TOPIC_OR_PART" ? KafkaFailure.missing(topic: topic) : error
+        }
+        var table = HeldTable()
+        var ended: Set<Int32> = []
+        while ended.count < reader.partitionCount, !stop.isRaised {
+            for event in try reader.next(timeout: .milliseconds(500)) {
+                switch event {
+                case .rows(let partition, let rows):
+                    for row in rows {
+                        table.take(
+                            HeldRecord.read(key: row.key, hasValue: row.hasValue, headers: row.headers),
+                            at: HeldPlace(partition, row.offset))
+                    }
+                case .endReached(let partition): ended.insert(partition)
+                case .failed(let failure): throw failure
+                }
+            }
+        }
+        return table
+    }
+}
+
+extension HeldEvent {
+    /// One line for programs.
+    var json: [UInt8] {
+        var bytes: [UInt8] = []
+        JSONWriter.write(into: &bytes) { json in
+            json.object { json in
+                json.field("eventId", eventID)
+                json.field("story", story)
+                json.field("due", due)
+                json.field("because", because.rawValue)
+            }
+        }
+        return bytes
+    }
+}

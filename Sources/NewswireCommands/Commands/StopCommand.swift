@@ -1,0 +1,125 @@
+import ArgumentParser
+import ByteText
+import EditorialControl
+import Feeds
+import NewsModel
+import NewswireSettings
+import PublishEngine
+
+struct StopCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stop",
+        abstract: "Stops sending: everything, a lane, a category, a feed or a run.",
+        discussion: """
+            A gate closes in front of the hub, in every process. Nothing is skipped and nothing is lost: what is stopped \
+            waits on its topic or in a bounded window, retries included, until newswire resume lets it go on. News that \
+            grows too old meanwhile (expiresAt, maxAge) ends as expired. What is on its way to the hub cannot be stopped.
+
+            What to stop:
+              hub            everything
+              lane:LANE      a lane of the configuration
+              category:NAME  a category of the configuration; an event of several waits for all of them
+              feed:FEED      what newswire ingest writes from this feed
+              run:ID         events with the header nw-run: ID
+
+            Examples:
+              newswire stop --config newswire.yaml hub --reason "wrong alert is going out"
+              newswire stop --config newswire.yaml lane:backfill
+              newswire stop --config newswire.yaml feed:agency --reason "repeats yesterday's news"
+
+            It returns when every live process has applied the order. stop hub needs --reason.
+
+            Exit code 1 if a process has not answered within 5 seconds (the order stands all the same) or Kafka fails.
+            """)
+
+    @OptionGroup var options: OrderOptions
+    @OptionGroup var gateArgument: GateArgument
+
+    func validate() throws {
+        if gateArgument.gate == .hub, options.reason == nil {
+            throw ValidationError("Stopping the hub needs --reason: whoever comes after must know why.")
+        }
+    }
+
+    func run() throws {
+        let settings = try options.configurationOption.settings()
+        try options.give(options.instruction(.stop(try settings.known(gateArgument.gate))), settings)
+    }
+}
+
+struct ResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Lets go on what newswire stop has stopped.",
+        discussion: """
+            Examples:
+              newswire resume --config newswire.yaml hub
+              newswire resume --config newswire.yaml lane:backfill
+
+            newswire control --list shows what is stopped. A lane that an operator has paused on the dashboard of a \
+            process, and one that the flood guard has stopped (newswire release), are other matters.
+
+            It returns when every live process has applied the order. What is not stopped stays as it is; exit code 0.
+
+            Exit code 1 if a process has not answered within 5 seconds (the order is lifted all the same) or Kafka fails.
+            """)
+
+    @OptionGroup var options: OrderOptions
+    @OptionGroup var gateArgument: GateArgument
+
+    func run() throws {
+        let settings = try options.configurationOption.settings()
+        // What the configuration no longer knows can still be stopped.
+        let gate = settings.spelled(gateArgument.gate)
+        try options.give(options.instruction(.stop(gate), lifts: true), settings)
+    }
+}
+
+struct GateArgument: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("hub, lane:LANE, category:NAME, feed:FEED or run:ID.", valueName: "what"),
+        transform: { word in
+            guard let gate = Gate(word: word) else {
+                throw ValidationError("'\(word.plain)' is not hub, lane:LANE, category:NAME, feed:FEED or run:ID.")
+            }
+            return gate
+        })
+    var gate: Gate
+
+    func validate() throws {
+        guard gate.path.utf8.count <= EventLimits.story else {
+            throw ValidationError("A name has at most \(EventLimits.story) bytes.")
+        }
+    }
+}
+
+extension Settings {
+    /// The gate as the configuration spells it.
+    ///
+    /// - Throws: an exit with 64 for a name that the configuration does not have.
+    fileprivate func known(_ gate: Gate) throws -> Gate {
+        let gate = spelled(gate)
+        switch gate {
+        case .lane(let name): _ = try lane(named: name)
+        case .category(let name):
+            let known = try categoryTable().categories.map(\.name)
+            guard known.contains(name) else { throw ExitCode.wrongUsage(name, isNot: "a category", known: known) }
+        case .feed(let name):
+            // Feeds may be followed by processes with another file.
+            let known = ingest.feeds.feeds.map(\.name)
+            guard known.isEmpty || known.contains(name) else {
+                throw ExitCode.wrongUsage(name, isNot: "a feed", known: known)
+            }
+        case .hub, .run: break
+        }
+        return gate
+    }
+
+    /// Categories are compared without case.
+    fileprivate func spelled(_ gate: Gate) -> Gate {
+        guard case .category(let name) = gate, let table = try? categoryTable(),
+            let category = table.categories.first(where: { $0.name.lowercased() == name.lowercased() })
+        else { return gate }
+        return .category(category.name)
+    }
+}

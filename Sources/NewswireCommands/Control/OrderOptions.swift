@@ -1,0 +1,98 @@
+import ArgumentParser
+import ByteText
+import ControlIO
+import EditorialControl
+import Foundation
+import KafkaModel
+import NewsModel
+import NewswireSettings
+import PublisherService
+
+/// What all commands have that give an order.
+struct OrderOptions: ParsableArguments {
+    @OptionGroup var configurationOption: ControlConfigurationOption
+    @Option(help: ArgumentHelp("Why, for those who come after.", valueName: "text"))
+    var reason: String?
+    @Option(help: ArgumentHelp("Who gives the order; by default user@host.", valueName: "name"))
+    var by: String?
+    @Flag(help: "Print the outcome as one JSON object, for programs.")
+    var json = false
+
+    func validate() throws {
+        try Self.check(reason, "--reason", bytesMax: Instruction.reasonMax)
+        try Self.check(by, "--by", bytesMax: Instruction.byMax)
+    }
+
+    static func check(_ text: String?, _ option: String, bytesMax: Int) throws {
+        guard let text else { return }
+        guard !text.allSatisfy(\.isWhitespace) else { throw ValidationError("\(option) needs some text.") }
+        guard text.utf8.count <= bytesMax else {
+            throw ValidationError("\(option) takes at most \(bytesMax) bytes of UTF-8; this has \(text.utf8.count).")
+        }
+    }
+
+    func instruction(_ scope: ControlScope, lifts: Bool = false, replacement: String? = nil) -> Instruction {
+        Instruction(
+            id: UUID().uuidString.lowercased(), scope: scope, lifts: lifts, at: ServiceClock().now.wall,
+            by: by ?? Self.caller, reason: reason, replacement: replacement)
+    }
+
+    /// A claim, like all that stands in a record.
+    private static var caller: String {
+        "\(NSUserName())@\(ProcessInfo.processInfo.hostName)".cut(toBytes: Instruction.byMax)
+    }
+
+    /// Gives the order and prints what came of it.
+    ///
+    /// - Parameter afterwards: what else is to be done once the order stands, whoever has answered; returns what to add to the
+    ///   JSON object.
+    /// - Throws: an exit, after the reason was written to standard error.
+    func give(
+        _ instruction: Instruction, _ settings: Settings,
+        afterwards: (OrderDesk, OrderOutcome) throws(KafkaFailure) -> [String]? = { _, _ in nil }
+    ) throws {
+        let clock = ServiceClock()
+        do {
+            let desk = try OrderDesk(settings.kafkaSettings, settings.control.topics) { clock.now }
+            do {
+                let outcome = try desk.give(instruction)
+                let report = OrderReport(outcome.answers, took: outcome.took)
+                // Before anything else that takes time: whoever waits for this line has stopped something.
+                if !json { try Terminal.standardOutput.line(report.sentence) }
+                for line in report.missing(at: clock.now.wall) { Terminal.standardError.plainLine(line) }
+                let replaced = try afterwards(desk, outcome)
+                if json { try Terminal.standardOutput.line(report.json(replaced: replaced)) }
+                if !outcome.answers.isComplete { throw ExitCode.failure }
+            } catch OrderDesk.Refusal.standsNot {
+                let report = OrderReport(OrderAnswers(to: instruction), took: .zero)
+                try Terminal.standardOutput.line(json ? report.json() : report.standsNot)
+            }
+        } catch let refusal as OrderDesk.Refusal {
+            Terminal.standardError.plainLine("error: \(refusal.sentence)")
+            throw ExitCode.failure
+        } catch let failure as KafkaFailure {
+            Terminal.standardError.line("error: \(failure)")
+            throw ExitCode.failure
+        }
+    }
+}
+
+/// `--config FILE` of commands that need no key of the hub.
+struct ControlConfigurationOption: ParsableArguments {
+    @OptionGroup var configurationOption: ConfigurationOption
+
+    /// - Throws: an exit with 78, after all problems were written to standard error.
+    func settings() throws -> Settings {
+        let loaded = try ConfigurationOption.load(configurationOption.config, leavingOut: ["hub", "http", "tracing"])
+        guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
+        return settings
+    }
+}
+
+extension Settings {
+    /// For the dashboard.
+    var controlRoom: ControlRoom {
+        let clock = ServiceClock()
+        return ControlRoom(kafkaSettings, control.topics) { clock.now }
+    }
+}

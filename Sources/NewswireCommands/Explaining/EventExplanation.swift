@@ -1,0 +1,133 @@
+import ByteText
+package import NewsModel
+package import NewswireSettings
+import NotificationHub
+import PublishEngine
+
+/// What `newswire explain` says about one event.
+package struct EventExplanation: Sendable {
+    /// `nil` where it could not be read that far.
+    var eventID: String?
+    var outcome: Outcome
+    var because: String
+    var lane: String
+    var results: [ResultRecord]
+    var requests: [(platform: Platform, request: SendRequest)]
+
+    /// Those of a file, one by one.
+    package struct Reader {
+        private var rehearsal: EngineRehearsal
+        private let decoder = NewsDecoder()
+        private let lane: String
+
+        /// - Throws: nothing for checked settings and one of their lanes.
+        package init(_ settings: Settings, lane: Int, at wall: Instant) throws {
+            rehearsal = try EngineRehearsal(settings, lane: lane, at: wall)
+            self.lane = settings.engine.lanes[lane].name
+        }
+
+        package mutating func explain(_ value: [UInt8], headers: [RecordHeader] = []) -> EventExplanation {
+            let decision = rehearsal.decide(value, headers: headers)
+            let event = try? decoder.decode(SourceRecord(offset: 0, value: value, headers: headers))
+            let result = decision.results.first
+            let outcome = result?.outcome ?? .held
+            return EventExplanation(
+                eventID: result?.eventID ?? event?.id, outcome: outcome,
+                because: Self.because(decision, outcome, event), lane: lane, results: decision.results,
+                requests: decision.requests)
+        }
+
+        private static func because(
+            _ decision: EngineRehearsal.Decision, _ outcome: Outcome, _ event: NewsEvent?
+        ) -> String {
+            guard let result = decision.results.first else {
+                let until = decision.due ?? event?.embargoUntil
+                return until.map { "it waits until \($0)" } ?? "it waits behind an older version of its story"
+            }
+            if let failure = result.error { return failure.detail }
+            if let due = decision.due { return "it waits until \(due)" }
+            if result.isTest { return "a test, for the testers only" }
+            if result.isQuiet { return "without a sound: its readers sleep" }
+            return "nothing is against it"
+        }
+    }
+
+    // MARK: For programs
+
+    package var json: String {
+        let bytes = JSONWriter.object { json in
+            if let eventID { json.field("eventId", eventID) } else { json.null("eventId") }
+            json.field("outcome", outcome.rawValue)
+            json.field("because", because)
+            json.field("lane", lane)
+            json.array("routing") { json in
+                for reason in routing {
+                    json.object { json in
+                        json.field("category", reason.category)
+                        json.field("because", reason.because)
+                    }
+                }
+            }
+            json.field("tagExpression", tagExpression)
+            if isQuiet { json.field("quiet", QuietHours.Action.silent.rawValue) }
+            if isTest { json.field("test", true) }
+            if !leftOut.isEmpty { json.array("leftOut", of: leftOut) }
+            json.array("requests") { json in
+                for (index, (platform, request)) in requests.enumerated() {
+                    json.object { json in
+                        json.field("platform", platform.rawValue)
+                        json.object("headers") { json in
+                            for field in Self.fields(of: request) { json.field(named: field.name, field.value) }
+                        }
+                        json.field("body", String(decoding: request.body, as: UTF8.self))
+                        let cut = cut(index)
+                        if !cut.isEmpty { json.array("cut", of: cut) }
+                    }
+                }
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private var routing: [ResultRecord.Reason] { results.first?.routing ?? [] }
+    private var leftOut: [String] { results.first?.leftOut ?? [] }
+    private var isQuiet: Bool { results.first?.isQuiet ?? false }
+    private var isTest: Bool { results.first?.isTest ?? false }
+    private var tagExpression: String? { requests.first?.request.tags }
+
+    private func cut(_ index: Int) -> [String] {
+        results.first { $0.platform == requests[index].platform }?.cut ?? []
+    }
+
+    /// Those that say something about the event. The one that proves who sends it is never shown.
+    private static func fields(of request: SendRequest) -> [HeaderField] {
+        [
+            HeaderField("Content-Type", request.format.contentType),
+            HeaderField("ServiceBusNotification-Format", request.format.rawValue),
+            HeaderField("ServiceBusNotification-Tags", request.tags),
+        ] + request.fields
+    }
+
+    // MARK: For people
+
+    package func text(hasColours: Bool) -> String {
+        let colour: TerminalColour =
+            switch outcome {
+            case .accepted: .green
+            case .held, .withheld, .canceled, .superseded, .duplicate, .expired: .yellow
+            case .rejected, .exhausted, .unknown, .undecodable, .unroutable: .red
+            }
+        // Nothing was sent: it says what would become of it.
+        let word = outcome == .accepted ? "sent" : outcome.rawValue
+        var lines = ["\(eventID?.plain ?? "?"): \(hasColours ? colour.applied(to: word) : word), \(because.plain)"]
+        lines += routing.map { "  \($0.category.plain): \($0.because.plain)" }
+        if !leftOut.isEmpty { lines.append("  no room for \(leftOut.joined(separator: ", ").plain)") }
+        for (index, (platform, request)) in requests.enumerated() {
+            let cut = cut(index)
+            lines.append("  \(platform.rawValue)" + (cut.isEmpty ? "" : ", cut: \(cut.joined(separator: ", "))"))
+            lines += Self.fields(of: request).map { "    \($0.name): \($0.value.plain)" }
+            lines.append("    " + String(decoding: request.body, as: UTF8.self).plain)
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import KafkaIO
+import KafkaModel
+package import NewsModel
+import NewswireSettings
+import PublishEngine
+
+/// A time to come, on the command line: RFC 3339, seconds optional, the offset from UTC not.
+package struct SendTime: Sendable, Hashable {
+    package let instant: Instant
+
+    package init(parsing text: String) throws {
+        // The seconds belong to RFC 3339; nobody writes them.
+        let minutes = "2026-01-31T06:00".count
+        let rest = text.dropFirst(minutes)
+        let whole = rest.first == ":" ? text : "\(text.prefix(minutes)):00\(rest)"
+        if let instant = Instant(rfc3339: whole) {
+            self.instant = instant
+        } else if Instant(rfc3339: "\(whole)Z") != nil {
+            throw ValidationError("'\(text)' says no zone; write \(text)Z for UTC, or \(text)+01:00")
+        } else {
+            throw ValidationError("write a time such as 2026-01-31T06:00+01:00 or 2026-01-31T05:00:00Z")
+        }
+    }
+}
+
+/// Puts one event on a lane's topic, under embargo until its time.
+struct ScheduledSend {
+    var event: NewsEvent
+    var lane: LaneSettings
+
+    private var record: ProducedRecord {
+        get throws {
+            guard let topic = lane.topics.first else { throw ExitCode.badConfiguration }
+            var bytes: [UInt8] = []
+            event.encode(into: &bytes)
+            return ProducedRecord(topic: topic, key: Array(event.orderKey.utf8), value: bytes)
+        }
+    }
+
+    /// The document, and where it would go.
+    var text: String {
+        get throws {
+            let record = try record
+            return "topic: \(record.topic)\n\n\(String(decoding: record.value ?? [], as: UTF8.self))"
+        }
+    }
+
+    /// Returns once every in-sync replica has it.
+    func publish(_ settings: KafkaSettings) throws {
+        let publisher = try RecordPublisher(settings: settings)
+        try publisher.publish(record)
+        try publisher.flush(timeout: .seconds(30))
+    }
+}

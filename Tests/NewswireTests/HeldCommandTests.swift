@@ -1,0 +1,71 @@
+import Foundation
+import HubServer
+import KafkaIO
+import NewswireCommands
+import Testing
+
+/// What waits for its time, by the commands that put it there and show it.
+struct HeldCommandTests {
+    private static let topics = [
+        ("news.events", 2), ("news.results", 2), ("news.dead-letters", 2), ("news.control", 1), ("news.audit", 1),
+        ("news.held", 2),
+    ]
+    private static let headline = "Chancellor resigns"
+
+    private struct Held: Decodable, Equatable {
+        var eventId: String
+        var story: String
+        var due: String
+        var because: String
+    }
+
+    @Test func `what send gives a time waits on the held topic, and nobody reads there what it says`() async throws {
+        let room = try await ProgramRoom(topics: Self.topics)
+        let empty = try await room.run("held", "--json")
+        #expect((empty.status, empty.output) == (0, ""), "\(empty.errors)")
+        let sent = try await room.run(
+            "send", "--category", "World", "--message", Self.headline, "--at", "2100-01-01T06:00+01:00")
+        #expect(sent.status == 0, "\(sent.errors)")
+        let published = try await room.run("run", "--until-caught-up")
+        #expect(published.status == 0, "\(published.errors)")
+        let json = try await room.run("held", "--json")
+        let held = try JSONDecoder().decode(Held.self, from: Data(json.output.utf8))
+        #expect((held.due, held.because) == ("2100-01-01T05:00:00.000Z", "embargo"))
+        #expect(sent.output.contains(held.eventId))
+        let table = try await room.run("held")
+        #expect(table.output.contains(held.story) && table.output.contains("2100-01-01T05:00:00.000Z"))
+        let results = try await room.run("results", "--json")
+        #expect(results.output.contains(#""outcome":"held""#))
+        for ended in [sent, published, json, table, results] {
+            #expect(!(ended.output + ended.errors).contains(Self.headline))
+        }
+        #expect(room.hub.receivedCount == 0)
+        await room.close()
+    }
+
+    @Test func `a recalled story is held no longer`() async throws {
+        let room = try await ProgramRoom(topics: Self.topics)
+        _ = try await room.run(
+            "publish", "-",
+            input:
+                #"{"id":"1","story":"S","headline":"h","category":"World","embargoUntil":"2100-01-01T00:00:00Z"}"#)
+        #expect(try await room.run("run", "--until-caught-up").status == 0)
+        let running = try room.start("run")
+        try await running.wrote("partitions assigned")
+        #expect(try await room.run("recall", "S", "--reason", "wrong").status == 0)
+        while try await !room.run("results", "--json").output.contains(#""outcome":"canceled""#) {}
+        running.terminate()
+        #expect(try await running.ended().status == 0)
+        #expect(try await room.run("held", "--json").output == "")
+        #expect(room.hub.receivedCount == 0)
+        await room.close()
+    }
+
+    @Test func `without a held topic the command says how to make one`() async throws {
+        let room = try await ProgramRoom()
+        let ended = try await room.run("held")
+        #expect(ended.status == 1)
+        #expect(ended.errors.contains("topics --create"), "\(ended.errors)")
+        await room.close()
+    }
+}
