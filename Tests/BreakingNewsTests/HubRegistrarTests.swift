@@ -8,7 +8,9 @@ import Testing
 /// The registrar against the emulator, over HTTP.
 struct HubRegistrarTests {
     private func subscription(_ channel: PushChannel, _ names: String...) throws -> Subscription {
-        Subscription(channel: channel, tags: try names.map { try Tag($0) })
+        // One template: these tests count registrations and sends that name no template.
+        Subscription(
+            channel: channel, tags: try names.map { try Tag($0) }, templates: [.breakingNews(for: channel)])
     }
 
     private static let forms: [(RegistrationForm, Int)] = [

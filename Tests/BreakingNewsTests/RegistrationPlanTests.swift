@@ -20,7 +20,10 @@ struct RegistrationPlanTests {
     }
 
     private func subscription(_ names: String...) throws -> Subscription {
-        Subscription(channel: .apple(deviceToken: "AB"), tags: try names.map { try Tag($0) })
+        let channel = PushChannel.apple(deviceToken: "AB")
+        // One template, so one registration to look after.
+        return Subscription(
+            channel: channel, tags: try names.map { try Tag($0) }, templates: [.breakingNews(for: channel)])
     }
 
     /// Answers one call with fields and a body as a hub sends them.

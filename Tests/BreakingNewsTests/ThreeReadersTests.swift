@@ -43,8 +43,10 @@ import Testing
         }()
         for index in 0..<600 {
             let category = categories[index % 6]
+            // The devices have two templates: by day, and for quiet hours.
+            let template = index.isMultiple(of: 2) ? "breakingNews" : "breakingNewsQuiet"
             let status = try await hub.send(
-                #"{"messageParam":"event \#(index).","category":"\#(category)"}"#, to: category)
+                #"{"messageParam":"event \#(index).","category":"\#(category)"}"#, to: "\(category) && \(template)")
             #expect(status == 201)
         }
         #expect(await arrived == expected)

@@ -5,18 +5,18 @@ public struct Subscription: Sendable, Hashable, Codable {
     public let channel: PushChannel
     /// Sorted and unique; empty means no notifications at all.
     public let tags: [Tag]
-    /// The templates for template sends; each gives one notification.
+    /// The templates for template sends; each whose tags match gives one notification.
     public let templates: [PushTemplate]
     /// For sends to a user instead of a category; only with installations.
     public let userID: String?
 
-    /// - Parameter templates: `nil` for the default of the platform; see `PushTemplate.breakingNews(for:)`.
+    /// - Parameter templates: `nil` for both of the platform's; see `PushTemplate.standard(for:)`.
     public init(
         channel: PushChannel, tags: some Sequence<Tag>, templates: [PushTemplate]? = nil, userID: String? = nil
     ) {
         self.channel = channel
         self.tags = Set(tags).sorted()
-        self.templates = templates ?? [.breakingNews(for: channel)]
+        self.templates = templates ?? PushTemplate.standard(for: channel)
         self.userID = userID
     }
 
@@ -26,25 +26,46 @@ public struct Subscription: Sendable, Hashable, Codable {
 }
 
 extension PushTemplate {
+    /// Both templates of news. A newsroom that knows them names one in each send: `breakingNewsQuiet` in readers' quiet hours,
+    /// else `breakingNews`. To a newsroom that does not, register `breakingNews` alone (`templates:` of `Subscription`):
+    /// its sends would reach a device twice, and only platforms that replace by a name show such a pair once.
+    public static func standard(for channel: PushChannel) -> [PushTemplate] {
+        [breakingNews(for: channel), breakingNewsQuiet(for: channel)]
+    }
+
     /// Shows `messageParam`, the text that newsrooms send, and gives the app the data to open the story. A newer
     /// version of a story replaces the older one on the screen; for Apple devices the sender's headers do that.
-    public static func breakingNews(for channel: PushChannel) -> PushTemplate {
-        let name = "breakingNews"
-        let data = #""category":"$(category)","id":"$(id)","story":"$(story)","link":"$(link)""#
+    public static func breakingNews(for channel: PushChannel) -> PushTemplate { news(for: channel, isQuiet: false) }
+
+    /// The same without a sound: it waits in the list of notifications. On Android, silence is a matter of the channel: the
+    /// app creates one of low importance with the name of this template.
+    public static func breakingNewsQuiet(for channel: PushChannel) -> PushTemplate { news(for: channel, isQuiet: true) }
+
+    private static func news(for channel: PushChannel, isQuiet: Bool) -> PushTemplate {
+        let name = isQuiet ? "breakingNewsQuiet" : "breakingNews"
+        let mark = isQuiet ? #","quiet":"true""# : ""
+        let data = #""category":"$(category)","id":"$(id)","story":"$(story)","link":"$(link)"\#(mark)"#
         switch channel {
         case .apple:
-            return PushTemplate(name: name, body: #"{"aps":{"alert":"$(messageParam)","sound":"default"},\#(data)}"#)
+            let sound = isQuiet ? #""interruption-level":"passive""# : #""sound":"default""#
+            return PushTemplate(name: name, body: #"{"aps":{"alert":"$(messageParam)",\#(sound)},\#(data)}"#)
         case .fcmv1:
+            let quiet = isQuiet ? #","channel_id":"\#(name)","notification_priority":"PRIORITY_LOW""# : ""
+            let android = #"{"priority":"\#(isQuiet ? "NORMAL" : "HIGH")","notification":{"tag":"$(tag)"\#(quiet)}}"#
             return PushTemplate(
-                name: name, body: #"{"message":{"notification":{"body":"$(messageParam)"},"data":{\#(data)}}}"#)
+                name: name,
+                body:
+                    #"{"message":{"notification":{"body":"$(messageParam)"},"android":\#(android),"data":{\#(data)}}}"#)
         case .windows:
             let texts = #"<text id="1">$(category)</text><text id="2">$(messageParam)</text>"#
             let visual = #"<visual><binding template="ToastText02">\#(texts)</binding></visual>"#
+            let audio = isQuiet ? #"<audio silent="true"/>"# : ""
             return PushTemplate(
-                name: name, body: #"<toast launch="$(link)">\#(visual)</toast>"#,
-                headers: [Header("X-WNS-Type", "wns/toast"), Header("X-WNS-Tag", "$(story,16)")])
+                name: name, body: #"<toast launch="$(link)">\#(visual)\#(audio)</toast>"#,
+                headers: [Header("X-WNS-Type", "wns/toast"), Header("X-WNS-Tag", "$(story,16)")]
+                    + (isQuiet ? [Header("X-WNS-SuppressPopup", "true")] : []))
         case .browser:
-            return PushTemplate(name: name, body: #"{"message":"$(messageParam)","tag":"$(story)",\#(data)}"#)
+            return PushTemplate(name: name, body: #"{"message":"$(messageParam)","tag":"$(tag)",\#(data)}"#)
         }
     }
 }

@@ -35,7 +35,9 @@ public struct ComposedStory: Sendable, Hashable {
             method: "POST", target: "/\(hub)/messages?api-version=2020-06",
             headers: [
                 "Host": host, "Authorization": token, "ServiceBusNotification-Format": "template",
-                "ServiceBusNotification-Tags": category, "Content-Type": "application/json;charset=utf-8",
+                // Once to each device, also to those that have one template only, of whatever name.
+                "ServiceBusNotification-Tags": "\(category) && !breakingNewsQuiet",
+                "Content-Type": "application/json;charset=utf-8",
                 "apns-push-type": "alert", "apns-collapse-id": Self.visible(story),
             ], body: JSONTree.object(properties).bytes)
     }

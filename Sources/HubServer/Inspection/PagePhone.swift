@@ -12,8 +12,9 @@ struct PagePhone: Sendable {
     let channel: JSONTree
     /// The categories of a phone that nobody has chosen any for.
     let categories: [String]
-    /// What it asks the hub to make of a template send.
+    /// What it asks the hub to make of a template send, and of one without a sound.
     let template: JSONTree
+    let quietTemplate: JSONTree
 
     static let all = [apple, android, windows, browser]
     static let handles = Set(all.map(\.handle))
@@ -25,7 +26,8 @@ struct PagePhone: Sendable {
         .object([
             .init("installationId", .string(installationID)), .init("platform", .string(installationPlatform)),
             .init("pushChannel", channel), .init("tags", .array(tags.map { .string($0) })),
-            .init("templates", .object([.init("breakingNews", template)])),
+            .init(
+                "templates", .object([.init("breakingNews", template), .init("breakingNewsQuiet", quietTemplate)])),
         ])
     }
 
@@ -56,26 +58,38 @@ extension PagePhone {
     private static let apple = PagePhone(
         platform: "apple", name: "iPhone", service: "APNs", installationPlatform: "apns",
         handle: String(repeating: "C0DE", count: 16), channel: .string(String(repeating: "C0DE", count: 16)),
-        categories: ["World", "Sports"],
-        template: body(
-            #"{"aps":{"alert":{"title":"$(title)","body":"$(messageParam)"},"sound":"default"},"#
-                + #""category":"$(category)","id":"$(id)","story":"$(story)"}"#))
+        categories: ["World", "Sports"], template: appleTemplate(#""sound":"default""#),
+        quietTemplate: appleTemplate(#""interruption-level":"passive""#))
+
+    private static func appleTemplate(_ sound: String) -> JSONTree {
+        body(
+            #"{"aps":{"alert":{"title":"$(title)","body":"$(messageParam)"},\#(sound)},"#
+                + #""category":"$(category)","id":"$(id)","story":"$(story)"}"#)
+    }
 
     private static let android = PagePhone(
         platform: "fcmv1", name: "Android", service: "FCM v1", installationPlatform: "fcmv1",
         handle: "page-android", channel: .string("page-android"), categories: ["World", "Technology"],
-        template: body(
+        template: androidTemplate(""), quietTemplate: androidTemplate(#","quiet":"true""#))
+
+    private static func androidTemplate(_ data: String) -> JSONTree {
+        body(
             #"{"message":{"notification":{"title":"$(title)","body":"$(messageParam)"},"#
-                + #""data":{"category":"$(category)","id":"$(id)","story":"$(story)"}}}"#))
+                + #""data":{"category":"$(category)","id":"$(id)","story":"$(story)"\#(data)}}}"#)
+    }
 
     private static let windows = PagePhone(
         platform: "windows", name: "Windows", service: "WNS", installationPlatform: "wns",
         handle: "https://wns.example/?token=page", channel: .string("https://wns.example/?token=page"),
-        categories: ["Politics", "Business"],
-        template: body(
+        categories: ["Politics", "Business"], template: windowsTemplate(""),
+        quietTemplate: windowsTemplate(#"<audio silent="true"/>"#))
+
+    private static func windowsTemplate(_ audio: String) -> JSONTree {
+        body(
             #"<toast launch="$(id)"><visual><binding template="ToastGeneric"><text>$(title)</text>"#
-                + "<text>$(messageParam)</text><text>$(category)</text></binding></visual></toast>",
-            headers: ["X-WNS-Type": "wns/toast", "X-WNS-Tag": "$(story)"]))
+                + "<text>$(messageParam)</text><text>$(category)</text></binding></visual>\(audio)</toast>",
+            headers: ["X-WNS-Type": "wns/toast", "X-WNS-Tag": "$(story)"])
+    }
 
     private static let browser = PagePhone(
         platform: "browser", name: "Browser", service: "Web Push", installationPlatform: "browser",
@@ -83,10 +97,14 @@ extension PagePhone {
         channel: .object([
             .init("endpoint", .string("https://push.example/page")), .init("p256dh", .string("BPage")),
             .init("auth", .string("page")),
-        ]), categories: ["World", "Science"],
-        template: body(
-            #"{"title":"$(title)","message":"$(messageParam)","category":"$(category)","id":"$(id)","tag":"$(story)"}"#)
-    )
+        ]), categories: ["World", "Science"], template: browserTemplate(""),
+        quietTemplate: browserTemplate(#","quiet":"true""#))
+
+    private static func browserTemplate(_ data: String) -> JSONTree {
+        body(
+            #"{"title":"$(title)","message":"$(messageParam)","category":"$(category)","id":"$(id)","tag":"$(story)"\#(data)}"#
+        )
+    }
 
     private static func body(_ body: String, headers: KeyValuePairs<String, String> = [:]) -> JSONTree {
         .object([

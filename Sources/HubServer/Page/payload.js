@@ -1,4 +1,4 @@
-// What each platform makes of a notification: its text, its category, and what it replaces.
+// What each platform makes of a notification: its text, its category, what it replaces, and whether it makes a sound.
 
 // Anybody may send anything: what is missing, null or of another kind is as good as empty.
 const object = (value) => (value && typeof value === "object" ? value : {});
@@ -19,6 +19,7 @@ const read = {
     return {
       text, category: body.category ?? body.aps?.["thread-id"],
       replaces: header(delivery, "apns-collapse-id") || body.story || body.id,
+      isQuiet: body.aps?.["interruption-level"] === "passive",
     };
   },
   fcmv1(delivery) {
@@ -28,6 +29,7 @@ const read = {
     return {
       text, category: data.category,
       replaces: android.notification?.tag || android.collapse_key || data.story || data.id,
+      isQuiet: data.quiet === "true",
     };
   },
   windows(delivery) {
@@ -38,6 +40,7 @@ const read = {
     return {
       text: both(title, body), category: data.category ?? category,
       replaces: header(delivery, "x-wns-tag") || data.story || data.id || launch,
+      isQuiet: toast.querySelector("audio")?.getAttribute("silent") === "true",
     };
   },
   browser(delivery) {
@@ -45,12 +48,14 @@ const read = {
     return {
       text: both(body.title, body.message ?? body.body), category: body.category,
       replaces: body.tag || body.story || body.id,
+      isQuiet: body.quiet === "true",
     };
   },
 };
 
 // The category is left out where the text begins with it, as in “Breaking World News : …”.
 export function notification(platform, delivery) {
-  const { text, category, replaces } = read[platform](delivery);
-  return { text, category: /^Breaking .+ News/.test(text) ? "" : string(category), replaces: string(replaces) };
+  const { text, category, replaces, isQuiet } = read[platform](delivery);
+  const shown = /^Breaking .+ News/.test(text) ? "" : string(category);
+  return { text, category: shown, replaces: string(replaces), isQuiet: Boolean(isQuiet) };
 }

@@ -169,11 +169,16 @@ export class Phone {
 
   // Returns what arrived, as text.
   show(delivery) {
-    const { text, category, replaces } = notification(this.platform, delivery);
+    const { text, category, replaces, isQuiet } = notification(this.platform, delivery);
     if (!text) return "";
+    // A send that names no template comes by both: the one with the sound is what a reader notices.
+    const twin = Array.from(this.list.children).find(({ dataset }) => dataset.message === delivery.messageId);
+    if (twin && (isQuiet || twin.querySelector(".quiet").hidden)) return "";
     const item = document.getElementById("notification-template").content.firstElementChild.cloneNode(true);
     const old = Array.from(this.list.children).find((other) => replaces && other.dataset.replaces === replaces);
     item.dataset.replaces = replaces ?? "";
+    item.dataset.message = delivery.messageId;
+    item.querySelector(".quiet").hidden = !isQuiet;
     item.querySelector(".tag").textContent = category ?? "";
     item.querySelector(".text").textContent = text;
     item.querySelector(".updated").hidden = !old || old.querySelector(".text").textContent === text;
@@ -181,6 +186,7 @@ export class Phone {
     time.dateTime = delivery.time;
     time.textContent = new Date(delivery.time).toLocaleTimeString([], clockFormat);
     old?.remove();
+    twin?.remove();
     this.list.prepend(item);
     while (this.list.children.length > kept) this.list.lastElementChild.remove();
     return [category, text].filter(Boolean).join(": ");
