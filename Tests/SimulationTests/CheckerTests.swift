@@ -30,8 +30,25 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "a duplicate not recognized", promise: .duplicateWindow) { ForgetsDuplicates() },
         PlantedBug(name: "a redriven record not recognized", promise: .secondTry) { ForgetsRedrives() },
         PlantedBug(name: "an ignored recall", promise: .recalls) { IgnoresRecalls() },
+        PlantedBug(name: "recalls that are only said to be applied", promise: .recallsEverywhere, options: .ordered) {
+            IgnoresOrders.recalls
+        },
+        PlantedBug(name: "a recall that nobody answers", promise: .recallsEverywhere, options: .ordered) {
+            KeepsQuietAboutOrders()
+        },
+        PlantedBug(name: "stops that are only said to be applied", promise: .stops, options: .ordered) {
+            IgnoresOrders.stops
+        },
+        PlantedBug(name: "a recall that never was", promise: .recallsReported) { InventsRecalls() },
+        PlantedBug(name: "a start without orders", promise: .ordersFirst, options: .ordered) { WaitsForNoOrders() },
+        PlantedBug(name: "a held event that is lost", promise: .heldComesBack, options: .held) { LosesHeldEvents() },
+        PlantedBug(name: "a held event that is early", promise: .heldInTime, options: .held) { HoldsTooShort() },
+        PlantedBug(name: "versions not recognized", promise: .newestVersion) { ForgetsVersions() },
+        PlantedBug(name: "an hour too many", promise: .quietHours, options: .quiet) { MistakesTheHour() },
         PlantedBug(name: "a clock read once", promise: .wallClock, options: .oneWrongClock) { ReadsTheClockOnce() },
-        PlantedBug(name: "a busy hub taken for an unanswered request", promise: .persistence) { DoubtsRefusals() },
+        PlantedBug(name: "a busy hub taken for an unanswered request", promise: .persistence, options: .troubledHub) {
+            DoubtsRefusals()
+        },
         PlantedBug(name: "a lane held by another", promise: .laneIndependence, options: .alwaysOneLane) {
             HoldsTheFirstLane()
         },
@@ -40,6 +57,31 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
 }
 
 extension Options {
+    fileprivate static let quiet: Options = {
+        var options = held
+        options.quietHours = 100
+        return options
+    }()
+
+    fileprivate static let held: Options = {
+        var options = Options()
+        options.heldTopic = 100
+        return options
+    }()
+
+    fileprivate static let troubledHub: Options = {
+        var options = Options()
+        options.hubFaults = 10...10
+        return options
+    }()
+
+    fileprivate static let ordered: Options = {
+        var options = Options()
+        options.controlTopic = 100
+        options.orders = 100
+        return options
+    }()
+
     fileprivate static let oneWrongClock: Options = {
         var options = Options.calm
         options.processes = 1...1

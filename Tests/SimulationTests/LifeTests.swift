@@ -51,9 +51,17 @@ func `calm lives repeat nothing`() throws {
 }
 
 @Test
-func `a life is the same every time`() throws {
+func `a life is the same every time`() {
     for seed in 1...20 as ClosedRange<UInt64> {
-        #expect(try Campaign.live(Scenario(seed: seed)).get() == Campaign.live(Scenario(seed: seed)).get())
+        #expect(Campaign.live(Scenario(seed: seed)) == Campaign.live(Scenario(seed: seed)))
+    }
+}
+
+/// A new owner that reads the held topic late does not see yet that an event was put back, and puts it back once more.
+@Test
+func `what came back from the held topic does not come back again`() {
+    withKnownIssue("a new owner of a partition does not wait for the held topic's end as it is then") {
+        #expect(throws: Never.self) { try Campaign.live(Scenario(seed: 4)).get() }
     }
 }
 

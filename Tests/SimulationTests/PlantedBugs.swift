@@ -14,7 +14,7 @@ private func alterCommits(_ actions: inout [Action], _ change: (inout PartitionO
 }
 
 /// Changes results that are to be written.
-private func alterResults(_ actions: inout [Action], _ change: (inout ResultRecord) -> Void) {
+func alterResults(_ actions: inout [Action], _ change: (inout ResultRecord) -> Void) {
     for index in actions.indices {
         guard case .store(let request) = actions[index] else { continue }
         var result = request.result

@@ -85,3 +85,15 @@ struct HoldsTheFirstLane: Interference {
 struct KeepsSilent: Interference {
     mutating func alter(_ reasons: WaitReasons) -> WaitReasons { .none }
 }
+
+/// Reads no versions.
+struct ForgetsVersions: Interference {
+    mutating func alter(_ input: inout Input) {
+        alterRecords(&input) { $0.replacing("\"version\":", with: "\"edition\":") }
+    }
+}
+
+/// Takes the time for an hour later than it is.
+struct MistakesTheHour: Interference {
+    mutating func alter(_ moment: inout Moment) { moment.wall = moment.wall + .seconds(3_600) }
+}

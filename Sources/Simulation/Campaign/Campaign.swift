@@ -27,29 +27,16 @@ public struct Campaign: Sendable {
     /// - Returns: everything, once all lives are lived or one has failed.
     public func run(progress: (Progress) -> Void) async throws(PayloadProblems) -> Progress {
         _ = try SimulatedCluster(Scenario(seed: firstSeed, options: options))
-        return await withTaskGroup(of: Progress.self) { group in
-            var sum = Progress()
-            var next = 0
-            for _ in 0..<workers { addBatch(&next, to: &group) }
-            for await batch in group {
-                sum.lives += batch.lives
-                sum.report = sum.report + batch.report
-                sum.failures += batch.failures
-                progress(sum)
-                if sum.failures.isEmpty { addBatch(&next, to: &group) }
-            }
-            sum.failures.sort { $0.seed < $1.seed }
-            return sum
+        var sum = Progress()
+        await Batches(lives: lives, size: 100, workers: workers).run(live) { batch in
+            sum.lives += batch.lives
+            sum.report = sum.report + batch.report
+            sum.failures += batch.failures
+            progress(sum)
+            return sum.failures.isEmpty
         }
-    }
-
-    private static let batch = 100
-
-    private func addBatch(_ next: inout Int, to group: inout TaskGroup<Progress>) {
-        let range = next..<min(next + Self.batch, lives)
-        guard !range.isEmpty else { return }
-        next = range.upperBound
-        group.addTask { live(range) }
+        sum.failures.sort { $0.seed < $1.seed }
+        return sum
     }
 
     private func live(_ range: Range<Int>) -> Progress {

@@ -26,6 +26,8 @@ extension Failure: CustomStringConvertible {
             "faults that matter:",
         ]
         lines += shrunk.faults.map { "  \($0)" }
+        if !shrunk.orders.isEmpty { lines.append("orders that matter:") }
+        lines += shrunk.orders.map { "  \($0)" }
         lines.append("news that matters:")
         lines += shrunk.news.map { "  \($0)" }
         return lines.joined(separator: "\n")

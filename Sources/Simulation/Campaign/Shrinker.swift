@@ -1,4 +1,4 @@
-/// Takes out of a failing life what it does not need to fail: fewer faults, less news, the same broken promise.
+/// Takes out of a failing life what it does not need to fail: fewer faults and orders, less news, the same broken promise.
 public struct Shrinker {
     private let promise: Promise
     private let fails: (Scenario) -> Violation?
@@ -18,9 +18,10 @@ public struct Shrinker {
         var smallest = life
         var size = 0
         // Without a fault some news becomes superfluous, and the other way round.
-        while size != smallest.faults.count + smallest.news.count, tries < triesMax {
-            size = smallest.faults.count + smallest.news.count
+        while size != smallest.parts, tries < triesMax {
+            size = smallest.parts
             smallest = reduce(smallest, \.faults)
+            smallest = reduce(smallest, \.orders)
             smallest = reduce(smallest, \.news)
         }
         return smallest
@@ -44,4 +45,8 @@ public struct Shrinker {
         }
         return smallest
     }
+}
+
+extension Scenario {
+    fileprivate var parts: Int { faults.count + orders.count + news.count }
 }

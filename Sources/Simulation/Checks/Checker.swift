@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import PublishEngine
@@ -22,6 +23,10 @@ enum Fact {
     case replied(attempt: Int)
     /// An engine gave a delivery its outcome and wants its dead letter stored; the result follows.
     case deadLettered(delivery: Int, ownership: Int?, ResultRecord, Address)
+    /// An engine wants the original held; the result follows.
+    case holding(delivery: Int, ownership: Int?, ResultRecord, Address)
+    /// A process has put an original back on its lane, as another item.
+    case returned(item: Int, of: Int, HeldEvent, ReturnReason, Address, wall: Instant)
     /// An engine wants a result stored.
     case settled(delivery: Int, ownership: Int?, ResultRecord, Address)
     /// The result stands on the results topic.
@@ -33,11 +38,22 @@ enum Fact {
     case committed(Address, lane: Int, [PartitionOffset])
     /// An engine has finished its drain.
     case finished(Address, Leftovers)
+    case started(Address)
+    case died(Address)
+    /// A record has come to stand on the control topic.
+    case controlled(ControlLog.Row)
+    /// A process has written to the audit topic.
+    case audited(Address, AuditEntry)
+    /// An engine says that it has applied an order.
+    case applied(Address, AppliedOrder)
+    /// A process begins or ceases to know the orders in force.
+    case ordersKnown(Address, Bool)
     case clockStepped(Address, by: Duration, wallBefore: Instant)
     /// An engine did something that makes no sense at all.
     case strange(String)
     case calm
-    case over(isSettled: Bool)
+    /// `held` is the number of events that wait on the held topic.
+    case over(isSettled: Bool, held: Int)
 }
 
 /// A promise that is checked at every fact. Answers with a sentence when it is broken.

@@ -13,6 +13,14 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
     case secondTry = "a second try is sent"
     case storyOrder = "stories keep their order"
     case recalls = "a recalled story does not leave"
+    case recallsEverywhere = "an acknowledged recall holds everywhere"
+    case recallsReported = "what is canceled was recalled, and what left before says so"
+    case stops = "what is stopped is not sent"
+    case ordersFirst = "orders are known before anything is sent"
+    case heldComesBack = "what is held comes back"
+    case heldInTime = "what is held is not back before its time"
+    case newestVersion = "no older version follows a newer one"
+    case quietHours = "readers sleep in quiet hours"
     case wallClock = "deadlines and embargoes go by the true time"
     case persistence = "a delivery is tried until its time is over"
     case rateLaw = "the rate law holds in every window"
@@ -38,6 +46,14 @@ public enum Promise: String, Sendable, Hashable, CaseIterable {
         case .secondTry: SecondTry()
         case .storyOrder: StoryOrder()
         case .recalls: Recalls()
+        case .recallsEverywhere: OrdersObeyed.recalls
+        case .recallsReported: RecallsReported()
+        case .stops: OrdersObeyed.stops
+        case .ordersFirst: OrdersFirst()
+        case .heldComesBack: HeldComesBack()
+        case .heldInTime: HeldInTime()
+        case .newestVersion: NewestVersion()
+        case .quietHours: QuietHoursKept()
         case .wallClock: WallClockLaw()
         case .persistence: Persistence()
         case .rateLaw: RateLaw()

@@ -7,6 +7,8 @@ final class GroundTruth {
     let scenario: Scenario
     var now = Scenario.start
     let platforms: Int
+    /// The life's news, and what came back from the held topic.
+    private(set) var news: [NewsItem]
     var ownerships: [Ownership] = []
     var attempts: [Attempt] = []
     /// By delivery: the numbers of its attempts.
@@ -22,7 +24,7 @@ final class GroundTruth {
     /// By item: where it stands, or stood, once published.
     var places: [Place?]
     /// By serial: the item.
-    private let items: [Int: Int]
+    private var items: [Int: Int]
 
     // What stands on the broker.
     var sources: [TopicPartition: SourceLog] = [:]
@@ -31,21 +33,27 @@ final class GroundTruth {
     var ledger: [Int32: ResultsLog] = [:]
     /// Partitions by topic; a topic that does not exist is absent.
     var counts: [String: Int]
+    var control = ControlLog()
+    /// By partition.
+    var held: [Int32: HeldLog] = [:]
+    /// By serial: how often the news came back from the held topic.
+    var returns: [Int: Int] = [:]
     /// By lane: what its group committed.
     var committed: [[TopicPartition: Commit]]
 
     init(scenario: Scenario) {
         self.scenario = scenario
         platforms = scenario.setting.engine.platforms.count
-        let deliveries = scenario.news.count * platforms
+        news = scenario.news
+        let deliveries = news.count * platforms
         attemptsOf = Array(repeating: [], count: deliveries)
         resultsOf = Array(repeating: [], count: deliveries)
         wasRefused = Array(repeating: false, count: deliveries)
         hasDeadLetter = Array(repeating: false, count: deliveries)
-        takenBy = Array(repeating: [], count: scenario.news.count)
-        places = Array(repeating: nil, count: scenario.news.count)
+        takenBy = Array(repeating: [], count: news.count)
+        places = Array(repeating: nil, count: news.count)
         items = Dictionary(
-            scenario.news.enumerated().map { ($0.element.serial, $0.offset) }, uniquingKeysWith: { first, _ in first })
+            news.enumerated().map { ($0.element.serial, $0.offset) }, uniquingKeysWith: { first, _ in first })
         counts = scenario.setting.partitions
         committed = Array(repeating: [:], count: scenario.setting.lanes.count)
         for lane in scenario.setting.lanes {
@@ -90,6 +98,19 @@ final class GroundTruth {
         var offset: Int64
     }
 
+    /// Another record of a life under way; its item.
+    func add(_ item: NewsItem) -> Int {
+        news.append(item)
+        attemptsOf += Array(repeating: [], count: platforms)
+        resultsOf += Array(repeating: [], count: platforms)
+        wasRefused += Array(repeating: false, count: platforms)
+        hasDeadLetter += Array(repeating: false, count: platforms)
+        takenBy.append([])
+        places.append(nil)
+        items[item.serial] = news.count - 1
+        return news.count - 1
+    }
+
     // MARK: Deliveries
 
     func delivery(item: Int, platform: Int) -> Int { item * platforms + platform }
@@ -98,12 +119,12 @@ final class GroundTruth {
     func drawKey(of delivery: Int) -> Int { news(of: delivery).serial * platforms + delivery % platforms }
     func item(of delivery: Int) -> Int { delivery / platforms }
     func platform(of delivery: Int) -> Platform { scenario.setting.engine.platforms[delivery % platforms] }
-    func news(of delivery: Int) -> NewsItem { scenario.news[item(of: delivery)] }
+    func news(of delivery: Int) -> NewsItem { news[item(of: delivery)] }
     func partition(of delivery: Int) -> TopicPartition? { places[item(of: delivery)]?.partition }
 
     /// The deliveries a record must come to.
     func deliveries(of item: Int) -> [Int] {
-        if case .redriven(let platform) = scenario.news[item].copy,
+        if let platform = news[item].platform,
             let index = scenario.setting.engine.platforms.firstIndex(of: platform)
         {
             return [delivery(item: item, platform: index)]

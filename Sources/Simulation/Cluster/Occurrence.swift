@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import PublishEngine
@@ -6,6 +7,9 @@ import PublishEngine
 struct Address: Hashable {
     var process: Int
     var run: Int
+
+    /// Its name on the control topic.
+    var replica: String { "p\(process)-\(run)" }
 }
 
 /// An entry of the agenda.
@@ -14,6 +18,7 @@ enum Occurrence {
     case publish(item: Int)
     case begins(fault: Int)
     case ends(fault: Int)
+    case giveOrder(Int, isLift: Bool)
     case start(process: Int)
     case thaw(process: Int)
     /// Nothing goes wrong from here on.
@@ -42,6 +47,13 @@ enum Occurrence {
     case retryProduce(Address)
     case inspect(Address)
     case exit(Address)
+    case readControl(Address)
+    case tickControl(Address)
+    case answerDesk(Address, ControlDesk.Input)
+    case readHeld(Address)
+    case alarmHeld(Address, serial: Int)
+    case ownHeld(Address, LaneID, [TopicPartition])
+    case answerHeld(Address, HeldDesk.Ending)
 
     // At the broker.
     case append(Address, Production)
@@ -51,6 +63,9 @@ enum Occurrence {
     case expireSession(Address, lane: Int)
     case createTopic(String, partitions: Int)
     case growTopic(String, to: Int)
+    case writeControl(Address, ControlDesk.WriteID, ControlRecord, until: Instant)
+    case writeHeld(Address, ProducedRecord, HeldPlace)
+    case putBack(Address, HeldDesk.Return)
     case announceCounts
     /// Records can be fetched again.
     case serveReaders
@@ -67,11 +82,17 @@ enum Occurrence {
             .noticeRebalance(let address, _, _), .takeAssignment(let address, _, _, _), .noticeLoss(let address, _),
             .expireRelease(let address, _), .askCounts(let address, _), .takeCounts(let address, _, _),
             .lookAtIncarnations(let address), .examine(let address, _, _), .retryProduce(let address),
-            .inspect(let address), .exit(let address):
+            .inspect(let address), .exit(let address), .readControl(let address), .tickControl(let address),
+            .answerDesk(let address, _),
+            .readHeld(let address), .alarmHeld(let address, _), .ownHeld(let address, _, _),
+            .answerHeld(let address, _):
             address
         case .reply(let flight, _): flight.address
-        case .publish, .begins, .ends, .start, .thaw, .calm, .review, .append, .acknowledge, .commit, .completeJoin,
-            .expireSession, .createTopic, .growTopic, .announceCounts, .serveReaders, .noticeCounts, .arrive:
+        case .publish, .begins, .ends, .giveOrder, .start, .thaw, .calm, .review, .append, .acknowledge, .commit,
+            .completeJoin,
+            .expireSession, .createTopic, .growTopic, .writeControl, .writeHeld, .putBack, .announceCounts,
+            .serveReaders, .noticeCounts,
+            .arrive:
             nil
         }
     }
@@ -99,6 +120,8 @@ struct Production {
     var smallestBytes: Int
     /// By the writer's clock on the wall.
     var timestamp: Instant
+    /// Of the held topic.
+    var record: ProducedRecord?
     /// When the producer gives up for now.
     var until = Instant.distantFuture
 }

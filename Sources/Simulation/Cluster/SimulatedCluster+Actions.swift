@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import NotificationHub
@@ -23,7 +24,14 @@ extension SimulatedCluster {
         case .finish(let leftovers):
             record(.finished(address, leftovers))
             agenda.add(.close(address), at: obeyTime(address))
-        case .clockStepped, .recall: break
+        case .recall(let recall): tellDesk(.recalled(recall), address)
+        case .applied(let applied):
+            record(.applied(address, applied))
+            agenda.add(
+                .answerDesk(address, .applied(applied, shard: ShardID(0))), at: now + random.milliseconds(0...2))
+        case .hold(let request, let original, let event): hold(request, original, event, address)
+        case .returnHeld(let story, let reason): tellHeldDesk(.bringBack(story: story, reason), address)
+        case .clockStepped: break
         }
     }
 
@@ -63,13 +71,27 @@ extension SimulatedCluster {
         guard let (delivery, ownership) = settled(request, address) else { return }
         record(.deadLettered(delivery: delivery, ownership: ownership, request.result, address))
         let count = max(truth.counts[Setting.deadLetters] ?? 1, 1)
-        let number = scenario.news[truth.item(of: delivery)].keyHash % count
+        let number = truth.news[truth.item(of: delivery)].keyHash % count
         let partition = TopicPartition(topic: Setting.deadLetters, partition: Int32(number))
         produce(
             Production(
                 key: .init(shard: ShardID(0), delivery: request.delivery, kind: .deadLetter), request: request,
                 partition: partition, delivery: delivery, ownership: ownership, bytes: original.byteCount + 250,
                 smallestBytes: 250, timestamp: processes[address.process].moment(at: now).wall), address)
+    }
+
+    private mutating func hold(
+        _ request: StoreRequest, _ original: SourceRecord, _ event: HeldEvent, _ address: Address
+    ) {
+        guard let (delivery, ownership) = settled(request, address) else { return }
+        record(.holding(delivery: delivery, ownership: ownership, request.result, address))
+        let record = HeldRecord.hold(original, event, topic: Setting.held)
+        produce(
+            Production(
+                key: .init(shard: ShardID(0), delivery: request.delivery, kind: .held), request: request,
+                partition: request.result.source.partition.with(topic: Setting.held), delivery: delivery,
+                ownership: ownership, bytes: original.byteCount, smallestBytes: original.byteCount,
+                timestamp: processes[address.process].moment(at: now).wall, record: record), address)
     }
 
     /// The delivery that an engine reports as ended, and its ownership.

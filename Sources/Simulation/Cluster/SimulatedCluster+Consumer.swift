@@ -114,7 +114,7 @@ extension SimulatedCluster {
         var bytes = 0
         while records.count < limit, index < log.items.count, bytes < setting.queueBytes {
             let (offset, item) = log.items[index]
-            var record = scenario.news[item].record
+            var record = truth.news[item].record
             record.offset = offset
             records.append(record)
             items.append(item)

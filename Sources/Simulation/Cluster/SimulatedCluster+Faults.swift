@@ -39,6 +39,9 @@ extension SimulatedCluster {
         case .grown(let topics, let count): grow(topics, to: count, within: fault.lasts)
         case .retention(let share): dropResults(index, share: share)
         case .forgottenOffsets(let lane): forgetOffsets(index, lane: lane)
+        case .compactedControl: compactControl(index)
+        case .garbledControl: litterControl(index)
+        case .compactedHeld: compactHeld(index)
         case .pausedLane(let lane):
             strike(index, .pausedLane)
             activeFaults.append(index)
@@ -49,7 +52,7 @@ extension SimulatedCluster {
             release(index, lane, decision)
             agenda.add(.ends(fault: index), at: now + fault.lasts)
         case .hub, .badMinute, .slowHub, .poison, .stalledResults, .failingCommits, .refusedCommits, .slowLedger,
-            .unavailable, .refusedTopic, .smallRecords:
+            .unavailable, .refusedTopic, .smallRecords, .controlAway, .slowControl, .slowHeld:
             activeFaults.append(index)
             agenda.add(.ends(fault: index), at: now + fault.lasts)
         }
@@ -134,8 +137,11 @@ extension SimulatedCluster {
             switch scenario.faults[fault].kind {
             case .stalledResults where partition.topic == setting.results: strike(fault, .stalledResults)
             case .unavailable(partition):
-                let isResult = partition.topic == setting.results
-                strike(fault, isResult ? .unavailableResults : .unavailableDeadLetters)
+                switch partition.topic {
+                case setting.results: strike(fault, .unavailableResults)
+                case Setting.held: strike(fault, .unavailableHeld)
+                default: strike(fault, .unavailableDeadLetters)
+                }
             default: continue
             }
             until = max(until ?? now, Scenario.start + scenario.faults[fault].end)

@@ -83,7 +83,7 @@ extension SimulatedCluster {
         func answer(_ status: Int, retryAfter: Int? = nil) -> Fate {
             Fate(reply: .replied(HubReply(status: status, retryAfter: retryAfter.map { .seconds($0) })))
         }
-        let isGood = scenario.news[truth.item(of: truth.attempts[flight.attempt].delivery)].kind != .refused
+        let isGood = truth.news[truth.item(of: truth.attempts[flight.attempt].delivery)].kind != .refused
         switch trouble {
         case .replyLost: return Fate(isAccepted: isGood)
         case .resetBefore: return Fate(reply: .unanswered(detail: "reset"), isQuick: true)

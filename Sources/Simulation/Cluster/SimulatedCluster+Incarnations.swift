@@ -44,7 +44,7 @@ extension SimulatedCluster {
         let index = log.index(from: anchor.offset > log.end ? 0 : anchor.offset)
         guard index < log.items.count else { return .nothing }
         let (offset, item) = log.items[index]
-        var record = scenario.news[item].record
+        var record = truth.news[item].record
         record.offset = offset
         return .record(IncarnationAnchor(record))
     }

@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import PublishEngine
@@ -9,6 +10,11 @@ extension SimulatedCluster {
         case .publish(let item): publish(item)
         case .begins(let fault): begin(fault)
         case .ends(let fault): end(fault)
+        case .giveOrder(let order, let isLift): give(order, isLift: isLift)
+        case .writeControl(let address, let id, let record, let until):
+            writeControl(id, record, until: until, from: address)
+        case .writeHeld(let address, let record, let place): writeHeld(record, place, from: address)
+        case .putBack(let address, let one): putBack(one, from: address)
         case .start(let process): start(process)
         case .thaw(let process): thaw(process)
         case .calm:
@@ -55,6 +61,13 @@ extension SimulatedCluster {
         case .retryProduce(let address): retryProduce(address)
         case .inspect(let address): inspect(address)
         case .exit(let address): exit(address)
+        case .readControl(let address): readControl(address)
+        case .tickControl(let address): tickControl(address)
+        case .answerDesk(let address, let answer): tellDesk(answer, address)
+        case .readHeld(let address): readHeld(address)
+        case .alarmHeld(let address, let serial): ringHeld(address, serial)
+        case .ownHeld(let address, let lane, let owned): tellHeldDesk(.owned(lane, ShardID(0), owned), address)
+        case .answerHeld(let address, let ending): tellHeldDesk(.ended([ending]), address)
         default: break
         }
     }
@@ -66,7 +79,7 @@ extension SimulatedCluster {
     }
 
     private mutating func publish(_ item: Int) {
-        let news = scenario.news[item]
+        let news = truth.news[item]
         guard let count = truth.counts[news.topic], count > 0 else {
             // Its producer waits for the topic to come back.
             agenda.add(.publish(item: item), at: now + .milliseconds(500))
@@ -82,7 +95,7 @@ extension SimulatedCluster {
         switch news.copy {
         case .redriven: strike(.redriven)
         case .republished: strike(.republished)
-        case nil: break
+        case .returned, nil: break
         }
         if news.kind == .canceled { strike(.recalled) }
         if news.embargoUntil ?? .distantPast > now { strike(.embargoed) }

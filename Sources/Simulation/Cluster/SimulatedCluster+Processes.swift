@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import PublishEngine
@@ -22,7 +23,10 @@ extension SimulatedCluster {
         processes[index].engine = makeEngine(process: index, run: run)
         for lane in setting.lanes.indices where isPaused(lane) { feed(index, .pause(LaneID(lane))) }
         let address = Address(process: index, run: run)
+        record(.started(address))
         for lane in setting.lanes.indices { join(address, lane: lane) }
+        openControl(address)
+        openHeld(address)
         agenda.add(.askCounts(address, isRegular: true), at: now)
         agenda.add(.lookAtIncarnations(address), at: now + .seconds(2))
         agenda.add(.inspect(address), at: now + .seconds(2))
@@ -43,6 +47,7 @@ extension SimulatedCluster {
     private mutating func die(_ address: Address) {
         for ownership in processes[address.process].ownerships { end(ownership, as: .died) }
         processes[address.process].ownerships = []
+        record(.died(address))
         processes[address.process].engine = nil
     }
 
@@ -58,13 +63,16 @@ extension SimulatedCluster {
             case .draining: break
             }
         }
+        tellDesk(.drain, address)
         agenda.add(.exit(address), at: now)
     }
 
     mutating func exit(_ address: Address) {
         let process = processes[address.process]
         guard process.isClosing else { return }
-        let isDone = process.lanes.allSatisfy(\.hasLeft) && process.outstanding == 0 && process.refused.isEmpty
+        let isDone =
+            process.lanes.allSatisfy(\.hasLeft) && process.outstanding == 0 && process.refused.isEmpty
+            && process.control?.isFinished != false
         guard isDone || now >= process.closesAt else {
             agenda.add(.exit(address), at: now + .milliseconds(50))
             return
@@ -85,6 +93,7 @@ extension SimulatedCluster {
             for ownership in former { end(ownership, as: .replaced) }
             processes[address.process].ownerships.removeAll { former.contains($0) }
             for partition in partitions { begin(partition, lane.index, generation, address) }
+            noteOwned(lane, address)
         case .restored(let lane, let generation, let results, let entries, let end):
             noteLedger(entries, end, of: results, in: ownerships(lane, generation, address))
         case .records(let lane, let generation, let partition, let records):
@@ -111,6 +120,7 @@ extension SimulatedCluster {
                 }
             }
             processes[address.process].ownerships.removeAll { truth.ownerships[$0].end != nil }
+            noteOwned(lane, address)
         default:
             break
         }
@@ -119,8 +129,8 @@ extension SimulatedCluster {
     /// The same record at the same coordinates in two incarnations: the ledger cannot tell the two apart.
     private mutating func hideTwin(_ item: Int, at offset: Int64, of ownership: Int) {
         guard let others = truth.ownerships[ownership].settled[offset], !others.contains(item) else { return }
-        let identity = RecordIdentity(of: scenario.news[item].record)
-        if others.contains(where: { RecordIdentity(of: scenario.news[$0].record) == identity }) {
+        let identity = RecordIdentity(of: truth.news[item].record)
+        if others.contains(where: { RecordIdentity(of: truth.news[$0].record) == identity }) {
             truth.places[item]?.hiding = .twin
         }
     }

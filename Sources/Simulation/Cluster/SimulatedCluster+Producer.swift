@@ -49,9 +49,16 @@ extension SimulatedCluster {
     /// Appends the record; its offset.
     private mutating func take(_ production: Production, isAlive: Bool) -> Int64 {
         let delivery = production.delivery
-        guard production.key.kind == .result else {
+        switch production.key.kind {
+        case .result: break
+        case .deadLetter:
             truth.hasDeadLetter[delivery] = true
             return 0
+        case .held:
+            strike(.held)
+            return production.record.map {
+                appendHeld($0, in: production.partition.partition, item: truth.item(of: delivery))
+            } ?? 0
         }
         let result = production.request.result
         let partition = production.partition.partition

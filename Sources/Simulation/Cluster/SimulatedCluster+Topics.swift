@@ -46,6 +46,8 @@ extension SimulatedCluster {
 
     mutating func growTopic(_ topic: String, to count: Int) {
         guard truth.grow(topic, to: count) else { return }
+        // One command widens both.
+        if topic == setting.results { _ = truth.grow(Setting.held, to: count) }
         strike(topic == setting.results ? .grownResults : .grownSource)
         announceLater()
     }
@@ -80,7 +82,7 @@ extension SimulatedCluster {
 
 extension GroundTruth {
     func publish(_ item: Int, in number: Int32) {
-        let news = scenario.news[item]
+        let news = self.news[item]
         let partition = TopicPartition(topic: news.topic, partition: number)
         guard var log = sources[partition] else { return }
         let offset = log.end + news.gapBefore

@@ -1,4 +1,5 @@
 import ByteText
+import EditorialControl
 import KafkaModel
 public import NewsModel
 public import PublishEngine
@@ -22,8 +23,7 @@ public struct SimulatedCluster {
     /// Writes of a process that died still reach the broker until then.
     var writesInTransit: [Address: Instant] = [:]
     var report = LifeReport()
-    let router: Router
-    let builder: PayloadBuilder
+    let rules: ContentRules
     private let decoder = NewsDecoder()
     private var checkers: [any Checker]
     private var interference: (any Interference)?
@@ -33,6 +33,8 @@ public struct SimulatedCluster {
     private var struck: Set<Int> = []
     private var settledAt: Instant?
     var isCalm = false
+    /// Orders of editors that the broker has, by number.
+    var ordersGiven: Set<Int> = []
     /// Receives a line for every step.
     public var trace: ((String) -> Void)?
 
@@ -49,9 +51,10 @@ public struct SimulatedCluster {
         groups = Array(repeating: ConsumerGroup(), count: scenario.setting.lanes.count)
         announcedCounts = scenario.setting.partitions
         random = SeededRandom(seed: scenario.seed, 4)
-        router = try Router()
         let platforms = scenario.setting.engine.platforms
-        builder = try PayloadBuilder(PayloadSettings(mode: platforms == [.template] ? .template : .native(platforms)))
+        rules = try ContentRules(
+            payload: PayloadSettings(mode: platforms == [.template] ? .template : .native(platforms)),
+            policy: ContentPolicy(quietHours: scenario.setting.quiet.map { [$0] } ?? []))
         checkers = promises.map(\.checker)
     }
 
@@ -60,11 +63,17 @@ public struct SimulatedCluster {
 
     /// Runs the life to its end.
     public mutating func run() throws(Violation) -> LifeReport {
-        for (index, news) in scenario.news.enumerated() {
+        for (index, news) in truth.news.enumerated() {
             agenda.add(.publish(item: index), at: Scenario.start + news.at)
         }
         for (index, fault) in scenario.faults.enumerated() {
             agenda.add(.begins(fault: index), at: Scenario.start + fault.at)
+        }
+        for (index, order) in scenario.orders.enumerated() {
+            agenda.add(.giveOrder(index, isLift: false), at: Scenario.start + order.at)
+            if let lasts = order.lasts {
+                agenda.add(.giveOrder(index, isLift: true), at: Scenario.start + order.at + lasts)
+            }
         }
         for process in processes.indices {
             agenda.add(.start(process: process), at: Scenario.start + random.milliseconds(0...2_000))
@@ -78,9 +87,9 @@ public struct SimulatedCluster {
             trace?("\((now - Scenario.start).short) \(occurrence)")
             happen(occurrence)
         }
-        record(.over(isSettled: settledAt != nil))
+        record(.over(isSettled: settledAt != nil, held: processes.compactMap(\.held?.desk.count).max() ?? 0))
         if let violation { throw violation }
-        report.records = scenario.news.count
+        report.records = truth.news.count
         report.hidden = truth.places.count { $0?.isHidden == true }
         report.simulated = now - Scenario.start
         return report
@@ -104,9 +113,9 @@ public struct SimulatedCluster {
 
     private var isSettled: Bool {
         guard truth.places.allSatisfy({ $0 != nil }) else { return false }
-        for item in scenario.news.indices where truth.isDue(item) && !truth.isSettled(item) { return false }
+        for item in truth.news.indices where truth.isDue(item) && !truth.isSettled(item) { return false }
         for (partition, log) in truth.sources where !truth.isCommitted(partition, to: log) { return false }
-        return true
+        return isNothingHeld
     }
 
     /// Writes a fact down for the checkers; the first broken promise ends the life.
@@ -128,7 +137,7 @@ public struct SimulatedCluster {
 
     mutating func makeEngine(process: Int, run: Int) -> Engine {
         var seeds = SeededRandom(seed: scenario.seed, 5, process, run)
-        return Engine(settings: setting.engine, decoder: decoder, router: router, builder: builder, seed: seeds.next())
+        return Engine(settings: setting.engine, decoder: decoder, rules: rules, seed: seeds.next())
     }
 
     /// An engine takes an input, and what it wants is done.
@@ -139,6 +148,7 @@ public struct SimulatedCluster {
         var moment = processes[index].moment(at: now)
         interference?.alter(&moment)
         note(input, items, address)
+        if case .ordersKnown(let isKnown) = given { record(.ordersKnown(address, isKnown)) }
         record(.input(address, input))
         report.inputs += 1
         actions.removeAll(keepingCapacity: true)

@@ -34,6 +34,8 @@ struct SimulatedProcess {
     /// Records on their way to the broker.
     var outstanding = 0
     var acknowledgements: [StoredRecord] = []
+    var control: ControlClient?
+    var held: HeldClient?
     var isClosing = false
     /// When an orderly shutdown gives up waiting for the broker.
     var closesAt = Instant.distantFuture

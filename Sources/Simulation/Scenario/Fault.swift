@@ -63,6 +63,18 @@ public struct Fault: Sendable, Hashable {
         case refusedTopic(String)
         /// The broker takes only records up to so many bytes on the topic.
         case smallRecords(String, bytes: Int)
+        /// The control topic gives nothing and takes nothing.
+        case controlAway
+        /// Every reading of the control topic takes that much longer.
+        case slowControl(Duration)
+        /// The control topic is compacted.
+        case compactedControl
+        /// Something stands on the control topic that is no order, or none that is known.
+        case garbledControl
+        /// The held topic is compacted, as far as its lag allows.
+        case compactedHeld
+        /// What a process erases or writes again on the held topic takes that much longer to come to stand.
+        case slowHeld(Duration)
     }
 
     public var end: Duration { at + lasts }
@@ -81,7 +93,8 @@ extension Fault.Kind {
         case .refusedCommits(let partition), .unavailable(let partition): lane(of: partition, in: setting)
         case .grown(let topics, _): topics.lazy.compactMap { setting.lane(of: $0) }.first
         case .hub, .badMinute, .slowHub, .crash, .drain, .freeze, .wrongClock, .clockStep, .stalledResults, .retention,
-            .refusedTopic, .smallRecords:
+            .refusedTopic, .smallRecords, .controlAway, .slowControl, .compactedControl, .garbledControl,
+            .compactedHeld, .slowHeld:
             nil
         }
     }

@@ -18,10 +18,16 @@ struct FaultGenerator {
         generator.drawGroups()
         generator.drawTopics()
         generator.drawStorage()
+        if setting.hasControl { generator.drawControl() }
+        if setting.hasHeld { generator.drawHeld() }
         let isOneLane = setting.lanes.count > 1 && generator.random.chance(percent: options.oneLane)
         generator.times(options.releasedLane) { generator in
             let decision = generator.random.pick(FloodRelease.allCases, or: .send)
             generator.add(20, .releasedLane(lane: generator.lane, decision))
+            generator.drawFlood()
+        }
+        if setting.hasHeld {
+            generator.times(options.slowHeld) { $0.add(30, .slowHeld($0.random.milliseconds(500...8_000))) }
         }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }
@@ -133,6 +139,7 @@ struct FaultGenerator {
                 switch generator.random.number(0...9) {
                 case ..<4: generator.topic
                 case ..<8: generator.setting.results
+                case 8 where generator.setting.hasHeld: Setting.held
                 default: Setting.deadLetters
                 }
             generator.add(generator.random.chance(percent: 30) ? 90 : 15, .unavailable(generator.partition(of: topic)))
@@ -147,6 +154,38 @@ struct FaultGenerator {
             let topic = generator.random.chance(percent: 50) ? Setting.deadLetters : generator.setting.results
             generator.add(20, .smallRecords(topic, bytes: generator.random.number(300...1_500)))
         }
+    }
+
+    private mutating func drawHeld() {
+        times(options.compactedHeld) { generator in
+            // Late enough for the topic's lag.
+            let at = Setting.heldCompactionLag + generator.random.milliseconds(5_000...300_000)
+            generator.faults.append(Fault(at: at, lasts: .zero, kind: .compactedHeld))
+        }
+    }
+
+    /// Half the operators who release a lane have a flood to release it from.
+    private mutating func drawFlood() {
+        guard random.chance(percent: 50), let fault = faults.last, case .releasedLane(let lane, _) = fault.kind else {
+            return
+        }
+        let at = max(fault.at - random.milliseconds(0...15_000), .zero)
+        faults.append(
+            Fault(at: at, lasts: random.milliseconds(10_000...40_000), kind: .poison(lane: lane, share: 100)))
+    }
+
+    private mutating func drawControl() {
+        times(options.controlAway) { generator in
+            // Away already at the start, or later, for moments or for minutes.
+            let lasts = generator.random.milliseconds(0...(generator.random.chance(percent: 30) ? 120_000 : 15_000))
+            let at =
+                generator.random.chance(percent: 30)
+                ? .zero : generator.random.milliseconds(0...(generator.seconds * 1000))
+            generator.faults.append(Fault(at: at, lasts: lasts, kind: .controlAway))
+        }
+        times(options.slowControl) { $0.add(20, .slowControl($0.random.milliseconds(20...5_000))) }
+        times(options.compactedControl) { $0.add(0, .compactedControl) }
+        times(options.garbledControl) { $0.add(0, .garbledControl) }
     }
 
     private mutating func trouble() -> HubTrouble {

@@ -1,3 +1,4 @@
+public import EditorialControl
 public import NewsModel
 
 /// One record of a life, and when it is written to its topic.
@@ -16,7 +17,14 @@ public struct NewsItem: Sendable {
     public var kind: Kind
     /// The same event as another record.
     public var copy: Copy?
+    /// The one platform that it is for, as it was redriven, maybe before it was held; `nil` for all.
+    public var platform: Platform?
     public var eventID: String
+    /// As the event names them.
+    public var categories: [String]
+    /// The feed that it comes from, or the run of `publish`.
+    public var feed: String?
+    public var run: String?
     public var story: String
     public var version: Int?
     public var embargoUntil: Instant?
@@ -36,12 +44,15 @@ public struct NewsItem: Sendable {
         case republished
         /// Put back on its lane for one platform.
         case redriven(Platform)
+        /// Back from the held topic.
+        case returned(ReturnReason)
     }
 
     /// A request for it may leave.
     var maySend: Bool { kind == .usable || kind == .refused }
 
-    var isRedriven: Bool { if case .redriven = copy { true } else { false } }
+    var isReturned: Bool { if case .returned = copy { true } else { false } }
+    var isRedriven: Bool { platform != nil }
 }
 
 extension NewsItem: CustomStringConvertible {

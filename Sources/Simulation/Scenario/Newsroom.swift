@@ -7,6 +7,9 @@ struct Newsroom {
     let setting: Setting
     let start: Instant
     let seconds: Int
+    static let feeds = ["agency", "wire"]
+    static let runs = ["run-1", "run-2"]
+
     private var random: SeededRandom
     private var versions: [String: Int] = [:]
     private var written: [NewsItem] = []
@@ -49,7 +52,7 @@ struct Newsroom {
             version = next
             event.version = .init(String(next))
         }
-        if random.chance(percent: 8) { event.embargoUntil = start + at + random.milliseconds(0...20_000) }
+        if random.chance(percent: 12) { event.embargoUntil = start + at + random.milliseconds(0...40_000) }
         if random.chance(percent: 8) { event.expiresAt = start + at + random.milliseconds(0...60_000) }
         if random.chance(percent: 5) { event.summary = String(repeating: "long ", count: random.number(1...600)) }
         switch kind {
@@ -98,11 +101,16 @@ struct Newsroom {
         }
         var record = SourceRecord(
             offset: 0, timestamp: timestamp(at), key: Array((event.story ?? "").utf8), value: value)
-        if case .redriven(let platform) = copy {
+        let platform: Platform? = if case .redriven(let one) = copy { one } else { nil }
+        if let platform {
             record.headers = [
                 RecordHeader(RedriveHeader.platform, platform.rawValue), RecordHeader(HeaderName.redrive, "1"),
             ]
         }
+        let feed = random.chance(percent: 25) ? random.pick(Self.feeds, or: "") : nil
+        let run = lane > 0 && random.chance(percent: 40) ? random.pick(Self.runs, or: "") : nil
+        if let feed { record.headers.append(RecordHeader(HeaderName.feed, feed)) }
+        if let run { record.headers.append(RecordHeader(HeaderName.run, run)) }
         if random.chance(percent: 3) { enlarge(&record) }
         // The hash is a story's key: all its records stand in one partition of a topic, as long as that does not grow.
         let hash = event.orderKey.utf8.reduce(7) { ($0 &* 31 &+ Int($1)) & 0xffff }
@@ -110,7 +118,8 @@ struct Newsroom {
         return NewsItem(
             serial: serial, at: at, lane: lane, topic: topic ?? topics[hash % topics.count],
             keyHash: hash / 7, gapBefore: random.chance(percent: 8) ? 3 : 0,
-            gapAfter: random.chance(percent: 8) ? 1 : 0, kind: kind, copy: copy, eventID: event.id,
+            gapAfter: random.chance(percent: 8) ? 1 : 0, kind: kind, copy: copy, platform: platform, eventID: event.id,
+            categories: event.categories, feed: feed, run: run,
             story: event.orderKey, version: version, embargoUntil: event.embargoUntil, expiresAt: event.expiresAt,
             record: record)
     }

@@ -40,6 +40,20 @@ public struct Options: Sendable, Hashable {
     public var forgottenOffsets = 12
     public var refusedTopic = 12
     public var smallRecords = 10
+    /// There is a control topic.
+    public var controlTopic = 75
+    /// Editors give orders.
+    public var orders = 50
+    public var controlAway = 20
+    public var slowControl = 15
+    public var compactedControl = 25
+    public var garbledControl = 10
+    /// There is a held topic.
+    public var heldTopic = 60
+    public var compactedHeld = 15
+    public var slowHeld = 40
+    /// Readers of one category sleep for some minutes.
+    public var quietHours = 10
 
     public init() {}
 
@@ -56,6 +70,7 @@ public struct Options: Sendable, Hashable {
         \.stalledResults, \.failingCommits, \.slowLedger, \.slowHub, \.poison, \.pausedLane, \.releasedLane,
         \.impatientDriver,
         \.recreatedTopic, \.cutBackPartition, \.grownTopic, \.unavailablePartition, \.retention, \.forgottenOffsets,
-        \.refusedTopic, \.smallRecords,
+        \.refusedTopic, \.smallRecords, \.orders, \.controlAway, \.slowControl, \.compactedControl, \.garbledControl,
+        \.compactedHeld, \.slowHeld,
     ]
 }

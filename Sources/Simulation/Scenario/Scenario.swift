@@ -10,6 +10,7 @@ public struct Scenario: Sendable {
     public let options: Options
     public var news: [NewsItem]
     public var faults: [Fault]
+    public var orders: [EditorOrder]
 
     /// When it begins, by the true clock.
     public static let start = Instant(milliseconds: 1_760_000_000_000)
@@ -24,16 +25,20 @@ public struct Scenario: Sendable {
             setting: setting, start: Self.start, seconds: seconds, random: SeededRandom(seed: seed, 2))
         news = newsroom.write(random.number(options.records))
         faults = FaultGenerator.draw(setting, seconds: seconds, options, SeededRandom(seed: seed, 3))
+        orders = EditorsDesk.draw(setting, news, seconds: seconds, options, SeededRandom(seed: seed, 8))
     }
 
     /// When the last fault is over and the last record is written.
     var calmAt: Instant {
-        Self.start + max(faults.map(\.end).max() ?? .zero, news.last?.at ?? .zero)
+        Self.start
+            + max(
+                faults.map(\.end).max() ?? .zero, news.last?.at ?? .zero, orders.map(\.end).max() ?? .zero)
     }
 
     /// The most urgent lane, where every fault names another one: nothing may delay its news.
     var sparedLane: Int? {
-        guard setting.lanes.count > 1, !faults.isEmpty else { return nil }
+        guard setting.lanes.count > 1, !faults.isEmpty, setting.quiet == nil else { return nil }
+        guard orders.allSatisfy({ $0.scope.isRecall || $0.scope.lane(in: setting) ?? 0 > 0 }) else { return nil }
         return faults.allSatisfy { fault in fault.kind.lane(in: setting).map { $0 > 0 } ?? false } ? 0 : nil
     }
 }

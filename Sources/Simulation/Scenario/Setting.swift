@@ -1,4 +1,5 @@
 import ByteText
+public import EditorialControl
 import NewsModel
 public import PublishEngine
 
@@ -21,6 +22,19 @@ public struct Setting: Sendable {
     /// The largest record the broker takes.
     public var recordBytesMax: Int
 
+    /// Hours, in the middle of the life, in which the readers of one category sleep.
+    public var quiet: QuietHours?
+    /// There is a held topic.
+    public var hasHeld: Bool
+    /// There is a control topic.
+    public var hasControl: Bool
+    /// The silence of the control topic that raises an alarm, and what is done then.
+    public var controlStaleAfter: Duration
+    public var onStale: ControlDesk.OnStale
+
+    static let held = "held"
+    /// What came to the held topic later is not compacted.
+    static let heldCompactionLag = Duration.seconds(120)
     static let deadLetters = "dead-letters"
 
     public var lanes: [LaneSettings] { engine.lanes }
@@ -56,6 +70,11 @@ extension Setting {
         engine.drainDeadline = random.milliseconds(2_000...20_000)
         engine.probeFirst = random.milliseconds(100...2_000)
         engine.probeLongest = random.milliseconds(2_000...60_000)
+        let hasControl = random.chance(percent: options.controlTopic)
+        engine.awaitsOrders = true
+        let hasHeld = random.chance(percent: options.heldTopic)
+        if hasHeld { engine.holdsBeyond = random.milliseconds(500...20_000) }
+        let quiet = hasHeld && random.chance(percent: options.quietHours) ? quietHours(&random) : nil
         let isImpatient = random.chance(percent: options.impatientDriver)
         return Setting(
             engine: engine, processes: processes, partitions: partitions(engine, &random, options),
@@ -64,7 +83,19 @@ extension Setting {
             releaseTimeout: isImpatient ? random.milliseconds(0...1_000) : .seconds(30),
             messageTimeout: random.milliseconds(1_000...60_000),
             queueBytes: random.number(500...20_000),
-            recordBytesMax: random.pick([8_000, 30_000, 100_000], or: 30_000))
+            recordBytesMax: random.pick([8_000, 30_000, 100_000], or: 30_000), quiet: quiet, hasHeld: hasHeld,
+            hasControl: hasControl,
+            controlStaleAfter: random.milliseconds(15_000...60_000),
+            onStale: random.chance(percent: 30) ? .stop : .continue)
+    }
+
+    /// Whole minutes, of which a life has few.
+    private static func quietHours(_ random: inout SeededRandom) -> QuietHours {
+        let minute = Int(Scenario.start.milliseconds / 60_000 % 1_440)
+        return QuietHours(
+            categories: [random.pick(["World", "Sports"], or: "World")],
+            window: DailyWindow(from: minute, to: minute + random.number(1...3), zone: .utc),
+            action: random.pick(QuietHours.Action.allCases, or: .silent))
     }
 
     /// Lanes differ in length; results has room for the longest.
@@ -79,6 +110,7 @@ extension Setting {
             for topic in lane.topics { partitions[topic] = count }
         }
         partitions[engine.resultsTopic] = most + (random.chance(percent: 20) ? 1 : 0)
+        partitions[held] = partitions[engine.resultsTopic]
         partitions[deadLetters] = random.number(1...3)
         return partitions
     }

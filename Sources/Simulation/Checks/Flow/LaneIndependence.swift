@@ -15,7 +15,7 @@ struct LaneIndependence: Checker {
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         guard let lane = truth.scenario.sparedLane, !isStopped else { return nil }
         switch fact {
-        case .published(let item) where truth.scenario.news[item].lane == lane:
+        case .published(let item) where truth.news[item].lane == lane:
             open.formUnion(truth.deliveries(of: item))
             ahead[item] = open.count
         case .acted(_, let snapshot) where snapshot.lanes[lane].flood: isStopped = true
@@ -31,10 +31,10 @@ struct LaneIndependence: Checker {
     private func late(_ delivery: Int, _ truth: GroundTruth) -> String? {
         let item = truth.item(of: delivery)
         guard let ahead = ahead[item], let place = truth.places[item] else { return nil }
-        let news = truth.scenario.news[item]
+        let news = truth.news[item]
         // The group's first assignment takes a while, and what is under embargo stands in its lane's window, maybe before what
         // was written earlier to another partition.
-        let embargoes = zip(truth.scenario.news, truth.places).filter { $0.lane == news.lane && $1 != nil }
+        let embargoes = zip(truth.news, truth.places).filter { $0.lane == news.lane && $1 != nil }
             .compactMap(\.0.embargoUntil)
         let since = max(place.publishedAt, Scenario.start + .seconds(5), embargoes.max() ?? .distantPast)
         let partitions = truth.counts.values.reduce(8, +)

@@ -10,11 +10,11 @@ struct MemoryBounds: Checker {
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
-        case .published(let item): largest = max(largest, truth.scenario.news[item].record.byteCount)
+        case .published(let item): largest = max(largest, truth.news[item].record.byteCount)
         case .acted(let address, let snapshot):
             last[address] = snapshot
             return excess(snapshot, truth)
-        case .over(let isSettled):
+        case .over(let isSettled, _):
             guard isSettled else { return nil }
             for (address, snapshot) in last.sorted(by: { $0.key.process < $1.key.process })
             where truth.ownerships.contains(where: { $0.address == address && $0.end == nil }) {

@@ -28,7 +28,8 @@ struct WaitsExplained: Checker {
             if waiting[attempt.ownership]?[attempt.delivery] != nil {
                 waiting[attempt.ownership]?[attempt.delivery] = truth.now
             }
-        case .settled(let delivery, let ownership?, _, _), .deadLettered(let delivery, let ownership?, _, _):
+        case .settled(let delivery, let ownership?, _, _), .deadLettered(let delivery, let ownership?, _, _),
+            .holding(let delivery, let ownership?, _, _):
             waiting[ownership]?[delivery] = truth.now
         case .acknowledged(let ownership?, let delivery, .result, _): waiting[ownership]?[delivery] = nil
         case .ended(let ownership): waiting[ownership] = nil

@@ -38,7 +38,7 @@ struct CommitsBehindResults: Checker {
         guard let anchor = note.flatMap(IncarnationAnchor.init(note:)) else { return false }
         let index = log.index(from: anchor.offset)
         guard index < log.items.count else { return true }
-        var record = truth.scenario.news[log.items[index].item].record
+        var record = truth.news[log.items[index].item].record
         record.offset = log.items[index].offset
         if anchor.isBeginning { return anchor.verdict(.record(IncarnationAnchor(record))) == .another }
         return IncarnationAnchor(record) != anchor

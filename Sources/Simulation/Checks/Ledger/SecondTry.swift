@@ -27,8 +27,8 @@ struct SecondTry: Checker {
     private func twins(of delivery: Int, _ truth: GroundTruth) -> [Int] {
         let news = truth.news(of: delivery)
         let platform = delivery % truth.platforms
-        return truth.scenario.news.indices.filter {
-            truth.scenario.news[$0].eventID == news.eventID && truth.scenario.news[$0].version == news.version
+        return truth.news.indices.filter {
+            truth.news[$0].eventID == news.eventID && truth.news[$0].version == news.version
         }.map { truth.delivery(item: $0, platform: platform) }
     }
 

@@ -1,25 +1,33 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import PublishEngine
 
 /// G11 within a process: once its engine has taken the canceled record, nothing of the story leaves any more in any lane, be
-/// it waiting or still to come, until the process ends. A request in flight by then is not tried again.
+/// it waiting or still to come, until the process ends or an editor lifts the recall. A request in flight by then is not tried
+/// again.
 struct Recalls: Checker {
     let promise = Promise.recalls
     private var recalled: [Address: Set<String>] = [:]
     /// Handed over, and maybe not examined yet: a lane may be stopped.
     private var pending: [Int: Set<String>] = [:]
+    /// When a recall of the story was lifted, by any process: older events do not bring it back.
+    private var lifted: [String: Instant] = [:]
+    /// When the order that recalls a story lapses, by the clock on the wall.
+    private var lapses: [String: Instant] = [:]
+    /// The largest that any clock has been wrong by.
+    private var clockError = Duration.zero
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .taken(let ownership, let items):
             let owner = truth.ownerships[ownership]
-            for item in items where truth.scenario.news[item].kind == .canceled {
+            for item in items where truth.news[item].kind == .canceled && !isTakenBack(item, truth) {
                 // Records that the ledger knows as done are not examined again.
                 let isDone = truth.deliveries(of: item).allSatisfy { delivery in
                     truth.resultsOf[delivery].contains { owner.knows($0, as: ownership) }
                 }
-                if !isDone { pending[ownership, default: []].insert(truth.scenario.news[item].story) }
+                if !isDone { pending[ownership, default: []].insert(truth.news[item].story) }
             }
         case .acted(let address, let snapshot) where snapshot.counts.unexamined == 0 && !pending.isEmpty:
             // Records not examined when their partition was revoked are left to the next owner.
@@ -31,14 +39,34 @@ struct Recalls: Checker {
         // Records not examined are read again by the next owner.
         case .ended(let ownership): pending[ownership] = nil
         case .settled(let delivery, _, let result, let address)
-        where result.outcome == .canceled && truth.news(of: delivery).kind == .canceled:
+        where result.outcome == .canceled && truth.news(of: delivery).kind == .canceled
+            && !isTakenBack(truth.item(of: delivery), truth):
             recalled[address, default: []].insert(truth.news(of: delivery).story)
+        case .clockStepped(_, let size, let wallBefore):
+            let offset = wallBefore + size - truth.now
+            clockError = max(clockError, offset, .zero - offset)
+        case .controlled(let row):
+            if case .stands(let order) = row.meaning, case .recall(let story) = order.scope {
+                lapses[story] = order.until
+            }
+            guard case .lifted(.recall(let story)) = row.meaning else { return nil }
+            lifted[story] = truth.now
+            for ownership in pending.keys { pending[ownership]?.remove(story) }
+            for address in recalled.keys { recalled[address]?.remove(story) }
         case .sent(let number, let address, _):
             let delivery = truth.attempts[number].delivery
-            guard recalled[address]?.contains(truth.news(of: delivery).story) == true else { return nil }
+            let story = truth.news(of: delivery).story
+            guard recalled[address]?.contains(story) == true else { return nil }
+            if let lapse = lapses[story], lapse <= truth.now + clockError { return nil }
             return "\(truth.name(delivery)) left after its story had been recalled"
         default: break
         }
         return nil
+    }
+
+    private func isTakenBack(_ item: Int, _ truth: GroundTruth) -> Bool {
+        guard let lifted = lifted[truth.news[item].story], let place = truth.places[item] else { return false }
+        // By the time of its record, or by the clock of the process that reads it.
+        return min(place.publishedAt, truth.news[item].record.timestamp ?? place.publishedAt) <= lifted + clockError
     }
 }

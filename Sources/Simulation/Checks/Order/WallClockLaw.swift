@@ -29,7 +29,7 @@ struct WallClockLaw: Checker {
         case .settled(let delivery, _, let result, _) where result.outcome == .expired:
             // The result was written now, so it shows what its process takes for now.
             guard result.settledAt == truth.now else { return nil }
-            let deadline = earliestDeadline(delivery, truth)
+            let deadline = deadlines(delivery, truth).lowerBound
             guard truth.now < deadline else { return nil }
             return "\(truth.name(delivery)) is expired, \((deadline - truth.now).short) before its time"
         default: break
@@ -59,7 +59,7 @@ struct WallClockLaw: Checker {
             }
         }
         guard wall == truth.now else { return nil }
-        let deadline = latestDeadline(attempt.delivery, truth)
+        let deadline = deadlines(attempt.delivery, truth).upperBound
         return truth.now > deadline ? "\(name) left \((truth.now - deadline).short) past its deadline" : nil
     }
 
@@ -67,23 +67,24 @@ struct WallClockLaw: Checker {
         truth.places[truth.item(of: attempt.delivery)].map { $0.publishedAt < time - .seconds(1) } ?? false
     }
 
-    /// No process may take it for expired before then.
-    private func earliestDeadline(_ delivery: Int, _ truth: GroundTruth) -> Instant {
-        let published = truth.places[truth.item(of: delivery)]?.publishedAt ?? .distantPast
-        return deadline(
-            delivery, writtenAt: min(truth.news(of: delivery).record.timestamp ?? published, published), truth)
-    }
-
-    private func latestDeadline(_ delivery: Int, _ truth: GroundTruth) -> Instant {
-        deadline(delivery, writtenAt: truth.news(of: delivery).record.timestamp, truth)
-    }
-
-    private func deadline(_ delivery: Int, writtenAt: Instant?, _ truth: GroundTruth) -> Instant {
+    /// No process may take it for expired before the first, nor send it after the second: processes may differ in the time of its
+    /// record, and in whether quiet hours have made it wait.
+    private func deadlines(_ delivery: Int, _ truth: GroundTruth) -> ClosedRange<Instant> {
         let news = truth.news(of: delivery)
-        var deadline = news.expiresAt ?? .distantFuture
-        if let maxAge = truth.scenario.setting.lanes[news.lane].maxAge, let writtenAt {
-            deadline = min(deadline, max(writtenAt, news.embargoUntil ?? .distantPast) + maxAge)
+        let expiresAt = news.expiresAt ?? .distantFuture
+        guard let maxAge = truth.scenario.setting.lanes[news.lane].maxAge else { return expiresAt...expiresAt }
+        let published = truth.places[truth.item(of: delivery)]?.publishedAt ?? .distantPast
+        let stamp = news.record.timestamp
+        let embargo = news.embargoUntil ?? .distantPast
+        var earliest = max(min(stamp ?? published, published), embargo) + maxAge
+        var latest = stamp.map { max($0, embargo) + maxAge } ?? .distantFuture
+        if let quiet = truth.scenario.setting.quiet, quiet.action == .delay, news.categories == quiet.categories,
+            let end = quiet.window.end(at: Scenario.start)
+        {
+            // What waited counts its age from its release.
+            earliest = min(earliest, end + maxAge)
+            latest = max(latest, end + QuietHours.releaseSpread + maxAge)
         }
-        return deadline
+        return min(earliest, expiresAt)...min(max(earliest, latest), expiresAt)
     }
 }

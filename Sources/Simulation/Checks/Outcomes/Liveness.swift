@@ -9,8 +9,8 @@ struct Liveness: Checker {
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         if case .acted(let address, let moment) = fact { last[address] = moment }
-        guard case .over(isSettled: false) = fact else { return nil }
-        let open = truth.scenario.news.indices.filter(truth.isDue).flatMap(truth.deliveries)
+        guard case .over(isSettled: false, let held) = fact else { return nil }
+        let open = truth.news.indices.filter(truth.isDue).flatMap(truth.deliveries)
             .filter { truth.resultsOf[$0].isEmpty }
         let halts = last.values.compactMap(\.halt).sorted()
         let state = halts.isEmpty ? "" : " (halted: \(halts.joined(separator: ", ")))"
@@ -24,6 +24,6 @@ struct Liveness: Checker {
             return
                 "\(partition) ends at \(log.end) and stays committed at \(committed.map(String.init) ?? "nothing")"
         }
-        return "the end never came"
+        return held > 0 ? "\(held) held events never come back" : "the end never came"
     }
 }

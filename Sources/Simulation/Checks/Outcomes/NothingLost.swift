@@ -12,7 +12,7 @@ struct NothingLost: Checker {
                 }
             }
         case .over:
-            for item in truth.scenario.news.indices where truth.isDue(item) {
+            for item in truth.news.indices where truth.isDue(item) {
                 for delivery in truth.deliveries(of: item) where truth.resultsOf[delivery].isEmpty {
                     return "\(truth.name(delivery)) never got a result"
                 }

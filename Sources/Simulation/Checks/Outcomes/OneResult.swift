@@ -15,7 +15,8 @@ struct OneResult: Checker {
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .strange(let sentence): return sentence
-        case .deadLettered(let delivery, let ownership, let result, _):
+        case .deadLettered(let delivery, let ownership, let result, _),
+            .holding(let delivery, let ownership, let result, _):
             if let ownership { outcomes[[delivery, ownership]] = result.outcome }
             return ending(delivery, ownership, result.outcome, truth)
         case .settled(let delivery, let ownership, let result, _):

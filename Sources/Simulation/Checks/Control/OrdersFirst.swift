@@ -1,0 +1,21 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// Nothing is sent before it is known what editors have ordered, be it that there is no topic on which they could.
+struct OrdersFirst: Checker {
+    let promise = Promise.ordersFirst
+    private var known: Set<Address> = []
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        switch fact {
+        case .ordersKnown(let address, let isKnown):
+            if isKnown { known.insert(address) } else { known.remove(address) }
+        case .sent(let number, let address, _) where !known.contains(address):
+            return "\(truth.name(truth.attempts[number].delivery)) left before the orders in force were known"
+        default: break
+        }
+        return nil
+    }
+}

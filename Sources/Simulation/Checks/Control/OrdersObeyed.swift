@@ -1,0 +1,159 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// G11 and the gates. What an order concerns leaves
+/// - no process that has taken it, until the process has taken its end as well;
+/// - no process that began after it stood on the topic;
+/// - no process at all once every process that ran then has applied it.
+///
+/// Each process answers each order, and sooner or later has applied all of them.
+struct OrdersObeyed: Checker {
+    let promise: Promise
+    private let isMine: (ControlScope) -> Bool
+    private var book = OrderBook()
+
+    static var recalls: Self { Self(promise: .recallsEverywhere) { $0.isRecall } }
+    static var stops: Self { Self(promise: .stops) { !$0.isRecall } }
+
+    private init(promise: Promise, isMine: @escaping (ControlScope) -> Bool) {
+        self.promise = promise
+        self.isMine = isMine
+    }
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        book.note(fact, truth)
+        switch fact {
+        case .sent(let number, let address, _): return sent(number, address, truth)
+        case .acted(let address, _):
+            return book.takeUnanswered(address).first(where: { isMine($0) }).map {
+                "process \(address.process) took \($0.key) and did not say that it applied it"
+            }
+        case .over(isSettled: true, _):
+            for (scope, standing) in book.standing.sorted(by: { $0.key.key < $1.key.key }) where isMine(scope) {
+                guard let missing = standing.missing.min(by: { $0.process < $1.process }) else { continue }
+                return "process \(missing.process) never applied \(standing.id) (\(scope.key))"
+            }
+        default: break
+        }
+        return nil
+    }
+
+    private func sent(_ number: Int, _ address: Address, _ truth: GroundTruth) -> String? {
+        guard !book.isEmpty else { return nil }
+        let delivery = truth.attempts[number].delivery
+        let news = truth.news(of: delivery)
+        func concerns(_ scope: ControlScope) -> Bool {
+            isMine(scope) && scope.concerns(news, in: truth.scenario.setting)
+        }
+        if let scope = book.taken[address]?.keys.filter(concerns).min(by: { $0.key < $1.key }) {
+            return "\(truth.name(delivery)) left process \(address.process), which knew of \(scope.key)"
+        }
+        for (scope, standing) in book.standing.sorted(by: { $0.key.key < $1.key.key }) where concerns(scope) {
+            if standing.missing.isEmpty {
+                return "\(truth.name(delivery)) left after all had applied \(standing.id) (\(scope.key))"
+            }
+            if let start = book.started[address], start > standing.at {
+                return "\(truth.name(delivery)) left a process that began while \(scope.key) stood"
+            }
+        }
+        return nil
+    }
+}
+
+/// Who knows of which order.
+struct OrderBook {
+    private(set) var standing: [ControlScope: Standing] = [:]
+    /// By process: the orders that it has taken.
+    private(set) var taken: [Address: [ControlScope: Taken]] = [:]
+    private(set) var started: [Address: Instant] = [:]
+    /// Those whose first beat stands on the topic: whoever gives an order waits for them.
+    private var heard: Set<Address> = []
+    /// By process: the names of the orders that it has applied, maybe before they stood: an event of its own gave them.
+    private var applied: [Address: Set<String>] = [:]
+    private var unanswered: [Address: [String: ControlScope]] = [:]
+    /// The furthest that a clock on a wall has been ahead.
+    private var ahead = Duration.zero
+    private let forgetsLapsed: Bool
+
+    /// - Parameter forgetsLapsed: orders count only until the first clock says that they have lapsed.
+    init(forgetsLapsed: Bool = true) { self.forgetsLapsed = forgetsLapsed }
+
+    struct Standing {
+        var id: String
+        var at: Instant
+        var until: Instant?
+        /// Those that ran when it came, and have not applied it.
+        var missing: Set<Address>
+    }
+
+    struct Taken {
+        var order: Order
+        var at: Instant
+    }
+
+    var isEmpty: Bool { standing.isEmpty && taken.isEmpty }
+
+    mutating func note(_ fact: Fact, _ truth: GroundTruth) {
+        switch fact {
+        case .started(let address): started[address] = truth.now
+        case .died(let address):
+            started[address] = nil
+            taken[address] = nil
+            unanswered[address] = nil
+            applied[address] = nil
+            heard.remove(address)
+            for scope in standing.keys { standing[scope]?.missing.remove(address) }
+        case .controlled(let row):
+            switch row.meaning {
+            case .stands(let order):
+                standing[order.scope] = Standing(
+                    id: order.id, at: truth.now, until: order.until,
+                    missing: heard.filter { applied[$0]?.contains(order.id) != true })
+            case .lifted(let scope): standing[scope] = nil
+            case .beat(let beat):
+                if let address = started.keys.first(where: { $0.replica == beat.replica }) { heard.insert(address) }
+            default: break
+            }
+        case .clockStepped(_, let size, let wallBefore): ahead = max(ahead, wallBefore + size - truth.now)
+        case .input(let address, .orders(let changes)):
+            for change in changes { take(change, address, truth.now) }
+        case .applied(let address, let applied):
+            unanswered[address]?[applied.order] = nil
+        case .audited(let address, let entry):
+            guard let name = entry.applied?.order else { return }
+            applied[address, default: []].insert(name)
+            for (scope, order) in standing where order.id == name { standing[scope]?.missing.remove(address) }
+        case .sent where forgetsLapsed: forgetLapsed(truth.now)
+        default: break
+        }
+    }
+
+    private mutating func take(_ change: OrderChange, _ address: Address, _ now: Instant) {
+        switch change {
+        case .stands(let order):
+            taken[address, default: [:]][order.scope] = Taken(order: order, at: now)
+            unanswered[address, default: [:]][order.id] = order.scope
+        case .lifted(let scope):
+            taken[address]?[scope] = nil
+            unanswered[address, default: [:]][scope.key] = scope
+        }
+    }
+
+    /// By the scopes' keys.
+    mutating func takeUnanswered(_ address: Address) -> [ControlScope] {
+        (unanswered.removeValue(forKey: address) ?? [:]).values.sorted { $0.key < $1.key }
+    }
+
+    /// Any process may take one for lapsed, and lift it for all, as soon as its own clock says so.
+    private mutating func forgetLapsed(_ now: Instant) {
+        func isLapsed(_ until: Instant?) -> Bool { until.map { $0 <= now + ahead } ?? false }
+        guard
+            standing.values.contains(where: { isLapsed($0.until) })
+                || taken.values.contains(where: { $0.values.contains { isLapsed($0.order.until) } })
+        else { return }
+        standing = standing.filter { !isLapsed($0.value.until) }
+        for address in taken.keys { taken[address] = taken[address]?.filter { !isLapsed($0.value.order.until) } }
+    }
+}

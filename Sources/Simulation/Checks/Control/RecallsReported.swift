@@ -1,0 +1,37 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// Only a story that is recalled is canceled, and what was under way by then says so.
+struct RecallsReported: Checker {
+    let promise = Promise.recallsReported
+    private var book = OrderBook(forgetsLapsed: false)
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        book.note(fact, truth)
+        guard case .settled(let delivery, let ownership, let result, let address) = fact else { return nil }
+        let news = truth.news(of: delivery)
+        let taken = book.taken[address]?[.recall(story: news.story)]
+        let name = truth.name(delivery)
+        if result.outcome == .canceled, news.kind != .canceled, taken == nil, !isRecalledByEvent(news, truth) {
+            return "\(name) is canceled, but nobody recalled its story"
+        }
+        if result.afterRecall, taken == nil, !isRecalledByEvent(news, truth) {
+            return "\(name) is reported as sent before a recall, but there was none"
+        }
+        // What the process knew when the last answer came decides.
+        guard let taken, result.outcome == .accepted || result.outcome == .unknown, !result.afterRecall,
+            let last = truth.attemptsOf[delivery].last(where: { truth.attempts[$0].ownership == ownership }),
+            let repliedAt = truth.attempts[last].repliedAt, taken.at < repliedAt
+        else { return nil }
+        return "\(name) is \(result.outcome.rawValue), but does not say that its story was recalled meanwhile"
+    }
+
+    /// Its stream says so, in any lane.
+    private func isRecalledByEvent(_ news: NewsItem, _ truth: GroundTruth) -> Bool {
+        truth.news.indices.contains {
+            truth.news[$0].kind == .canceled && truth.news[$0].story == news.story && truth.places[$0] != nil
+        }
+    }
+}

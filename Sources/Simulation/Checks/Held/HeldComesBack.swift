@@ -1,0 +1,51 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// Nothing held is lost: of every story the newest event comes back to the partition it was taken from. What it replaced on the
+/// held topic, maybe from another lane, need not.
+struct HeldComesBack: Checker {
+    let promise = Promise.heldComesBack
+    /// The items whose result says that they are held.
+    private var held: [Line: [Int]] = [:]
+    private var returned: Set<Int> = []
+
+    private struct Line: Hashable {
+        /// Of the held topic.
+        var partition: Int32?
+        var story: String
+    }
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        switch fact {
+        case .stored(let delivery, let result, _) where result.outcome == .held:
+            let item = truth.item(of: delivery)
+            held[Line(partition: truth.partition(of: delivery)?.partition, story: truth.news[item].story), default: []]
+                .append(item)
+        case .returned(let copy, let item, let event, _, _, _):
+            returned.insert(item)
+            if truth.places[copy]?.partition != event.source.partition {
+                return "\(truth.news[item].eventID) came back to another partition than it was taken from"
+            }
+        case .over(isSettled: true, _):
+            for items in held.values {
+                for item in items where !returned.contains(item) && truth.hasPartition(of: item) {
+                    guard !items.contains(where: { isReplaced(item, by: $0, truth) }) else { continue }
+                    return "\(truth.news[item].eventID) (~\(truth.news[item].serial)~) was held and never came back"
+                }
+            }
+        default: break
+        }
+        return nil
+    }
+
+    private func isReplaced(_ item: Int, by other: Int, _ truth: GroundTruth) -> Bool {
+        guard item != other else { return false }
+        if let version = truth.news[item].version, let newer = truth.news[other].version, version != newer {
+            return newer > version
+        }
+        guard let place = truth.places[item], let later = truth.places[other] else { return true }
+        return later.publishedAt > place.publishedAt || returned.contains(other)
+    }
+}

@@ -1,0 +1,44 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// An older version of a story is not sent by the owner of a newer one that was accepted; one that comes back from the held topic
+/// is not sent after it by anybody. Checked where the window is wider than the life.
+struct NewestVersion: Checker {
+    let promise = Promise.newestVersion
+    /// By story: what was accepted, with its version.
+    private var accepted: [Story: [(version: Int, delivery: Int)]] = [:]
+
+    private struct Story: Hashable {
+        var partition: TopicPartition?
+        var name: String
+        var platform: Platform
+    }
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        guard truth.scenario.setting.engine.duplicateWindow >= 1024 else { return nil }
+        switch fact {
+        case .settled(let delivery, _, let result, _) where result.outcome == .accepted:
+            guard let version = truth.news(of: delivery).version else { return nil }
+            accepted[story(delivery, truth), default: []].append((version, delivery))
+        case .sent(let number, _, _):
+            let attempt = truth.attempts[number]
+            guard attempt.ownership >= 0, let version = truth.news(of: attempt.delivery).version else { return nil }
+            let isReturned = truth.news(of: attempt.delivery).isReturned
+            for newer in accepted[story(attempt.delivery, truth)] ?? [] where newer.version > version {
+                let isKnown = truth.resultsOf[newer.delivery].contains {
+                    $0.outcome == .accepted && (isReturned || $0.ownership == attempt.ownership)
+                }
+                if isKnown { return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery))" }
+            }
+        default: break
+        }
+        return nil
+    }
+
+    private func story(_ delivery: Int, _ truth: GroundTruth) -> Story {
+        Story(
+            partition: truth.partition(of: delivery), name: truth.news(of: delivery).story,
+            platform: truth.platform(of: delivery))
+    }
+}

@@ -1,0 +1,31 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// While its process's clock on the wall is right, nothing leaves with a sound in the quiet hours of its category.
+struct QuietHoursKept: Checker {
+    let promise = Promise.quietHours
+    /// By attempt: it left in quiet hours that allow it without a sound.
+    private var silent: Set<Int> = []
+
+    mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
+        guard let quiet = truth.scenario.setting.quiet else { return nil }
+        switch fact {
+        case .sent(let number, _, let wall):
+            let delivery = truth.attempts[number].delivery
+            guard wall == truth.now, truth.news(of: delivery).categories == quiet.categories,
+                let end = quiet.window.end(at: wall)
+            else { return nil }
+            if quiet.action == .silent {
+                silent.insert(number)
+                return nil
+            }
+            return "\(truth.name(delivery)) left \((end - truth.now).short) before the quiet hours ended"
+        case .settled(let delivery, let ownership, let result, _) where result.outcome == .accepted && !result.isQuiet:
+            let last = truth.attemptsOf[delivery].last { truth.attempts[$0].ownership == ownership }
+            guard let last, silent.contains(last), truth.platform(of: delivery) != .template else { return nil }
+            return "\(truth.name(delivery)) made a sound in quiet hours"
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import EditorialControl
+import NewsModel
+
+/// What one process has of the held topic.
+struct HeldClient {
+    var desk = HeldDesk()
+    var hasBegun = false
+    /// By partition: where it is read on.
+    var positions: [Int32: Int64] = [:]
+    /// By partition: its end as it was when its reading began, until that was reached.
+    var wanted: [Int32: Int64] = [:]
+    var isReading = false
+    /// Stories reach the engine in the order in which they were read.
+    var toldUntil = Instant.distantPast
+    var writtenUntil = Instant.distantPast
+    var alarm: (at: Instant, serial: Int)?
+    var alarms = 0
+}

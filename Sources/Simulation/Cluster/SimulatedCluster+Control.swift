@@ -1,0 +1,189 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// The control topic: editors and processes write to it, and every process follows it, late or after a pause, as `ControlDesk`
+/// decides.
+extension SimulatedCluster {
+    // MARK: Editors
+
+    /// An editor gives an order, or lifts it. The command line tries until the broker has it.
+    mutating func give(_ index: Int, isLift: Bool) {
+        let given = scenario.orders[index]
+        guard controlTrouble() == nil, !isLift || ordersGiven.contains(index) else {
+            agenda.add(.giveOrder(index, isLift: isLift), at: now + .milliseconds(500))
+            return
+        }
+        if isLift { return write(.lifted(given.scope)) }
+        ordersGiven.insert(index)
+        strike(given.scope.isRecall ? .recallOrdered : .stopOrdered)
+        let until = given.lapsesAfter.map { now + $0 }
+        if until != nil { strike(.lapsingRecall) }
+        write(.stands(Order(id: given.id, scope: given.scope, at: now, by: "editor", reason: "life", until: until)))
+    }
+
+    private mutating func write(_ record: ControlRecord) {
+        let produced = record.record(on: "control")
+        appendControl(key: produced.key, value: produced.value)
+    }
+
+    private mutating func appendControl(key: [UInt8]?, value: [UInt8]?) {
+        let row = truth.control.append(key: key, value: value, at: now)
+        self.record(.controlled(row))
+        for process in processes.indices { wakeControl(process) }
+    }
+
+    mutating func litterControl(_ fault: Int) {
+        guard setting.hasControl else { return }
+        strike(fault, .garbledControl)
+        let keys = ["", "recall/story/", "quiet/World", "recall/story/story-1", "beat/", "stop/lane/nobody"]
+        let values = ["", "no order", "{}", #"{"do":"dance"}"#, #"{"do":7,"at":"yesterday"}"#]
+        let key = keys[fault % keys.count]
+        appendControl(key: key.isEmpty ? nil : Array(key.utf8), value: Array(values[fault % values.count].utf8))
+    }
+
+    mutating func compactControl(_ fault: Int) {
+        if truth.control.compact(tombstonesBefore: now - .seconds(60)) { strike(fault, .compactedControl) }
+    }
+
+    // MARK: Processes
+
+    mutating func openControl(_ address: Address) {
+        var settings = ControlDesk.Settings(replica: address.replica, shards: 1)
+        settings.staleAfter = setting.controlStaleAfter
+        settings.onStale = setting.onStale
+        processes[address.process].control = ControlClient(settings)
+        wakeControl(address.process)
+        agenda.add(.tickControl(address), at: now + random.milliseconds(0...1_000))
+    }
+
+    mutating func tickControl(_ address: Address) {
+        agenda.add(.tickControl(address), at: now + .seconds(1))
+        tellDesk(.tick, address)
+        tellHeldDesk(.alarm, address)
+    }
+
+    mutating func tellDesk(_ input: ControlDesk.Input, _ address: Address) {
+        let moment = processes[address.process].moment(at: now)
+        guard let actions = processes[address.process].control?.desk.handle(input, at: moment) else { return }
+        if let trace, !actions.isEmpty { trace("  desk \(address): \(actions)") }
+        for action in actions { carryOut(action, address) }
+    }
+
+    private mutating func carryOut(_ action: ControlDesk.Action, _ address: Address) {
+        switch action {
+        case .tell(let changes):
+            tell(.orders(changes), address)
+            tellHeldDesk(.orders(changes), address)
+        case .settled(let stories): tell(.recallsSettled(stories), address)
+        case .known(let isKnown): tell(.ordersKnown(isKnown), address)
+        case .write(let id, let record): produceControl(id, record, address)
+        case .audit(let id, let entry):
+            record(.audited(address, entry))
+            agenda.add(.answerDesk(address, .written(id)), at: now + random.milliseconds(1...20))
+        case .readAnew:
+            processes[address.process].control?.wanted = nil
+            wakeControl(address.process)
+        case .note: break
+        case .finished: processes[address.process].control?.isFinished = true
+        }
+    }
+
+    /// Reaches the engine through the queue of its loop, in order.
+    private mutating func tell(_ input: Input, _ address: Address) {
+        let at = max(processes[address.process].control?.toldUntil ?? now, now + random.milliseconds(0...3))
+        processes[address.process].control?.toldUntil = at
+        agenda.add(.input(address, input, items: []), at: at)
+    }
+
+    // MARK: Writing
+
+    private mutating func produceControl(_ id: ControlDesk.WriteID, _ record: ControlRecord, _ address: Address) {
+        let until = now + setting.messageTimeout
+        let at = max(processes[address.process].control?.writtenUntil ?? now, now + random.milliseconds(1...12))
+        processes[address.process].control?.writtenUntil = at
+        agenda.add(.writeControl(address, id, record, until: until), at: at)
+    }
+
+    /// It may reach the broker although its process has died.
+    mutating func writeControl(
+        _ id: ControlDesk.WriteID, _ record: ControlRecord, until: Instant, from address: Address
+    ) {
+        let isAlive = processes[address.process].run == address.run && processes[address.process].engine != nil
+        if !isAlive, now > writesInTransit[address] ?? .distantPast { return }
+        var answer = ControlDesk.Input.written(id)
+        if !setting.hasControl {
+            answer = .notWritten(id, KafkaFailure(code: "UNKNOWN_TOPIC_OR_PART", detail: "no such topic"))
+        } else if controlTrouble() != nil {
+            guard now >= until else {
+                agenda.add(.writeControl(address, id, record, until: until), at: min(now + .milliseconds(500), until))
+                return
+            }
+            answer = .notWritten(id, KafkaFailure(code: "_MSG_TIMED_OUT", isRetriable: true, detail: "away"))
+        } else {
+            if case .stands = record { strike(.recallByEvent) }
+            if case .lifted = record { strike(.lapsedOrder) }
+            write(record)
+        }
+        guard isAlive else { return }
+        agenda.add(.answerDesk(address, answer), at: now + random.milliseconds(0...8))
+    }
+
+    // MARK: Reading
+
+    mutating func wakeControl(_ index: Int) {
+        guard processes[index].engine != nil, processes[index].control?.isReading == false else { return }
+        processes[index].control?.isReading = true
+        let address = Address(process: index, run: processes[index].run)
+        agenda.add(.readControl(address), at: now + random.milliseconds(1...20) + controlDelay())
+    }
+
+    /// One turn of the thread that follows the control topic.
+    mutating func readControl(_ address: Address) {
+        guard var client = processes[address.process].control else { return }
+        client.isReading = false
+        if !setting.hasControl || controlTrouble() != nil {
+            // It looks again by itself.
+            client.isReading = true
+            processes[address.process].control = client
+            agenda.add(.readControl(address), at: now + random.milliseconds(500...3_000))
+            let failure = KafkaFailure(code: "_TRANSPORT", isRetriable: true, detail: "away")
+            tellDesk(setting.hasControl ? .unreadable(failure) : .missing, address)
+            return
+        }
+        let isNew = client.wanted == nil
+        if isNew {
+            client.position = 0
+            client.hasReachedEnd = false
+            client.wanted = truth.control.end
+        }
+        let rows = truth.control.rows(from: client.position).prefix(random.number(1...8))
+        client.position = rows.last.map { $0.offset + 1 } ?? truth.control.end
+        let isAtEnd = !client.hasReachedEnd && client.position >= client.wanted ?? 0
+        if isAtEnd { client.hasReachedEnd = true }
+        processes[address.process].control = client
+        if client.position < truth.control.end { wakeControl(address.process) }
+        if isNew { tellDesk(.began, address) }
+        if !rows.isEmpty { tellDesk(.records(rows.map(\.record)), address) }
+        if isAtEnd { tellDesk(.reachedEnd, address) }
+    }
+
+    // MARK: Faults in force
+
+    private mutating func controlTrouble() -> Int? {
+        let fault = activeFaults.first { scenario.faults[$0].kind == .controlAway }
+        if let fault { strike(fault, .controlAway) }
+        return fault
+    }
+
+    private mutating func controlDelay() -> Duration {
+        var sum = Duration.zero
+        for fault in activeFaults {
+            guard case .slowControl(let more) = scenario.faults[fault].kind else { continue }
+            strike(fault, .slowControl)
+            sum += more
+        }
+        return sum
+    }
+}

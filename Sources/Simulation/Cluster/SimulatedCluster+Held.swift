@@ -1,0 +1,260 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import PublishEngine
+
+/// The held topic: engines write what waits for its time, every process follows all of it, and the owner of the source partition
+/// puts it back, as `HeldDesk` decides.
+extension SimulatedCluster {
+    mutating func openHeld(_ address: Address) {
+        guard setting.hasHeld else { return }
+        processes[address.process].held = HeldClient()
+        wakeHeld(address.process)
+    }
+
+    mutating func tellHeldDesk(_ input: HeldDesk.Input, _ address: Address) {
+        let index = address.process
+        guard processes[index].held != nil else { return }
+        let moment = processes[index].moment(at: now)
+        var actions: [HeldDesk.Action] = []
+        processes[index].held?.desk.handle(input, at: moment, into: &actions)
+        if let trace, !actions.isEmpty { trace("  held desk \(address): \(actions)") }
+        for action in actions { carryOut(action, address) }
+        armHeld(index)
+    }
+
+    private mutating func carryOut(_ action: HeldDesk.Action, _ address: Address) {
+        switch action {
+        case .tell(let stories):
+            let at = max(processes[address.process].held?.toldUntil ?? now, now + random.milliseconds(0...3))
+            processes[address.process].held?.toldUntil = at
+            agenda.add(.input(address, .held(stories), items: []), at: at)
+        case .putBack(let returns):
+            // One pass over the topic, in the order of their places.
+            var at = now + random.milliseconds(1...50)
+            for one in returns {
+                at = at + random.milliseconds(0...5)
+                agenda.add(.putBack(address, one), at: at)
+            }
+        case .erase(let erasures):
+            for erasure in erasures {
+                let tombstone = HeldRecord.tombstone(
+                    story: erasure.story, upTo: erasure.place.offset, topic: Setting.held,
+                    partition: erasure.place.partition)
+                writeHeld(tombstone, erasure.place, address)
+            }
+        case .writeAgain(let places):
+            for place in places {
+                guard let row = truth.held[place.partition]?.row(at: place.offset) else {
+                    answerHeld(.gone(place), address)
+                    continue
+                }
+                let again = HeldRecord.again(row.record, topic: Setting.held, partition: place.partition)
+                strike(.writtenAgain)
+                writeHeld(again, place, address)
+            }
+        }
+    }
+
+    private mutating func answerHeld(_ ending: HeldDesk.Ending, _ address: Address) {
+        agenda.add(.answerHeld(address, ending), at: now + random.milliseconds(0...8))
+    }
+
+    private mutating func armHeld(_ index: Int) {
+        guard let client = processes[index].held, let wakeAt = client.desk.wakeAt, wakeAt < .distantFuture else {
+            return
+        }
+        let at = max(wakeAt - processes[index].steadyOffset, now + .milliseconds(1))
+        if let armed = client.alarm, armed.at <= at { return }
+        let serial = client.alarms + 1
+        processes[index].held?.alarms = serial
+        processes[index].held?.alarm = (at, serial)
+        agenda.add(.alarmHeld(Address(process: index, run: processes[index].run), serial: serial), at: at)
+    }
+
+    mutating func ringHeld(_ address: Address, _ serial: Int) {
+        guard processes[address.process].held?.alarm?.serial == serial else { return }
+        processes[address.process].held?.alarm = nil
+        tellHeldDesk(.alarm, address)
+    }
+
+    /// What each lane's partitions are to the desk: those of the engine.
+    mutating func noteOwned(_ lane: LaneID, _ address: Address) {
+        guard processes[address.process].held != nil else { return }
+        let owned = processes[address.process].ownerships.map { truth.ownerships[$0] }
+            .filter { $0.lane == lane.index && $0.end == nil && $0.revokedAt == nil }.map(\.partition)
+        agenda.add(.ownHeld(address, lane, owned), at: now + random.milliseconds(0...3))
+    }
+
+    // MARK: Reading
+
+    mutating func wakeHeld(_ index: Int) {
+        guard processes[index].engine != nil, processes[index].held?.isReading == false else { return }
+        processes[index].held?.isReading = true
+        let address = Address(process: index, run: processes[index].run)
+        agenda.add(.readHeld(address), at: now + random.milliseconds(1...30))
+    }
+
+    /// One turn of the thread that follows the held topic.
+    mutating func readHeld(_ address: Address) {
+        guard var client = processes[address.process].held else { return }
+        client.isReading = false
+        let partitions = (0..<Int32(truth.counts[Setting.held] ?? 0))
+        if !client.hasBegun {
+            client.hasBegun = true
+            processes[address.process].held = client
+            tellHeldDesk(.began, address)
+        }
+        var hasMore = false
+        for partition in partitions {
+            if let fault = unavailability(of: TopicPartition(topic: Setting.held, partition: partition)) {
+                strike(fault, .unavailableHeld)
+                hasMore = true
+                continue
+            }
+            let log = truth.held[partition] ?? HeldLog()
+            if client.positions[partition] == nil { client.wanted[partition] = log.end }
+            let rows = log.rows(from: client.positions[partition] ?? 0).prefix(random.number(1...8))
+            let position = rows.last.map { $0.offset + 1 } ?? log.end
+            client.positions[partition] = position
+            if position < log.end { hasMore = true }
+            let isAtEnd = client.wanted[partition].map { position >= $0 } ?? false
+            if isAtEnd { client.wanted[partition] = nil }
+            processes[address.process].held?.positions = client.positions
+            processes[address.process].held?.wanted = client.wanted
+            if !rows.isEmpty {
+                tellHeldDesk(.read(partition: partition, rows.map { ($0.offset, $0.reading) }), address)
+            }
+            if isAtEnd { tellHeldDesk(.endReached(partition: partition), address) }
+        }
+        processes[address.process].held?.isReading = hasMore
+        if hasMore { agenda.add(.readHeld(address), at: now + random.milliseconds(1...60)) }
+    }
+
+    mutating func compactHeld(_ fault: Int) {
+        for partition in truth.held.keys.sorted()
+        where truth.held[partition]?.compact(olderThan: now - Setting.heldCompactionLag) == true {
+            strike(fault, .compactedHeld)
+        }
+    }
+
+    /// Every process has read all that stands, and nothing of it waits.
+    var isNothingHeld: Bool {
+        guard setting.hasHeld else { return true }
+        // Their topic was made again with fewer partitions: nobody owns theirs.
+        let stranded = truth.held.values.reduce(0) { sum, log in
+            sum + Set(log.rows.filter { $0.item.map { !truth.hasPartition(of: $0) } ?? false }.map(\.record.key)).count
+        }
+        return processes.allSatisfy { process in
+            guard process.engine != nil, let client = process.held, client.hasBegun else { return false }
+            return client.desk.count <= stranded
+                && truth.held.allSatisfy { client.positions[$0.key] ?? 0 == $0.value.end }
+        }
+    }
+
+    // MARK: Writing
+
+    /// An original comes to stand on the held topic.
+    mutating func appendHeld(_ record: ProducedRecord, in partition: Int32, item: Int?) -> Int64 {
+        let row = truth.held[partition, default: HeldLog()].append(record, item: item, at: now)
+        for process in processes.indices { wakeHeld(process) }
+        return row.offset
+    }
+
+    private mutating func writeHeld(_ record: ProducedRecord, _ place: HeldPlace, _ address: Address) {
+        let soonest = now + random.milliseconds(1...12) + heldDelay()
+        let at = max(processes[address.process].held?.writtenUntil ?? now, soonest)
+        processes[address.process].held?.writtenUntil = at
+        agenda.add(.writeHeld(address, record, place), at: at)
+    }
+
+    private mutating func heldDelay() -> Duration {
+        var sum = Duration.zero
+        for fault in activeFaults {
+            guard case .slowHeld(let more) = scenario.faults[fault].kind else { continue }
+            strike(fault, .slowHeld)
+            sum += more
+        }
+        return sum
+    }
+
+    /// A tombstone, or a record once more. It may reach the broker although its process has died.
+    mutating func writeHeld(_ record: ProducedRecord, _ place: HeldPlace, from address: Address) {
+        guard let isAlive = mayWrite(address) else { return }
+        let isAway = unavailability(of: TopicPartition(topic: Setting.held, partition: place.partition)) != nil
+        if !isAway {
+            let item = record.value == nil ? nil : truth.held[place.partition]?.row(at: place.offset)?.item
+            _ = appendHeld(record, in: place.partition, item: item)
+        }
+        if isAlive { answerHeld(isAway ? .failed(place) : .written(place), address) }
+    }
+
+    /// An original goes back to its lane's topic, to the same partition.
+    mutating func putBack(_ one: HeldDesk.Return, from address: Address) {
+        guard let isAlive = mayWrite(address) else { return }
+        let ending = putBack(one, at: processes[address.process].moment(at: now).wall, address)
+        if isAlive { answerHeld(ending, address) }
+    }
+
+    private mutating func putBack(_ one: HeldDesk.Return, at wall: Instant, _ address: Address) -> HeldDesk.Ending {
+        guard let row = truth.held[one.place.partition]?.row(at: one.place.offset), let item = row.item,
+            case .held(let event, _) = row.reading, let original = HeldRecord.original(row.record, because: one.reason)
+        else { return .gone(one.place) }
+        let target = event.source.partition
+        guard truth.sources[target] != nil, exists(target), unavailability(of: target) == nil,
+            unavailability(of: TopicPartition(topic: Setting.held, partition: one.place.partition)) == nil
+        else {
+            strike(.failedReturn)
+            return .failed(one.place)
+        }
+        let copy = truth.add(truth.returned(item, original, because: one.reason, writtenAt: wall))
+        truth.publish(copy, in: target.partition)
+        switch one.reason {
+        case .due: strike(.returnedDue)
+        case .recalled: strike(.returnedRecalled)
+        case .superseded: strike(.returnedSuperseded)
+        }
+        record(.returned(item: copy, of: item, event, one.reason, address, wall: wall))
+        for process in processes.indices { wakePoll(process) }
+        return .putBack(one.place, story: event.story)
+    }
+
+    /// - Returns: if the process lives; `nil` if its writes do not reach the broker any more.
+    private func mayWrite(_ address: Address) -> Bool? {
+        let isAlive = processes[address.process].run == address.run && processes[address.process].engine != nil
+        return isAlive || now <= writesInTransit[address] ?? .distantPast ? isAlive : nil
+    }
+}
+
+extension GroundTruth {
+    /// The partition that it was published to is there, maybe in another incarnation.
+    func hasPartition(of item: Int) -> Bool {
+        places[item].map { Int($0.partition.partition) < counts[$0.partition.topic] ?? 0 } ?? false
+    }
+
+    /// The record that comes back, as news of its own: its headline has another marker, so that requests for it are told from
+    /// those for the original.
+    func returned(
+        _ item: Int, _ produced: ProducedRecord, because reason: ReturnReason, writtenAt: Instant
+    ) -> NewsItem {
+        let original = news[item]
+        let root = original.serial % Self.returnSerials
+        returns[root, default: 0] += 1
+        let serial = root + Self.returnSerials * (returns[root] ?? 1)
+        let value = produced.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        var copy = NewsItem(
+            serial: serial, at: now - Scenario.start, lane: original.lane, topic: produced.topic,
+            keyHash: original.keyHash, gapBefore: 0, gapAfter: 0, kind: original.kind, copy: .returned(reason),
+            platform: original.platform,
+            eventID: original.eventID, categories: original.categories, feed: original.feed, run: original.run,
+            story: original.story, version: original.version, embargoUntil: original.embargoUntil,
+            expiresAt: original.expiresAt,
+            record: SourceRecord(
+                offset: 0, timestamp: writtenAt, key: produced.key,
+                value: Array(value.replacing(Marker.text(original.serial), with: Marker.text(serial)).utf8)))
+        copy.record.headers = produced.headers
+        return copy
+    }
+
+    private static let returnSerials = 1_000_000
+}
