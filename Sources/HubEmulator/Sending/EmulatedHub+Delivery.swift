@@ -115,7 +115,9 @@ extension EmulatedHub {
         var outcome = deviceOutcomes[handle] ?? .success
         if body.count > PushOutcome.sizeMax(platform, headers: headers) { outcome = .invalidNotificationSize }
         if outcome.endsRegistration, let registration, let slot = registrations.slot(registration.id) {
-            removeRegistration(slot)
+            // An installation has one channel for all of its templates.
+            let dead = registration.installation.map { registrations.slots(installation: $0) } ?? [slot]
+            dead.forEach { removeRegistration($0) }
             retire(registration.id)
         }
         let delivery = PushedNotification(

@@ -13,7 +13,7 @@ extension Inspection {
         let after = query["after"].flatMap { Int($0) } ?? 0
         var members: [JSONTree.Member] = []
         let run = hub.run
-        let received = hub.withHub { hub in
+        let (received, phones) = hub.withHub { hub in
             let total = hub.delivered.total
             members = [
                 .init("run", .string(run)), .init("received", .integer(hub.received.total)),
@@ -30,9 +30,12 @@ extension Inspection {
                 .init("dropped", .object(Self.dropped(in: hub.delivered))),
                 .init("deliveries", .array(Self.deliveries(in: hub.delivered, after: after).map(\.json))),
             ]
-            return hub.received.entries(after: hub.received.total - Self.sendsMax, limit: Self.sendsMax).map(\.entry)
+            let received = hub.received.entries(after: hub.received.total - Self.sendsMax, limit: Self.sendsMax)
+            let newest = hub.delivered.entries(after: total - Self.searchedMax, limit: Self.searchedMax)
+            return (received.map(\.entry), ReachedPhones(newest.lazy.map(\.entry)))
         }
-        let sends = (received.map(SendSummary.init) + hub.refusedSends.map(SendSummary.init)).reversed()
+        let sends = (received.map { SendSummary($0, phones: phones) } + hub.refusedSends.map(SendSummary.init))
+            .reversed()
         let newest = sends.sorted { $0.time > $1.time }.prefix(Self.sendsMax)
         members.append(.init("sends", .array(newest.map(\.json))))
         members.append(.init("dashboard", .text(dashboard())))

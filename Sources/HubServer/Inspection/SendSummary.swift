@@ -10,18 +10,16 @@ struct SendSummary: Sendable {
     let time: HubTime
     let json: JSONTree
 
-    init(_ message: ReceivedMessage) {
-        let reached = message.telemetry.counts.filter { $0.outcome == .success }.reduce(0) { $0 + $1.count }
-        // Counted for each platform; here the reason matters.
+    init(_ message: ReceivedMessage, phones: ReachedPhones) {
         let failed = PushOutcome.allCases.filter { ![.success, .skipped].contains($0) }.compactMap { outcome in
-            let count = message.telemetry.counts.filter { $0.outcome == outcome }.reduce(0) { $0 + $1.count }
+            let count = phones.count(message, outcome)
             return count > 0 ? JSONTree.string("\(count) \(outcome.rawValue)") : nil
         }
         self.init(
             message.time, tags: message.tags, body: message.body,
             [
-                .init("state", .string(message.telemetry.state.rawValue)), .init("phones", .integer(reached)),
-                .init("failed", .array(failed)),
+                .init("state", .string(message.telemetry.state.rawValue)),
+                .init("phones", .integer(phones.count(message, .success))), .init("failed", .array(failed)),
             ])
     }
 
