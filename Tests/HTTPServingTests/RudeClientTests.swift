@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What the server does about clients that cost it something for nothing.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct RudeClientTests {
     private static let soon = Duration.milliseconds(50)
 

@@ -11,7 +11,7 @@ import Testing
 
 private let python = Python(with: "h2", "httpx")
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct HTTP2Tests {
     // MARK: Clients that speak nothing else
 

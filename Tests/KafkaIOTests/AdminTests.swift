@@ -3,7 +3,7 @@ import KafkaModel
 import NewsModel
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(2)))
+@Suite(.ownThread, .timeLimit(.minutes(15)))
 struct AdminTests {
     @Test func `a broker that does not know the request is not a failure`() throws {
         let broker = try Broker(("news", 3))

@@ -4,7 +4,7 @@ import NewsModel
 import Testing
 
 /// What brokers do to single partitions and records.
-@Suite(.ownThread, .timeLimit(.minutes(2)), .enabled(if: Broker.external == nil))
+@Suite(.ownThread, .timeLimit(.minutes(15)), .enabled(if: Broker.external == nil))
 struct DriverFaultTests {
     func refused(_ shards: Shards) async throws -> [RefusedRecords.Reason] {
         try await shards.notice { if case .refused(let reasons) = $0 { reasons } else { nil } }

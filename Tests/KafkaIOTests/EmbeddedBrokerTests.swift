@@ -3,7 +3,7 @@ import KafkaIO
 import KafkaModel
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(1)))
+@Suite(.ownThread, .timeLimit(.minutes(15)))
 struct EmbeddedBrokerTests {
     @Test(arguments: [false, true])
     func `its answers do not wait for one another to be acknowledged`(afterRestart: Bool) throws {

@@ -4,7 +4,7 @@ import NewsModel
 import Testing
 
 /// Topics that are deleted and made again under a running consumer; the embedded broker deletes none.
-@Suite(.ownThread, .timeLimit(.minutes(1)), .enabled(if: Broker.external != nil, "needs a broker that deletes topics"))
+@Suite(.ownThread, .timeLimit(.minutes(15)), .enabled(if: Broker.external != nil, "needs a broker that deletes topics"))
 struct IncarnationDriverTests {
     func publish(_ count: Int, _ text: String, _ broker: Broker) throws {
         let publisher = try RecordPublisher(settings: broker.settings)

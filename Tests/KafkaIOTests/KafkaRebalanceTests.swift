@@ -3,7 +3,7 @@ import KafkaModel
 import NewsModel
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(2)))
+@Suite(.ownThread, .timeLimit(.minutes(15)))
 struct KafkaRebalanceTests {
     typealias Revocation = (generation: Generation, partitions: [TopicPartition], lost: Bool)
 

@@ -52,7 +52,7 @@ struct KafkaStatisticsTests {
         #expect(try #require(read("{\"brokers\":{\(brokers)}}")).brokers.count == KafkaStatistics.brokersMax)
     }
 
-    @Test(.ownThread, .timeLimit(.minutes(1)))
+    @Test(.ownThread, .timeLimit(.minutes(15)))
     func `every client of a driver reports statistics`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         var settings = broker.settings

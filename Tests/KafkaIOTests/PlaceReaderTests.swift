@@ -4,7 +4,7 @@ import Testing
 
 @testable import KafkaIO
 
-@Suite(OwnThread(), .timeLimit(.minutes(1))) struct PlaceReaderTests {
+@Suite(OwnThread(), .timeLimit(.minutes(15))) struct PlaceReaderTests {
     @Test func `records are read from their places, and those that are not there are reported`() throws {
         let broker = try Broker(("held", 2))
         let publisher = try RecordPublisher(settings: broker.settings)

@@ -4,7 +4,7 @@ import KafkaModel
 import NewsModel
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(2)))
+@Suite(.ownThread, .timeLimit(.minutes(15)))
 struct RecordFidelityTests {
     @Test func `keys, values and headers arrive unchanged, absent ones distinct from empty ones`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))

@@ -4,7 +4,7 @@ import KafkaModel
 import NewsModel
 import Testing
 
-@Suite(.ownThread, .timeLimit(.minutes(2)))
+@Suite(.ownThread, .timeLimit(.minutes(15)))
 struct ToolTests {
     func publish(_ count: Int, _ broker: Broker, partitions: Int32) throws {
         let publisher = try RecordPublisher(settings: broker.settings)

@@ -7,7 +7,7 @@ private let python = Python(with: "selenium")
 /// The page of `newswire hub` and `newswire demo` in a browser.
 @Suite(
     .enabled(if: python != nil, "needs Python's selenium (in NEWSWIRE_TEST_PYTHON or python3)"),
-    .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(5)), .serialized)
+    .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(15)), .serialized)
 struct PageTests {
     @Test func `a reader of the demo sees news arrive, sends some, and learns how many phones had them`() async throws {
         try await read("demo")

@@ -32,7 +32,7 @@ struct AlertTests {
         try await room.close()
     }
 
-    @Test(.enabled(if: Promtool.isHere, "needs promtool (Debian: prometheus)"), .timeLimit(.minutes(5)))
+    @Test(.enabled(if: Promtool.isHere, "needs promtool (Debian: prometheus)"), .timeLimit(.minutes(15)))
     func `the first burst of dead letters alerts, by each of its reasons`() async throws {
         let room = try await StatusRoom()
         _ = try await room.status { $0.ready }

@@ -6,7 +6,7 @@ import Testing
 @testable import StatusServer
 
 /// One server for the whole table: nothing in it may harm the next row.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(15)), .serialized)
 struct BadRequestTests {
     @Test
     func `every path answers a bad request with a proper status and nothing else`() async throws {

@@ -11,7 +11,7 @@ private let python = Python(with: "selenium")
 /// `NEWSWIRE_SCREENSHOTS` may name a folder to look at the pages in.
 @Suite(
     .enabled(if: python != nil, "needs Python's selenium (in NEWSWIRE_TEST_PYTHON or python3)"),
-    .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(5)), .serialized)
+    .enabled(if: Browser.isHere, "needs chromium and chromedriver"), .timeLimit(.minutes(15)), .serialized)
 struct DashboardTests {
     @Test
     func `a reader without a pointer sees the service at work, finds events and pauses a lane, in eight tabs`()

@@ -7,7 +7,7 @@ import Testing
 @testable import Feeds
 
 /// Health, metrics and page of a process that follows feeds.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct FeedStatusServerTests {
     private static let now = Instant(milliseconds: 1_780_000_000_000)
 

@@ -48,7 +48,7 @@ struct MetricsTextTests {
 
     @Test(
         .enabled(if: python != nil, "needs Python's prometheus_client (in NEWSWIRE_TEST_PYTHON or python3)"),
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(15)))
     func `an independent parser reads the whole page and finds the same values`() async throws {
         let room = try await StatusRoom()
         try room.newsroom.topics.publish([

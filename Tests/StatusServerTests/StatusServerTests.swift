@@ -9,7 +9,7 @@ import StatusServer
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15)))
 struct StatusServerTests {
     @Test
     func `a publisher that has no partitions yet lives but is not ready`() async throws {

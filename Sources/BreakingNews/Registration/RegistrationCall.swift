@@ -38,10 +38,13 @@ struct RegistrationCall: Sendable, Hashable {
             (method, target) = ("PUT", RegistrationPath.registration(id, endpoint: endpoint, hub: hub))
             fields = [HeaderField("Content-Type", RegistrationEntry.contentType)]
             if let subscription {
+                let template = template.flatMap { name in subscription.templates.first { $0.name == name } }
+                // A send names a template by a tag. Only the templates of an installation have it by themselves.
+                let name = template.flatMap { try? Tag($0.name) }
                 body =
                     RegistrationEntry(
-                        channel: subscription.channel, tags: subscription.tags,
-                        template: template.flatMap { name in subscription.templates.first { $0.name == name } }
+                        channel: subscription.channel, tags: subscription.tags + (name.map { [$0] } ?? []),
+                        template: template
                     ).bytes
             }
         case .drop(let id):

@@ -6,7 +6,7 @@ import NewsModel
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct HeldLinkTests {
+@Suite(.timeLimit(.minutes(15))) struct HeldLinkTests {
     private static let lane = "news.events"
     private static let topic = "news.held"
     private static let partitions = 3

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The one port that strangers may reach.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct WebSubServerTests {
     private static let path = "/websub/" + String(repeating: "0a", count: 16)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Feeds
 
 /// The subscriber's cases of websub.rocks, by their numbers: what follows feeds, against a hub that speaks HTTP.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct WebSubTests {
     private static let atom = """
         <feed xmlns="http://www.w3.org/2005/Atom"><id>urn:a</id><title>A</title>
