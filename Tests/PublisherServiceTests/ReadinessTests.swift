@@ -38,6 +38,7 @@ struct ReadinessTests {
     }
 
     @Test func `what may be over in a moment is none before it has lasted`() throws {
+        // However long this test takes.
         #expect(try codes(.results, since: .seconds(-3_600)) == [])
         #expect(try codes(.results, since: .seconds(6)) == ["results"])
     }

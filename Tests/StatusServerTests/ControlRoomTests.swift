@@ -52,12 +52,12 @@ struct ControlRoomTests {
 
         let again = try await room.call("POST", "/api/control/stop?what=hub&reason=maintenance&by=ops")
         #expect(again.text.contains(#","reason":"wrong alert"}"#), "\(again.text)")
-        let replaced = try await known(room) { $0.recent.count == 2 }
+        let replaced = try await known(room) { $0.recent.count == 2 && $0.orders.first?.reason == "maintenance" }
         #expect(replaced.orders.map(\.reason) == ["maintenance"])
         #expect(replaced.recent.map(\.former?.by) == ["M. Mustermann (dashboard, 127.0.0.1)", nil])
 
         #expect(try await room.call("POST", "/api/control/resume?what=hub").status == 200)
-        #expect(try await known(room) { $0.recent.count == 3 }.orders.isEmpty)
+        #expect(try await known(room) { $0.recent.count == 3 && $0.orders.isEmpty }.standing == 0)
         #expect(try await room.call("POST", "/api/control/resume?what=hub").status == 409)
         #expect(room.log.all.contains { $0.contains("order given") && $0.contains("scope=stop/hub") })
         try await room.close()
