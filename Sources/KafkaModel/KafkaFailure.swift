@@ -35,9 +35,10 @@ extension KafkaFailure {
         KafkaFailure(code: "_CONFIGURATION", detail: detail, remedy: remedy)
     }
 
-    package static func missing(topic: String) -> KafkaFailure {
+    /// - Parameter consequence: what follows from it: the rest of the sentence, with its colon.
+    package static func missing(topic: String, _ consequence: String = "") -> KafkaFailure {
         KafkaFailure(
-            code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) \(TopicRules.isMissing)",
+            code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) \(TopicRules.isMissing)\(consequence)",
             remedy: "Create it: newswire topics --create --config FILE")
     }
 

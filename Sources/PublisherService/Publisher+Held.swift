@@ -6,7 +6,7 @@ import PublishEngine
 /// Events that wait for their time on the held topic.
 extension Publisher {
     /// What is due later goes to the held topic; what is due sooner waits in its lane's window.
-    static let holdsBeyond = Duration.seconds(60)
+    package static let holdsBeyond = Duration.seconds(60)
 
     /// - Parameter tell: tells every engine of the process; called on the link's thread.
     func heldLink(_ tell: @escaping @Sendable (Input) -> Void) -> HeldLink {

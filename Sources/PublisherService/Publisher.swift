@@ -314,7 +314,7 @@ public final class Publisher: Sendable {
                 for (index, (loop, reload)) in zip(loops, reloads).enumerated() {
                     loop.execute { shards[index].shard?.value.reload(reload, categories: categories) }
                 }
-            case .shard(let origin, .recalled(let story)): tell(.recalled(story: story), but: origin)
+            case .shard(let origin, .recalled(let recall)): tell(.recalled(recall), but: origin)
             case .shard(let shard, .finished(let left)):
                 leftovers.unanswered += left.unanswered
                 leftovers.unstored += left.unstored

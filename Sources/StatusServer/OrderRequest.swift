@@ -13,6 +13,14 @@ struct OrderRequest {
 
     let verb: Verb
 
+    /// Those of the query: `story` or `what`, `reason`, `by`.
+    private var parameters: [String] {
+        switch verb {
+        case .recall, .lift: ["story", "reason", "by"]
+        case .stop, .resume: ["what", "reason", "by"]
+        }
+    }
+
     /// - Returns: `nil` for another path.
     init?(path: String) {
         let prefix = "/api/control/"
@@ -23,12 +31,20 @@ struct OrderRequest {
     }
 
     /// - Parameters:
-    ///   - parameter: of the query, `nil` if it is absent: `story` or `what`, `reason`, `by`.
+    ///   - query: the parameters by their names.
     ///   - caller: added to who says to have given it, as the page cannot know.
     /// - Returns: a sentence for what is wrong.
     func instruction(
-        _ parameter: (String) -> String?, caller: String, at now: Instant
+        _ query: [String: String], caller: String, at now: Instant
     ) -> Result<Instruction, Problem> {
+        // Whoever writes "at" or "reson" wants something that would not happen.
+        if let unknown = query.keys.filter({ !parameters.contains($0) }).min() {
+            return .failure(
+                Problem(
+                    "There is no parameter '\(unknown.prefix(40))': an order takes \(parameters.joined(separator: ", ")), "
+                        + "and holds at once."))
+        }
+        func parameter(_ name: String) -> String? { query[name] }
         let scope: ControlScope
         switch verb {
         case .recall, .lift:

@@ -234,15 +234,16 @@ struct StatusResponder: HTTPResponder {
     private func give(
         _ order: OrderRequest, _ request: Request, _ caller: Caller, _ context: ConnectionContext
     ) async -> Response {
-        let query = request.uri.queryParameters
+        let query = Dictionary(
+            request.uri.queryParameters.map { (String($0.key), String($0.value)) },
+            uniquingKeysWith: { first, _ in first })
         var facts: Logger.Metadata = ["action": "\(order.verb)", "caller": "\(caller.address)"]
         switch allow(request, caller, facts, context) {
         case .failure(let refusal): return refusal.answer
         case .success(let proof): facts["as"] = "\(proof)"
         }
         guard let control else { return Answer.problem(.notFound, "Orders cannot be given here.") }
-        let asked = order.instruction(
-            { name in query[name[...]].map(String.init) }, caller: caller.address, at: control.now.wall)
+        let asked = order.instruction(query, caller: caller.address, at: control.now.wall)
         switch asked {
         case .failure(let problem): return Answer.problem(.badRequest, problem.text)
         case .success(let instruction):

@@ -8,7 +8,7 @@ private let start = Instant(milliseconds: 1_795_255_200_000)
 private let later = start + .seconds(3_600)
 
 private func given(_ id: String, _ scope: ControlScope, lifts: Bool = false, after seconds: Int64 = 0) -> AuditEntry {
-    Instruction(id: id, scope: scope, lifts: lifts, at: start + .seconds(seconds), by: "m").auditEntry
+    Instruction(id: id, scope: scope, lifts: lifts, at: start + .seconds(seconds), by: "m").auditEntry()
 }
 
 private func applied(_ entry: AuditEntry, by replica: String, waiting: Int = 0) -> AuditEntry {
@@ -102,6 +102,18 @@ struct ControlViewTests {
     }
 }
 
+extension ControlViewTests {
+    @Test func `it knows which environment the hub serves, as the last record says`() {
+        var view = ControlView()
+        let hub = HubEnvironment(name: "production", host: "h", hub: "n")
+        for (record, expected) in [(ControlRecord.environment(hub), hub), (.noEnvironment, nil)] {
+            let written = record.record(on: "c")
+            view.take(SourceRecord(offset: 0, key: written.key, value: written.value))
+            #expect(view.environment == expected)
+        }
+    }
+}
+
 struct ControlSchemaTests {
     private func record(_ bytes: [UInt8], key: String) -> SourceRecord {
         SourceRecord(offset: 0, key: Array(key.utf8), value: bytes)
@@ -138,7 +150,9 @@ struct ControlSchemaTests {
         let recall = Order(id: "o", scope: .recall(story: "S"), at: start, by: "m", reason: "r", until: later)
         let stop = Order(id: "o", scope: .stop(.hub), at: start, by: "m")
         let orders = [recall, stop].compactMap { ControlRecord.stands($0).value }
+        let former = Order(id: "o0", scope: .stop(.hub), at: start, by: "n", reason: "flood")
         let lines = [
+            Instruction(id: "o", scope: .stop(.hub), at: start, by: "m").auditEntry(inPlaceOf: former),
             given("o", .recall(story: "S")), given("o", .stop(.run("r")), lifts: true),
             applied(given("o", .stop(.hub)), by: "a", waiting: 1),
         ].map { $0.encode() }
@@ -151,7 +165,8 @@ struct ControlSchemaTests {
             #"{"id":"","do":"stop","at":"2026-11-21T10:00:00Z","by":"m"}"#,
         ]
         let notLine = [
-            "{}", #"{"at":"2026-11-21T10:00:00Z","scope":"beat/a","do":"stop"}"#,
+            "{}", #"{"at":"2026-11-21T10:00:00Z","scope":"stop/hub","do":"stop","former":{"by":"m"}}"#,
+            #"{"at":"2026-11-21T10:00:00Z","scope":"beat/a","do":"stop"}"#,
             #"{"at":"2026-11-21T10:00:00Z","scope":"stop/hub","do":"stop","applied":{"waiting":-1,"inFlight":0},"replica":"a"}"#,
         ]
         let orderFaults = try await JSONSchema.misjudged(

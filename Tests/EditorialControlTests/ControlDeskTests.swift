@@ -3,6 +3,7 @@ import KafkaModel
 import NewsModel
 import Testing
 
+/// What a process knows of the control topic: when, and from what.
 @Suite struct ControlDeskTests {
     // MARK: Knowing
 
@@ -205,6 +206,29 @@ import Testing
         #expect(desk.status.alarms == [])
     }
 
+    @Test func `what is not understood is an alarm as long as it stands on the topic`() {
+        var desk = TestDesk()
+        desk.write("hold/story/a", "{}")
+        desk.write("recall/story/b", "no order")
+        desk.start()
+        #expect(desk.status.alarms == [.garbage(2)])
+        desk.write("recall/story/c", "{}")
+        desk.write("stop/hub", "")
+        desk.read()
+        #expect(desk.status.alarms == [.garbage(4)])
+        desk.write(.stands(Order(recall: "b")))
+        desk.write("hold/story/a", nil)
+        desk.write(.lifted(.stop(.hub)))
+        desk.read()
+        #expect(desk.status.alarms == [.garbage(1)], "a newer record, or a tombstone, takes its place")
+        desk.take(.unreadable(TestDesk.failure))
+        desk.write(.lifted(.recall(story: "c")))
+        desk.compact()
+        desk.readAll()
+        #expect(desk.status.alarms == [])
+        #expect(desk.status.counts.unreadable == 4, "the count goes on")
+    }
+
     @Test func `garbage is counted and changes nothing`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
@@ -217,188 +241,6 @@ import Testing
         #expect(desk.status.counts.unreadable == 100)
         #expect(desk.notes < 20)
         #expect(desk.isKnown)
-    }
-
-    // MARK: Answers
-
-    @Test func `an order is answered once, with what all shards have met`() {
-        var desk = TestDesk(shards: 2)
-        desk.start()
-        desk.write(.stands(Order(recall: "a", id: "7")))
-        desk.read()
-        desk.take(.applied(AppliedOrder(order: "7", waiting: 3, inFlight: 1), shard: ShardID(0)))
-        #expect(desk.audited == [])
-        desk.take(.applied(AppliedOrder(order: "7", waiting: 4), shard: ShardID(1)))
-        #expect(desk.audited.map(\.applied) == [AppliedOrder(order: "7", waiting: 7, inFlight: 1)])
-        #expect(desk.audited.map(\.replica) == ["us"])
-        desk.take(.applied(AppliedOrder(order: "7"), shard: ShardID(1)))
-        #expect(desk.audited.count == 1)
-    }
-
-    @Test func `of two editors the later one counts, and both are answered`() {
-        var desk = TestDesk()
-        desk.start()
-        desk.write(.stands(Order(stop: .hub, id: "1")))
-        desk.write(.stands(Order(stop: .hub, id: "2")))
-        desk.write(.lifted(.stop(.hub)))
-        desk.read()
-        for name in ["1", "2", "stop/hub"] { desk.take(.applied(AppliedOrder(order: name), shard: ShardID(0))) }
-        #expect(desk.audited.map(\.action) == [.stop, .stop, .resume])
-        #expect(desk.status.standing.isEmpty)
-    }
-
-    @Test func `who lifts what does not stand is answered at once`() {
-        var desk = TestDesk()
-        desk.start()
-        desk.write(.lifted(.recall(story: "a")))
-        desk.read()
-        #expect(desk.audited.map(\.action) == [.lift])
-        #expect(desk.told == [])
-    }
-
-    @Test func `without an audit topic nothing is written for it`() {
-        var desk = TestDesk()
-        desk.take(.audit(exists: false))
-        desk.start()
-        desk.write(.stands(Order(recall: "a", id: "7")))
-        desk.read()
-        desk.take(.applied(AppliedOrder(order: "7"), shard: ShardID(0)))
-        #expect(desk.audited == [])
-    }
-
-    // MARK: Recalls by events
-
-    @Test func `a recall by an event becomes an order, unless one stands`() {
-        var desk = TestDesk()
-        desk.write(.stands(Order(recall: "b")))
-        desk.start()
-        desk.take(.recalled(.of("a")))
-        desk.take(.recalled(.of("a")))
-        desk.take(.recalled(.of("b")))
-        let written = desk.written.compactMap { if case .stands(let order) = $0 { order } else { nil } }
-        #expect(written.map(\.scope) == [.recall(story: "a")])
-        #expect(written.map(\.by) == ["event e-a"])
-        #expect(desk.told.count == 2)
-    }
-
-    @Test func `a recall by an event is done with once the topic has it, or has no place for it`() {
-        var desk = TestDesk()
-        desk.start()
-        desk.answerWrites()
-        desk.take(.recalled(.of("a")))
-        #expect(desk.told.count == 1)
-        #expect(desk.settled == [], "the shards obey it, and the topic does not have it")
-        desk.answerWrites()
-        #expect(desk.settled == ["a"])
-        desk.take(.recalled(.of("a")))
-        #expect(desk.settled == ["a", "a"], "it stands")
-        desk.take(.recalled(.of("b")))
-        #expect(desk.settled == ["a", "a"])
-        desk.take(.missing)
-        #expect(desk.settled == ["a", "a", "b"], "there is no topic any more")
-    }
-
-    @Test func `a recall that was lifted since its event does not come back`() {
-        var desk = TestDesk()
-        desk.start()
-        desk.pass(.seconds(31))
-        desk.write(.lifted(.recall(story: "a")))
-        desk.read()
-        desk.take(.recalled(.of("a")))
-        #expect(desk.told == [.lifted(.recall(story: "a"))])
-        #expect(desk.recalled.contains("a") == false)
-    }
-
-    @Test func `an event that is read again recalls nothing that was lifted, however soon`() {
-        var desk = TestDesk()
-        desk.start()
-        desk.take(.recalled(.of("a")))
-        desk.write(.lifted(.recall(story: "a")))
-        desk.read()
-        desk.take(.recalled(.of("a")))
-        #expect(desk.recalled == [])
-    }
-
-    @Test func `a recall by an event counts although its clock is somewhat behind that of a lift`() {
-        var desk = TestDesk()
-        desk.start()
-        desk.pass(.seconds(20))
-        desk.write(.lifted(.recall(story: "a")))
-        desk.read()
-        desk.take(.recalled(.of("a")))
-        #expect(desk.recalled == ["a"])
-    }
-
-    @Test func `a recall by an event before orders are known waits for them`() {
-        var desk = TestDesk()
-        desk.take(.recalled(.of("a")))
-        #expect(desk.told == [])
-        desk.start()
-        #expect(desk.told.map(\.scope) == [.recall(story: "a")])
-    }
-
-    @Test func `an order that could not be written is written later`() {
-        var desk = TestDesk()
-        desk.take(.missing)
-        desk.take(.recalled(.of("a")))
-        #expect(desk.written == [])
-        #expect(desk.recalled.contains("a") == true)
-        desk.start()
-        #expect(desk.written.map(\.key) == ["beat/us", "recall/story/a"])
-        desk.answerWrites(TestDesk.failure)
-        desk.pass(.seconds(6))
-        #expect(desk.written.count { $0.key == "recall/story/a" } == 2)
-    }
-
-    @Test func `an archive of recalls leaves room for editors`() {
-        var desk = TestDesk()
-        desk.start()
-        for number in 0..<StandingOrders.capacity {
-            desk.take(.recalled(.of("\(number)")))
-            desk.answerWrites()
-        }
-        desk.write(.stands(Order(recall: "editor")))
-        desk.read()
-        #expect(desk.recalled.contains("editor") == true)
-    }
-
-    // MARK: Lapses
-
-    @Test func `an order lapses at its time, and its record is removed a while later`() {
-        var desk = TestDesk()
-        desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(100))))
-        desk.start()
-        desk.pass(.seconds(99))
-        #expect(desk.recalled.contains("a") == true)
-        desk.pass(.seconds(2))
-        #expect(desk.told.last == .lifted(.recall(story: "a")))
-        #expect(!desk.written.contains(.lifted(.recall(story: "a"))))
-        desk.pass(.seconds(120))
-        #expect(desk.written.count { $0 == .lifted(.recall(story: "a")) } == 1)
-        #expect(desk.audited.map(\.action) == [.lapse])
-    }
-
-    @Test func `an order that is renewed in time is not removed`() {
-        var desk = TestDesk()
-        desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(100))))
-        desk.start()
-        desk.pass(.seconds(110))
-        desk.write(.stands(Order(recall: "a", id: "2", until: desk.now.wall + .seconds(1_000))))
-        desk.read()
-        desk.pass(.seconds(200))
-        #expect(!desk.written.contains(.lifted(.recall(story: "a"))))
-        #expect(desk.recalled.contains("a") == true)
-    }
-
-    @Test func `a clock that is set forward lifts nothing in the next minute`() {
-        var desk = TestDesk()
-        desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(1_000))))
-        desk.start()
-        desk.now.wall = desk.now.wall + .seconds(86_400)
-        desk.pass(.seconds(59))
-        #expect(desk.recalled.contains("a") == true)
-        desk.pass(.seconds(2))
-        #expect(desk.recalled.contains("a") == false)
     }
 
     // MARK: Processes and environment

@@ -49,6 +49,11 @@ import Testing
         #expect(ControlRecord.read(SourceRecord(offset: 0, value: nil)).fault == .key)
     }
 
+    @Test func `a tombstone of what nobody understands says nothing, and is no fault`() {
+        let reading = ControlRecord.read(SourceRecord(offset: 0, key: Array("hold/story/a".utf8), value: nil))
+        #expect(reading == ControlRecord.Reading())
+    }
+
     @Test func `a recall lapses after a week unless it says otherwise`() {
         guard case .stands(let order) = Self.read("recall/story/a", #"{"do":"recall","id":"1"}"#).record else {
             Issue.record("no order")

@@ -38,6 +38,27 @@ struct OrderAnswersTests {
         #expect(answers.met == AppliedOrder(order: "o1", waiting: 13, inFlight: 2))
     }
 
+    @Test func `every process knows all that is held, so the one who knows most counts`() {
+        let recall = instruction(.recall(story: "S"))
+        var answers = given(recall, "a", "b")
+        for (replica, held) in [("a", 0), ("b", 1)] {
+            var line = answer(replica, to: recall)
+            line.applied?.held = held
+            answers.take(line)
+        }
+        #expect(answers.met == AppliedOrder(order: "o1", held: 1))
+    }
+
+    @Test func `an order says whose place it takes, and the end of one does not`() {
+        let former = Order(id: "o0", scope: .stop(.hub), at: start, by: "n", reason: "flood")
+        let stop = instruction()
+        #expect(OrderAnswers(to: stop, inPlaceOf: former).former == former)
+        #expect(stop.auditEntry(inPlaceOf: former).former == FormerOrder(former))
+        let resume = instruction(lifts: true)
+        #expect(OrderAnswers(to: resume, inPlaceOf: former).former == nil)
+        #expect(resume.auditEntry(inPlaceOf: former).former == nil)
+    }
+
     @Test func `nothing is complete before the order itself was read back`() {
         let stop = instruction()
         var answers = OrderAnswers(to: stop)
@@ -96,7 +117,7 @@ struct InstructionTests {
     func `what is announced on the audit topic names the deed`(
         scope: ControlScope, lifts: Bool, action: AuditEntry.Action
     ) {
-        let line = instruction(scope, lifts: lifts).auditEntry
+        let line = instruction(scope, lifts: lifts).auditEntry()
         #expect(line.action == action)
         #expect((line.scope, line.order, line.by, line.reason) == (scope.key, "o1", "m", "r"))
         #expect(line.replica == nil)

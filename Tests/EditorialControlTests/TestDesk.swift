@@ -77,6 +77,14 @@ struct TestDesk {
                 offset: Int64(topic.count), timestamp: now.wall, key: Array(record.key.utf8), value: record.value))
     }
 
+    /// By somebody else's program.
+    mutating func write(_ key: String, _ value: String?) {
+        topic.append(
+            SourceRecord(
+                offset: Int64(topic.count), timestamp: now.wall, key: Array(key.utf8),
+                value: value.map { Array($0.utf8) }))
+    }
+
     mutating func writeBeat() { write(.beat(.init(replica: "us", at: now.wall))) }
 
     /// Only the last record of each key stays, and no tombstone.

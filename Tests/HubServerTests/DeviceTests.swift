@@ -96,6 +96,11 @@ struct DeviceTests {
             let wrong = try await RawClient.call(
                 hub.port, "POST", "/_emulator/stories", body: #"{"category":"no tag","headline":"x"}"#)
             #expect(wrong.status == 400)
+            let later = try await RawClient.call(
+                hub.port, "POST", "/_emulator/stories",
+                body: #"{"category":"World","headline":"x","at":"yesterday"}"#)
+            #expect(later.status == 400)
+            #expect(later.text.contains("sends at once"))
         }
     }
 

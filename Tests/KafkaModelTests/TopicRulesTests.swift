@@ -30,7 +30,7 @@ import Testing
             dead: ["max.message.bytes": "9"],
             source: ["max.message.bytes": "9", "cleanup.policy": "compact", "retention.ms": "1"])
         #expect(Self.rules().findings(states).isEmpty)
-        #expect(Self.rules().changes(states, partitions: 12).isEmpty)
+        #expect(TopicPlan(Self.rules()).changes(states, partitions: 12).isEmpty)
         let untold = Self.sound.mapValues { TopicState(partitions: $0) }
         #expect(Self.rules().findings(untold).isEmpty)
     }
@@ -100,7 +100,7 @@ import Testing
             (["a": 4, "b": 4, "c": 6, "results": 8], ["dead 6"]),
         ] as [([String: Int], [String])])
     func `missing topics are created and small ones are widened`(counts: [String: Int], expected: [String]) {
-        let changes = Self.rules().changes(Self.states(counts), partitions: 12)
+        let changes = TopicPlan(Self.rules()).changes(Self.states(counts), partitions: 12)
         #expect(changes.map { "\($0.topic) \($0.from.map { "\($0)>" } ?? "")\($0.partitions)" } == expected)
         #expect(changes.allSatisfy { $0.configuration.isEmpty == ($0.from != nil) })
         var states = Self.states(counts)
@@ -110,8 +110,8 @@ import Testing
 
     @Test func `new topics are not compacted and are kept long enough`() {
         func days(_ rules: TopicRules, _ use: TopicRules.Use) -> Int? {
-            #expect(rules.settings(for: use)["cleanup.policy"] == "delete")
-            return rules.settings(for: use)["retention.ms"].flatMap { Int($0) }.map { $0 / Self.day }
+            #expect(TopicPlan(rules).settings(for: use)["cleanup.policy"] == "delete")
+            return TopicPlan(rules).settings(for: use)["retention.ms"].flatMap { Int($0) }.map { $0 / Self.day }
         }
         let usual = Self.rules(backfill: nil)
         #expect(
@@ -145,10 +145,65 @@ struct FeedStateTopicTests {
 
     @Test func `the state topic is created compacted, as wide as the results, and never widened`() {
         let states = ["news.events": TopicState(partitions: 6), "news.results": TopicState(partitions: 6)]
-        let created = rules.changes(states, partitions: 12).first { $0.use == .feedState }
+        let created = TopicPlan(rules).changes(states, partitions: 12).first { $0.use == .feedState }
         #expect(created?.partitions == 6)
         #expect(created?.configuration["cleanup.policy"] == "compact")
         let narrow = states.merging(["news.feeds": TopicState(partitions: 2)]) { $1 }
-        #expect(!rules.changes(narrow, partitions: 12).contains { $0.use == .feedState })
+        #expect(!TopicPlan(rules).changes(narrow, partitions: 12).contains { $0.use == .feedState })
+    }
+}
+
+struct EditorialTopicRulesTests {
+    private let rules: TopicRules
+
+    init() {
+        var rules = TopicRules(
+            lanes: [.init(name: "live", topics: ["news.events"])], resultsTopic: "news.results",
+            deadLetterTopic: "news.dead-letters")
+        (rules.controlTopic, rules.auditTopic, rules.heldTopic) = ("news.control", "news.audit", "news.held")
+        self.rules = rules
+    }
+
+    private func findings(_ topic: String, _ partitions: Int, _ policy: String? = nil) -> [TopicRules.Finding] {
+        let configuration = policy.map { TopicConfiguration.known(["cleanup.policy": $0]) } ?? .untold
+        let states = [
+            "news.events": TopicState(partitions: 6),
+            topic: TopicState(partitions: partitions, configuration: configuration),
+        ]
+        return rules.findings(states).filter { $0.topic == topic }
+    }
+
+    @Test func `without them all goes on, and each says what does not work`() {
+        let missing = rules.findings([:]).filter { [.control, .audit, .held].contains($0.use) }
+        #expect(missing.map(\.severity) == [.warning, .warning, .warning])
+        #expect(missing.first?.sentence.contains("reaches this one only; all else works") == true)
+    }
+
+    @Test(
+        arguments: [
+            ("news.control", 1, "compact", []), ("news.control", 3, "compact", [.tooManyPartitions]),
+            ("news.control", 1, "delete", [.notCompacted]), ("news.control", 1, "compact,delete", [.notCompacted]),
+            ("news.audit", 5, "delete", []), ("news.audit", 1, "compact", [.compacted]),
+            ("news.held", 6, "compact", []), ("news.held", 5, "compact", [.tooFewPartitions]),
+            ("news.held", 6, "delete", [.notCompacted]), ("news.held", 6, nil, []),
+        ] as [(String, Int, String?, [TopicRules.Problem])])
+    func `what would lose orders, their history or held events is told`(
+        topic: String, partitions: Int, policy: String?, problems: [TopicRules.Problem]
+    ) {
+        #expect(findings(topic, partitions, policy).map(\.problem) == problems)
+    }
+
+    @Test func `they are created with one partition, and held events with as many as the results`() {
+        let states = ["news.events": TopicState(partitions: 6)]
+        let created = TopicPlan(rules).changes(states, partitions: 12).suffix(3)
+        #expect(created.map(\.partitions) == [1, 1, 6])
+        #expect(created.map { $0.configuration["cleanup.policy"] } == ["compact", "delete", "compact"])
+    }
+
+    @Test func `held events have room for what came with them`() {
+        let configuration = TopicConfiguration.known(["max.message.bytes": "2000000"])
+        let states = ["news.events": TopicState(partitions: 1, configuration: configuration)]
+        let held = TopicPlan(rules).changes(states, partitions: 1).first { $0.use == .held }
+        #expect(held?.configuration["max.message.bytes"] == "2016384")
     }
 }

@@ -55,18 +55,52 @@ struct ControlCommandTests {
         let stopped = try await room.run("stop", "hub", "--reason", "wrong alert", "--by", "M. Mustermann")
         #expect(stopped.status == 0, "\(stopped.errors)")
         #expect(
-            stopped.output.contains(/^stopped the hub: applied by 1 of 1 process in [0-9,]+ ms\n$/), "\(stopped.output)"
-        )
+            stopped.output.contains(/^stopped the hub: applied by 1 of 1 process in [0-9,]+ ms; 0 deliveries wait\n$/),
+            "\(stopped.output)")
         let listed = try await room.run("control", "--list")
         #expect(listed.output.contains("stop of the hub"))
         #expect(listed.output.hasSuffix("1 order stands; 1 process obeys\n"))
         let resumed = try await room.run("resume", "hub", "--json")
         #expect(try outcome(resumed).applied == 1, "\(resumed.errors)")
         let audit = try await room.run("audit")
+        #expect(listed.output.contains("when resumed"))
         #expect(audit.output.split(separator: "\n").count == 5, "\(audit.output)")
         running.terminate()
         #expect(try await running.ended().status == 0)
         #expect(try await room.run("control").output == "no order stands; no process is running\n")
+        await room.close()
+    }
+
+    @Test func `a second stop says whose place it takes, now and in the audit`() async throws {
+        let room = try await room()
+        let first = try await room.run("stop", "hub", "--reason", "wrong alert", "--by", "M. Mustermann", "--json")
+        #expect(first.output.contains(#""former":null"#))
+        let second = try await room.run("stop", "hub", "--reason", "maintenance", "--by", "ops")
+        #expect(
+            second.output.contains(
+                /\nit takes the place of the stop by M\. Mustermann, 20[0-9: -]+: wrong alert\n$/), "\(second.output)")
+        let audit = try await room.run("audit")
+        #expect(audit.output.contains("maintenance; in place of that by M. Mustermann, "), "\(audit.output)")
+        #expect(try await room.run("audit", "--json").output.contains(#""former":{"id":""#))
+        let third = try await room.run("stop", "hub", "--reason", "r", "--json")
+        #expect(third.output.contains(#""by":"ops","reason":"maintenance"}"#), "\(third.output)")
+        #expect(try await room.run("resume", "hub").output.contains("in place") == false)
+        await room.close()
+    }
+
+    @Test func `a stop of a feed or a run that nothing is of is given, with a warning`() async throws {
+        let room = try await room()
+        let running = try room.start("run")
+        try await running.wrote("partitions assigned")
+        let run = try await room.run("stop", "run:2026-11")
+        #expect(run.status == 0 && run.output.contains("; 0 deliveries wait\n"))
+        #expect(run.errors.hasPrefix("warning: run 2026-11 stands stopped, but no process has anything of it."))
+        #expect(run.errors.contains("newswire resume --config FILE run:2026-11"))
+        let feed = try await room.run("stop", "feed:agency")
+        #expect(feed.status == 0)
+        #expect(feed.errors.contains("the configuration has no such feed, and no process has anything of it"))
+        running.terminate()
+        #expect(try await running.ended().status == 0)
         await room.close()
     }
 
@@ -126,7 +160,7 @@ struct ControlCommandTests {
         let room = try await room()
         let cutOff = Instruction(
             id: "o1", scope: .stop(.hub), at: Instant(milliseconds: 1_795_255_200_000), by: "M. Mustermann")
-        try write(room, cutOff.auditEntry.record(on: "news.audit"))
+        try write(room, cutOff.auditEntry().record(on: "news.audit"))
         #expect(try await room.run("audit").output.contains("never applied"))
         #expect(try await room.run("audit", "--json").output.contains(#""neverApplied":true"#))
         await room.close()
@@ -169,24 +203,33 @@ struct ControlCommandTests {
             #expect(ended.status == 1)
             #expect(ended.errors.contains("newswire topics --create --config FILE"), "\(ended.errors)")
         }
+        #expect(
+            try await room.run("stop", "lane:live").errors.contains("recalls its story in the process that reads it"))
         await room.close()
     }
 }
 
 struct OrderReportTests {
-    private func report(_ scope: ControlScope, waiting: Int, inFlight: Int, lifts: Bool = false) -> OrderReport {
+    /// Of three processes, the first of which has met something.
+    ///
+    /// - Parameter silent: those that have not answered.
+    private func report(
+        _ scope: ControlScope, waiting: Int, inFlight: Int, held: Int = 0, lifts: Bool = false,
+        silent: Set<String> = [],
+        former: Order? = nil
+    ) -> OrderReport {
         let order = Instruction(id: "o", scope: scope, lifts: lifts, at: Instant(milliseconds: 0), by: "m")
-        var answers = OrderAnswers(to: order)
+        var answers = OrderAnswers(to: order, inPlaceOf: former)
         let beats = ["a", "b", "c"].map { ControlRecord.Beat(replica: $0, at: Instant(milliseconds: 0)) }
         answers.take(order.order.map { .stands($0) } ?? .lifted(scope), live: beats)
-        for beat in beats {
+        for beat in beats where !silent.contains(beat.replica) {
             let isFirst = beat.replica == "a"
             answers.take(
                 AuditEntry(
                     at: Instant(milliseconds: 0), scope: scope.key, action: order.action, order: "o",
                     replica: beat.replica,
-                    applied: AppliedOrder(order: "o", waiting: isFirst ? waiting : 0, inFlight: isFirst ? inFlight : 0))
-            )
+                    applied: AppliedOrder(
+                        order: "o", waiting: isFirst ? waiting : 0, inFlight: isFirst ? inFlight : 0, held: held)))
         }
         return OrderReport(answers, took: .milliseconds(140))
     }
@@ -199,11 +242,54 @@ struct OrderReportTests {
                 == "recalled urn:x[2J: \(applied); 12 waiting deliveries ended, 2 were on their way")
         #expect(
             report(story, waiting: 0, inFlight: 1).sentence
-                == "recalled urn:x[2J: \(applied); 0 waiting deliveries ended, 1 was on its way")
+                == "recalled urn:x[2J: \(applied); nothing of it was waiting, 1 was on its way")
         #expect(report(story, waiting: 0, inFlight: 0).sentence.hasSuffix("; nothing of it was waiting"))
         #expect(
             report(.stop(.lane("live")), waiting: 1_204, inFlight: 0).sentence
                 == "stopped lane live: \(applied); 1,204 deliveries wait")
+        #expect(report(story, waiting: 0, inFlight: 0, held: 1).sentence == "recalled urn:x[2J: \(applied); 1 was held")
+        #expect(
+            report(story, waiting: 2, inFlight: 0, held: 1).sentence.hasSuffix(
+                "; 2 waiting deliveries ended, 1 was held"))
+        #expect(
+            report(.stop(.hub), waiting: 0, inFlight: 0).sentence == "stopped the hub: \(applied); 0 deliveries wait")
         #expect(report(.stop(.hub), waiting: 3, inFlight: 0, lifts: true).sentence == "resumed the hub: \(applied)")
+    }
+
+    @Test func `of a process that is silent nothing is said`() {
+        let story = ControlScope.recall(story: "S")
+        #expect(
+            report(story, waiting: 0, inFlight: 0, silent: ["c"]).sentence
+                == "recalled S: applied by 2 of 3 processes in 140 ms; nothing of it was waiting in those that answered"
+        )
+        #expect(
+            report(.stop(.hub), waiting: 1, inFlight: 0, silent: ["b", "c"]).sentence
+                == "stopped the hub: applied by 1 of 3 processes in 140 ms; 1 delivery waits in those that answered")
+        #expect(
+            report(story, waiting: 0, inFlight: 0, silent: ["a", "b", "c"]).sentence
+                == "recalled S: applied by 0 of 3 processes in 140 ms")
+    }
+
+    @Test func `the order whose place it takes is told with its author, time and reason`() {
+        let former = Order(
+            id: "o0", scope: .stop(.hub), at: Instant(milliseconds: 1_795_255_200_000), by: "n\u{1B}", reason: "flood")
+        #expect(
+            report(.stop(.hub), waiting: 0, inFlight: 0, former: former).replacement
+                == "it takes the place of the stop by n, 2026-11-21 10:00:00: flood")
+        #expect(report(.stop(.hub), waiting: 0, inFlight: 0).replacement == nil)
+    }
+
+    @Test func `a name that nothing answers to is doubted, and no other`() {
+        func doubt(_ gate: Gate, waiting: Int = 0, lifts: Bool = false, silent: Set<String> = []) -> String? {
+            report(.stop(gate), waiting: waiting, inFlight: 0, lifts: lifts, silent: silent).doubt(feeds: ["agency"])
+        }
+        #expect(doubt(.hub) == nil && doubt(.lane("live")) == nil && doubt(.category("World")) == nil)
+        #expect(doubt(.run("1")) != nil && doubt(.run("1"), lifts: true) == nil)
+        #expect(doubt(.run("1"), waiting: 1) == nil && doubt(.run("1"), silent: ["a", "b", "c"]) == nil)
+        #expect(doubt(.feed("agency"), waiting: 1) == nil)
+        #expect(
+            doubt(.feed("agncy"), waiting: 1)
+                == "warning: feed agncy stands stopped, but the configuration has no such feed (did you mean agency?). If "
+                + "the name is wrong: newswire resume --config FILE feed:agncy")
     }
 }

@@ -45,20 +45,42 @@ struct HeldCommandTests {
 
     @Test func `a recalled story is held no longer`() async throws {
         let room = try await ProgramRoom(topics: Self.topics)
+        let running = try room.start("run")
+        try await running.wrote("partitions assigned")
         _ = try await room.run(
             "publish", "-",
             input:
                 #"{"id":"1","story":"S","headline":"h","category":"World","embargoUntil":"2100-01-01T00:00:00Z"}"#)
-        #expect(try await room.run("run", "--until-caught-up").status == 0)
-        let running = try room.start("run")
-        try await running.wrote("partitions assigned")
-        #expect(try await room.run("recall", "S", "--reason", "wrong").status == 0)
+        while try await !room.run("results", "--json").output.contains(#""outcome":"held""#) {}
+        let recalled = try await room.run("recall", "S", "--reason", "wrong")
+        #expect(recalled.output.hasSuffix("; 1 was held\n"), "\(recalled.output)\(recalled.errors)")
         while try await !room.run("results", "--json").output.contains(#""outcome":"canceled""#) {}
         running.terminate()
         #expect(try await running.ended().status == 0)
         #expect(try await room.run("held", "--json").output == "")
         #expect(room.hub.receivedCount == 0)
         await room.close()
+    }
+
+    @Test func `whoever sends for later hears that the held topic is missing`() async throws {
+        let room = try await ProgramRoom()
+        let sent = try await room.run("send", "--category", "World", "--message", "m", "--at", "2100-01-01T06:00Z")
+        #expect(sent.status == 0)
+        #expect(sent.errors.contains("warning: topic news.held does not exist"), "\(sent.errors)")
+        #expect(sent.errors.contains("newswire topics --create"))
+        await room.close()
+    }
+
+    @Test(arguments: [
+        ("yesterday", "write a time such as"), ("2026-11-22T18:00", "says no zone"),
+        ("2020-01-01T06:00Z", "lies in the past"),
+    ])
+    func `a time that is none, or is over, is refused with the reason`(time: String, reason: String) async throws {
+        let ended = try await Program.run([
+            "send", "--config", "x", "--category", "World", "--message", "m", "--at", time,
+        ])
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains(reason), "\(ended.errors)")
     }
 
     @Test func `without a held topic the command says how to make one`() async throws {

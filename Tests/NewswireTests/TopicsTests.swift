@@ -1,3 +1,5 @@
+import EditorialControl
+import Foundation
 import KafkaModel
 import NewswireCommands
 import Testing
@@ -43,4 +45,89 @@ func `check fails for broken promises and waiting partitions, and only warns oth
     #expect(
         lines[4].contains("has 4 partitions, but c has 9: records from partition 4 on wait; widen it: newswire topics"))
     #expect(lines[5].contains("warning: keeps results for 1 hour, but a record may stay open for 7 days"))
+}
+
+struct EditorialTopicTests {
+    private var rules: TopicRules {
+        var all = rulesOfNews
+        all.controlTopic = "news.control"
+        all.auditTopic = "news.audit"
+        all.heldTopic = "news.held"
+        return all
+    }
+
+    private let rulesOfNews = TopicRules(
+        lanes: [.init(name: "live", topics: ["a"])], resultsTopic: "news.results", deadLetterTopic: "news.dead-letters")
+
+    /// The words that `check` begins its lines with, for the topics of the editors.
+    private func words(_ configure: (inout [String: TopicState]) -> Void) -> String {
+        var states = ["a": 4, "news.results": 4, "news.dead-letters": 4].mapValues { TopicState(partitions: $0) }
+        func state(_ partitions: Int, _ policy: String) -> TopicState {
+            TopicState(partitions: partitions, configuration: .known(["cleanup.policy": policy]))
+        }
+        states["news.control"] = state(1, "compact")
+        states["news.audit"] = state(1, "delete")
+        states["news.held"] = state(4, "compact")
+        configure(&states)
+        let lines = CheckFinding.topics(rules, states).map { $0.line(hasColours: false) }
+        return lines.filter { !$0.contains("  topic     a ") && !$0.contains("results") && !$0.contains("dead") }
+            .map { $0.prefix { $0 != " " } }.joined(separator: " ")
+    }
+
+    @Test func `topics of editors that are missing or do not fit are warnings, and too few partitions wait`() {
+        #expect(words { _ in } == "ok ok ok")
+        #expect(
+            words { for name in ["news.control", "news.audit", "news.held"] { $0[name] = nil } } == "warn warn warn")
+        #expect(words { $0["news.control"]?.partitions = 3 } == "warn ok ok")
+        #expect(words { $0["news.control"]?.configuration = .known(["cleanup.policy": "delete"]) } == "warn ok ok")
+        #expect(words { $0["news.audit"]?.configuration = .known(["cleanup.policy": "compact"]) } == "ok warn ok")
+        #expect(words { $0["news.held"]?.partitions = 2 } == "ok ok fail")
+        #expect(words { $0["news.held"]?.configuration = .known(["cleanup.policy": "delete"]) } == "ok ok warn")
+    }
+
+    @Test func `check says what the control topic says of the hub`() {
+        let ours = HubEnvironment(name: "production", host: "h", hub: "n")
+        let theirs = HubEnvironment(name: "staging", host: "h", hub: "n")
+        func line(_ ours: HubEnvironment?, _ theirs: HubEnvironment?) -> String? {
+            CheckFinding.environment(EnvironmentAgreement(ours: ours, theirs: theirs), on: "news.control")?
+                .line(hasColours: false)
+        }
+        #expect(line(nil, nil) == nil)
+        #expect(line(ours, ours) == "ok    environment production (hub n at h), as news.control says")
+        #expect(
+            line(ours, nil)?.hasPrefix("ok    environment production (hub n at h); news.control names none yet") == true
+        )
+        for ours in [ours, nil] {
+            #expect(line(ours, theirs)?.hasPrefix("fail  environment the settings ") == true)
+            #expect(line(ours, theirs)?.contains("says staging (hub n at h)") == true)
+        }
+    }
+
+    @Test func `topics --create writes which environment the hub belongs to, once, and another one does not pass`()
+        async throws
+    {
+        let room = try await ProgramRoom()
+        func environment(_ name: String) throws {
+            let yaml = try String(contentsOfFile: room.path("newswire.yaml"), encoding: .utf8)
+            let others = yaml.split(separator: "\n").filter { !$0.hasPrefix("environment:") }
+            try room.write((others + ["environment: \(name)"]).joined(separator: "\n") + "\n", to: "newswire.yaml")
+        }
+        try environment("staging")
+        let created = try await room.run("topics", "--create", "--partitions", "2")
+        #expect(created.status == 0, "\(created.errors)")
+        #expect(created.output.contains("news.control says now: staging (hub breaking-news at "), "\(created.output)")
+        let again = try await room.run("topics", "--create")
+        #expect(again.status == 0 && !again.output.contains("says now"))
+        let agreed = try await room.run("check")
+        #expect(agreed.status == 0 && agreed.output.contains("as news.control says"), "\(agreed.output)")
+        try environment("production")
+        for arguments in [["topics", "--create"], ["check"]] {
+            let refused = try await Program.run(
+                arguments.prefix(1) + ["--config", room.path("newswire.yaml")] + arguments.dropFirst(),
+                environment: room.environment)
+            #expect(refused.status == 1)
+            #expect((refused.output + refused.errors).contains("the control topic news.control says staging"))
+        }
+        await room.close()
+    }
 }

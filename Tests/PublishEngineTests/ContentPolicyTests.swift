@@ -67,7 +67,7 @@ struct ContentPolicyTests {
         (false, 2, "staff && (World || Politics)"), (true, 2, "staff && (World || Politics) && breakingNews"),
         (false, 5, "staff && (World || Politics || Business || Technology || Science)"),
         (false, 6, "staff"), (true, 4, "staff && (World || Politics || Business || Technology) && breakingNews"),
-        (true, 5, "staff && breakingNews"),
+        (true, 5, "staff && breakingNews"), (true, 6, "staff && breakingNews"),
     ])
     func `too many tags for an expression leave all the testers, and only them`(
         hasTemplates: Bool, count: Int, expression: String
@@ -79,6 +79,8 @@ struct ContentPolicyTests {
         let routing = rules.router.route(NewsEvent(id: "1", headline: "h", categories: names, isTest: true))
         guard case .tagged(let tagged) = routing else { throw Unrouted() }
         #expect(tagged.expression == expression)
+        #expect(tagged.leftOut == [], "it goes to all testers")
+        #expect(tagged.categories == names)
     }
 
     private struct Unrouted: Error {}

@@ -77,6 +77,39 @@ struct EngineOrderTests {
         #expect(shell.wait(.seconds(300)).sends.isEmpty)
     }
 
+    @Test func `a recall says whether it ends an event on the held topic`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        _ = shell.take(.held([HeldStory(story: "s", isHeld: true)]))
+        #expect(shell.take(.orders([.recall("s", "O1"), .recall("t", "O2")])).applied.map(\.held) == [1, 0])
+    }
+
+    @Test
+    func `what an event's recall has met is told with the order that it was made, and its results name that order`()
+        throws
+    {
+        var shell = try TestShell {
+            $0.awaitsOrders = true
+            $0.connections = 1
+        }
+        _ = shell.assign()
+        _ = shell.take(.ordersKnown(true))
+        _ = shell.take(.held([HeldStory(story: "s", isHeld: true)]))
+        _ = shell.publish(news("a", story: "s"))
+        _ = shell.publish(news("b", story: "s"), news("c", story: "s"))
+        let recall = shell.publish(news("k", story: "s", status: "canceled"))
+        let given = try #require(recall.compactMap { if case .recall(let given) = $0 { given } else { nil } }.first)
+        #expect(recall.outcomes == [.canceled, .canceled])
+        let later = shell.publish(news("d", story: "s"))
+        #expect(
+            (recall + later).endings.allSatisfy {
+                $0.result.error?.detail == "the story was recalled by order \(given.orderID)"
+            })
+        let stands = shell.take(.orders([.recall("s", given.orderID)]))
+        #expect(stands.applied == [AppliedOrder(order: given.orderID, waiting: 2, inFlight: 1, held: 1)])
+        #expect(shell.take(.orders([.recall("s", "O2")])).applied.first?.waiting == 0, "it is told once")
+    }
+
     @Test func `later arrivals of a recalled story do not leave, in any lane and by any way, until it is lifted`()
         throws
     {

@@ -82,11 +82,15 @@ struct EngineRecallTests {
         #expect(shell.reply(201, to: first.sends[0]).sends.isEmpty)
     }
 
-    @Test func `a recall on another shard holds here`() throws {
-        var shell = try TestShell()
+    @Test func `a recall on another shard holds here, under the id of the order that is made of it`() throws {
+        var shell = try TestShell { $0.connections = 1 }
         _ = shell.assign()
-        _ = shell.take(.recalled(story: "s"))
-        #expect(shell.publish(news("s1", story: "s")).outcomes == [.canceled])
+        let recall = EventRecall(
+            story: "s", eventID: "k", source: .init(partition: TestShell.source, offset: 7), at: shell.wall)
+        _ = shell.publish(news("x"), news("s0", story: "s"))
+        let ended = shell.take(.recalled(recall)) + shell.publish(news("s1", story: "s"))
+        #expect(ended.outcomes == [.canceled, .canceled])
+        #expect(ended.endings.allSatisfy { $0.result.error?.detail.hasSuffix("by order \(recall.orderID)") == true })
     }
 
     @Test(arguments: [500, 503, 400])

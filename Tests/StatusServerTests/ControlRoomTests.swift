@@ -23,6 +23,11 @@ struct ControlRoomTests {
             var `do`: String
             var by: String
             var reason: String?
+            var former: Former?
+        }
+
+        struct Former: Decodable {
+            var by: String
         }
     }
 
@@ -45,8 +50,14 @@ struct ControlRoomTests {
         #expect(shown.recent.map(\.by) == ["M. Mustermann (dashboard, 127.0.0.1)"])
         #expect(shown.recent.map(\.reason) == ["wrong alert"])
 
+        let again = try await room.call("POST", "/api/control/stop?what=hub&reason=maintenance&by=ops")
+        #expect(again.text.contains(#","reason":"wrong alert"}"#), "\(again.text)")
+        let replaced = try await known(room) { $0.recent.count == 2 && $0.orders.first?.reason == "maintenance" }
+        #expect(replaced.orders.map(\.reason) == ["maintenance"])
+        #expect(replaced.recent.map(\.former?.by) == ["M. Mustermann (dashboard, 127.0.0.1)", nil])
+
         #expect(try await room.call("POST", "/api/control/resume?what=hub").status == 200)
-        #expect(try await known(room) { $0.recent.count == 2 }.orders.isEmpty)
+        #expect(try await known(room) { $0.recent.count == 3 && $0.orders.isEmpty }.standing == 0)
         #expect(try await room.call("POST", "/api/control/resume?what=hub").status == 409)
         #expect(room.log.all.contains { $0.contains("order given") && $0.contains("scope=stop/hub") })
         try await room.close()
@@ -56,7 +67,8 @@ struct ControlRoomTests {
         ("GET", "/api/control/stop?what=hub&reason=r", [], 405),
         ("POST", "/api/control/stop?what=hub", [], 400), ("POST", "/api/control/stop?what=galaxy", [], 400),
         ("POST", "/api/control/recall?story=S", [], 400), ("POST", "/api/control/recall?reason=r", [], 400),
-        ("POST", "/api/control/explode?what=hub", [], 404),
+        ("POST", "/api/control/stop?what=hub&reason=r&at=yesterday", [], 400),
+        ("POST", "/api/control/recall?story=S&reson=r", [], 400), ("POST", "/api/control/explode?what=hub", [], 404),
         ("POST", "/api/control/stop?what=hub&reason=r", [("Origin", "http://evil.example")], 403),
         ("POST", "/api/control/stop?what=hub&reason=r", [("X-Forwarded-For", "10.0.0.7")], 403),
         ("POST", "/api/control/stop?what=hub&reason=r", [("Authorization", "Bearer guess")], 401),
@@ -67,6 +79,22 @@ struct ControlRoomTests {
         let room = try await StatusRoom(runs: false, controls: true)
         #expect(try await room.call(method, target, headers: headers).status == status)
         #expect(try await known(room) { $0.known }.recent.isEmpty)
+        try await room.close()
+    }
+
+    @Test func `records that nobody understands raise the metric, and the reason says what to do`() async throws {
+        let room = try await StatusRoom(controls: true)
+        try room.newsroom.topics.publish(
+            [(Array("recall/story/S".utf8), Array("no order".utf8), [])], to: "news.control")
+        while try await !room.get("/metrics").text.contains("\nnewswire_control_alarms 1") {}
+        let metrics = try await room.get("/metrics").text
+        #expect(metrics.contains("\nnewswire_control_unreadable_records 1"))
+        #expect(metrics.contains("\nnewswire_standing_orders 0"))
+        let ready = try await room.get("/readyz")
+        #expect(ready.status == 503)
+        #expect(ready.text.contains(#""code":"control-garbage""#) && ready.text.contains("tombstone"), "\(ready.text)")
+        try room.newsroom.topics.publish([(Array("recall/story/S".utf8), nil, [])], to: "news.control")
+        while try await !room.get("/metrics").text.contains("\nnewswire_control_alarms 0") {}
         try await room.close()
     }
 

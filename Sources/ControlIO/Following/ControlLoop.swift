@@ -96,7 +96,9 @@ final class ControlLoop: @unchecked Sendable {
     private func handle(_ input: ControlDesk.Input) {
         for action in desk.handle(input, at: now()) {
             switch action {
-            case .tell(let changes): deliver(.orders(changes))
+            case .tell(let changes):
+                deliver(.orders(changes))
+                deliver(.status(desk.status(at: now())))
             case .settled(let stories): deliver(.settled(stories))
             case .known(let isKnown):
                 // Whoever asks why nothing is sent is to see the reason.

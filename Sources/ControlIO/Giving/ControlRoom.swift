@@ -20,6 +20,8 @@ public final class ControlRoom: Sendable {
     private struct State {
         var scene = Scene()
         var isReading = false
+        /// After a failure it is not read again before.
+        var notBefore = ContinuousClock.now
         var lastLook = ContinuousClock.now
         var giving = 0
     }
@@ -34,7 +36,7 @@ public final class ControlRoom: Sendable {
     /// Without a look for so long, reading ends.
     private static let interest = Duration.seconds(60)
     /// After a failure.
-    private static let pause = 5.0
+    private static let pause = Duration.seconds(5)
     /// Orders that are given at the same time, each on a thread of its own.
     private static let givingMax = 4
 
@@ -49,9 +51,13 @@ public final class ControlRoom: Sendable {
     /// What is known now. Any thread; never waits.
     public func look() -> Scene {
         let (scene, begins) = state.withLock { state in
-            defer { state.isReading = true }
-            state.lastLook = .now
-            return (state.scene, !state.isReading)
+            let now = ContinuousClock.now
+            // What was left of a former look says nothing about now.
+            if !state.isReading, now - state.lastLook >= Self.interest { state.scene = Scene() }
+            state.lastLook = now
+            let begins = !state.isReading && state.notBefore <= now
+            if begins { state.isReading = true }
+            return (state.scene, begins)
         }
         if begins {
             let thread = Thread { [self] in run() }
@@ -63,17 +69,17 @@ public final class ControlRoom: Sendable {
 
     private var isWatched: Bool { state.withLock { .now - $0.lastLook < Self.interest } }
 
+    /// Ends with a failure too: a later look begins again.
     private func run() {
-        while isWatched {
-            do throws(KafkaFailure) {
-                try follow()
-            } catch {
-                state.withLock { $0.scene.failure = error }
-                Thread.sleep(forTimeInterval: Self.pause)
-            }
-        }
+        var failure: KafkaFailure?
+        do throws(KafkaFailure) { try follow() } catch { failure = error }
         state.withLock { state in
-            state.scene = Scene()
+            if let failure {
+                state.scene.failure = failure
+                state.notBefore = .now + Self.pause
+            } else {
+                state.scene = Scene()
+            }
             state.isReading = false
         }
     }

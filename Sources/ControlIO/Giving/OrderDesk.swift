@@ -29,7 +29,15 @@ public final class OrderDesk {
         _ settings: KafkaSettings, _ topics: ControlTopics, now: @escaping () -> Moment
     ) throws(KafkaFailure) {
         let counts = try KafkaAdmin(settings: settings).partitionCounts(of: [topics.control, topics.audit])
-        for topic in [topics.control, topics.audit] where counts[topic] == nil { throw .missing(topic: topic) }
+        guard counts[topics.control] != nil else {
+            throw .missing(
+                topic: topics.control,
+                ": no process can be told. News is still sent, an event with status canceled recalls its story in the "
+                    + "process that reads it only, and each process's dashboard can pause its lanes")
+        }
+        guard counts[topics.audit] != nil else {
+            throw .missing(topic: topics.audit, ": orders are not given unrecorded")
+        }
         self.topics = topics
         self.settings = settings
         self.now = now
@@ -85,13 +93,14 @@ public final class OrderDesk {
         if instruction.lifts, !view.isStanding(instruction.scope, at: begin.wall) { throw .standsNot }
         let isNew = !instruction.lifts && view.orders[instruction.scope] == nil
         if isNew, !view.orders.hasRoom(for: instruction.scope) { throw .tooMany }
+        let former = view.order(instruction.scope, at: begin.wall)
         let audit: TopicReader
         do {
             audit = try TopicReader(settings: settings, topic: topics.audit, from: .end, follow: true)
-            try store(instruction.auditEntry.record(on: topics.audit))
+            try store(instruction.auditEntry(inPlaceOf: former).record(on: topics.audit))
         } catch { throw .failed(error) }
         do { try store(instruction.record.record(on: topics.control)) } catch { throw .halfway(error) }
-        var answers = OrderAnswers(to: instruction)
+        var answers = OrderAnswers(to: instruction, inPlaceOf: former)
         do { try wait(for: &answers, audit, until: begin.steady + patience) } catch { throw .unheard(error) }
         return OrderOutcome(answers: answers, took: now().steady - begin.steady)
     }

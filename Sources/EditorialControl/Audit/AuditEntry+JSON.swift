@@ -13,11 +13,13 @@ extension AuditEntry {
             json.field("id", order)
             json.field("by", by?.cut(toBytes: TextLimit.name))
             json.field("reason", reason?.cut(toBytes: TextLimit.reason))
+            if let former { json.object("former") { former.write(into: &$0) } }
             json.field("replica", replica)
             if let applied {
                 json.object("applied") { json in
                     json.field("waiting", applied.waiting)
                     json.field("inFlight", applied.inFlight)
+                    json.field("held", applied.held)
                 }
             }
         }
@@ -36,13 +38,30 @@ extension AuditEntry {
             action: try fields.required("do", fields.word("do")),
             order: try fields.string("id"), by: try fields.string("by"), reason: try fields.string("reason"),
             replica: try fields.string("replica"))
+        if let former = try fields.object("former") { self.former = try FormerOrder(former) }
         if let counts = try fields.object("applied") {
             applied = AppliedOrder(
                 order: order ?? scope, waiting: max(0, try counts.integer("waiting") ?? 0),
-                inFlight: max(0, try counts.integer("inFlight") ?? 0))
+                inFlight: max(0, try counts.integer("inFlight") ?? 0), held: max(0, try counts.integer("held") ?? 0))
         }
     }
 
     /// Of a line that is read, in bytes.
     static let sizeMax = 64 << 10
+}
+
+extension FormerOrder {
+    package func write(into json: inout JSONWriter) {
+        json.field("id", id.cut(toBytes: TextLimit.name))
+        json.field("at", at)
+        json.field("by", by.cut(toBytes: TextLimit.name))
+        json.field("reason", reason?.cut(toBytes: TextLimit.reason))
+    }
+
+    fileprivate init(_ fields: JSONFields) throws(Undecodable) {
+        self.init(
+            id: try fields.required("former.id", fields.string("id")),
+            at: try fields.required("former.at", fields.instant("at")), by: try fields.string("by") ?? "unknown",
+            reason: try fields.string("reason"))
+    }
 }

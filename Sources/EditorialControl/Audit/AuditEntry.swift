@@ -10,6 +10,8 @@ public struct AuditEntry: Sendable, Hashable {
     public var order: String?
     public var by: String?
     public var reason: String?
+    /// The order about the same that stood when this one was given, and whose place it takes.
+    public var former: FormerOrder?
     /// The process that applied it; `nil` for the giving of an order.
     public var replica: String?
     public var applied: AppliedOrder?
@@ -25,7 +27,7 @@ public struct AuditEntry: Sendable, Hashable {
 
     public init(
         at: Instant, scope: String, action: Action, order: String? = nil, by: String? = nil, reason: String? = nil,
-        replica: String? = nil, applied: AppliedOrder? = nil
+        former: FormerOrder? = nil, replica: String? = nil, applied: AppliedOrder? = nil
     ) {
         self.at = at
         self.scope = scope
@@ -33,7 +35,27 @@ public struct AuditEntry: Sendable, Hashable {
         self.order = order
         self.by = by
         self.reason = reason
+        self.former = former
         self.replica = replica
         self.applied = applied
+    }
+}
+
+/// An order that has lost its place to a newer one about the same.
+public struct FormerOrder: Sendable, Hashable {
+    public var id: String
+    public var at: Instant
+    public var by: String
+    public var reason: String?
+
+    public init(id: String, at: Instant, by: String, reason: String? = nil) {
+        self.id = id
+        self.at = at
+        self.by = by
+        self.reason = reason
+    }
+
+    public init(_ order: Order) {
+        self.init(id: order.id, at: order.at, by: order.by, reason: order.reason)
     }
 }

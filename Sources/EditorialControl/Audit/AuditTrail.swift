@@ -64,8 +64,7 @@ public struct AuditTrail: Sendable, Hashable {
             var seen: Set<String> = []
             for answer in answers where seen.insert(answer.entry.replica ?? "").inserted {
                 recent.processes += 1
-                recent.met.waiting += answer.entry.applied?.waiting ?? 0
-                recent.met.inFlight += answer.entry.applied?.inFlight ?? 0
+                if let applied = answer.entry.applied { recent.met.add(applied) }
             }
             return recent
         }

@@ -149,10 +149,9 @@ extension ControlScope {
 extension Order {
     func hasLapsed(at wall: Instant) -> Bool { until.map { $0 <= wall } ?? false }
 
-    /// With the same id in every process that reads the event.
     fileprivate init(_ recall: EventRecall, now: Instant) {
         self.init(
-            id: "event \(recall.source)", scope: .recall(story: recall.story), at: recall.at,
+            id: recall.orderID, scope: .recall(story: recall.story), at: recall.at,
             by: "event \(recall.eventID)", reason: "status canceled", until: now + Self.recallLasts)
     }
 }

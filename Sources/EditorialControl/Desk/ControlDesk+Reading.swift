@@ -29,7 +29,7 @@ extension ControlDesk {
     mutating func take(_ record: SourceRecord, _ now: Moment) {
         hear(now)
         let reading = ControlRecord.read(record)
-        if let fault = reading.fault { count(fault, record.offset) }
+        count(record, reading.fault)
         switch reading.record {
         case nil: break
         case .stands(let order): read(order, now)
@@ -43,15 +43,18 @@ extension ControlDesk {
         }
     }
 
-    private mutating func count(_ fault: ControlRecord.Fault, _ offset: Int64) {
+    private mutating func count(_ record: SourceRecord, _ fault: ControlRecord.Fault?) {
         if case .reading(var fresh) = phase {
             phase = .waiting(nil)
-            fresh.unreadable += 1
+            fresh.unreadable.take(record, fault)
+            if fault != nil { fresh.unreadableCount += 1 }
             phase = .reading(fresh)
         } else {
+            unreadable.take(record, fault)
+            guard let fault else { return }
             counts.unreadable += 1
             // One line for each doubling: garbage may come in any amount.
-            if counts.unreadable & (counts.unreadable - 1) == 0 { note(.garbage(fault, offset: offset)) }
+            if counts.unreadable & (counts.unreadable - 1) == 0 { note(.garbage(fault, offset: record.offset)) }
         }
     }
 
@@ -116,9 +119,10 @@ extension ControlDesk {
         let isFirst = !hasRead
         hasRead = true
         waiting = fresh.waiting
-        counts.unreadable = max(counts.unreadable, fresh.unreadable)
+        unreadable = fresh.unreadable
+        counts.unreadable = max(counts.unreadable, fresh.unreadableCount)
         environment = fresh.environment
-        if isFirst, fresh.unreadable > 0 { note(.garbageFound(fresh.unreadable)) }
+        if isFirst, fresh.unreadableCount > 0 { note(.garbageFound(fresh.unreadableCount)) }
         settle(with: fresh, now)
         if waiting.count > 0 { note(.refused(waiting.count)) }
         if environment == nil, let ours = settings.environment { write(.environment(ours), for: .environment) }
@@ -161,7 +165,8 @@ struct FreshReading: Sendable {
     /// Given after our own first beat: whoever gave them waits for us.
     var late: Set<ControlScope> = []
     var waiting = WaitingOrders()
-    var unreadable: UInt64 = 0
+    var unreadable = UnreadableRecords()
+    var unreadableCount: UInt64 = 0
     var environment: HubEnvironment?
 
     mutating func take(_ order: Order, isLate: Bool) {

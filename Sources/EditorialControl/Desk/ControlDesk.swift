@@ -122,6 +122,8 @@ public struct ControlDesk: Sendable {
     var lapsed = LapsedOrders()
     var answers = PendingAnswers()
     var writes = OpenWrites()
+    /// As far as was read.
+    var unreadable = UnreadableRecords()
     var counts = ControlStatus.Counts()
     var actions: [Action] = []
 

@@ -37,6 +37,8 @@ public struct ControlStatus: Sendable, Hashable {
         case stale(Duration, stops: Bool)
         /// So many orders have no room, and are not obeyed.
         case refused(Int)
+        /// So many records on the topic are not understood: one of them may be an order.
+        case garbage(Int)
         case notWritten(KafkaFailure)
         case notAudited(KafkaFailure)
         case elsewhere(ours: HubEnvironment?, theirs: HubEnvironment)
@@ -70,6 +72,7 @@ extension ControlDesk {
         }
         if silence.isStale { alarms.append(.stale(silence.duration(now), stops: settings.onStale == .stop)) }
         if waiting.count > 0 { alarms.append(.refused(waiting.count)) }
+        if unreadable.count > 0 { alarms.append(.garbage(unreadable.count)) }
         if let failure = writes.controlFailure { alarms.append(.notWritten(failure)) }
         if let failure = writes.auditFailure { alarms.append(.notAudited(failure)) }
         return alarms

@@ -64,6 +64,28 @@ struct Beats: Sendable {
     func living(at wall: Instant) -> Int { others.count { wall - $0.value <= ControlRecord.Beat.countsFor } }
 }
 
+/// Records on the topic that are not understood, by their keys: a later record of the key takes the place of such a one, a
+/// tombstone takes it away. Bounded: beyond its capacity, more are not told apart.
+struct UnreadableRecords: Sendable {
+    private var keys: Set<UInt64> = []
+
+    private static let capacity = 10_000
+
+    var count: Int { keys.count }
+
+    mutating func take(_ record: SourceRecord, _ fault: ControlRecord.Fault?) {
+        guard fault != nil || !keys.isEmpty else { return }
+        var key = Fingerprint()
+        // Without a key, nothing can take its place.
+        if let bytes = record.key { key.mix(bytes) } else { key.mix(UInt64(bitPattern: record.offset)) }
+        if fault == nil {
+            keys.remove(key.value)
+        } else if keys.count < Self.capacity {
+            keys.insert(key.value)
+        }
+    }
+}
+
 /// An order that is in force and not on the topic.
 struct OwedOrder: Sendable {
     var order: Order
@@ -211,8 +233,7 @@ struct PendingAnswers: Sendable {
             let index = list.firstIndex(where: { !$0.answered.contains(shard) })
         else { return nil }
         list[index].answered.insert(shard)
-        list[index].applied.waiting += applied.waiting
-        list[index].applied.inFlight += applied.inFlight
+        list[index].applied.add(applied)
         var answer: AuditEntry?
         if list[index].answered.count == list[index].shards {
             let done = list.remove(at: index)

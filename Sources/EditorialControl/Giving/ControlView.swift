@@ -3,6 +3,8 @@ public import NewsModel
 /// The control topic as somebody sees it who only looks on: what stands, and which processes live.
 public struct ControlView: Sendable, Hashable {
     public private(set) var orders = StandingOrders()
+    /// Which environment the hub serves; `nil` while nobody has said so.
+    public private(set) var environment: HubEnvironment?
     /// Records without a meaning.
     public private(set) var unreadable = 0
     private var beats: [String: ControlRecord.Beat] = [:]
@@ -23,7 +25,9 @@ public struct ControlView: Sendable, Hashable {
         case .beat(let beat):
             if beats.count < Self.beatsMax || beats[beat.replica] != nil { beats[beat.replica] = beat }
         case .ended(let replica): beats[replica] = nil
-        case .environment, .noEnvironment, nil: break
+        case .environment(let found): environment = found
+        case .noEnvironment: environment = nil
+        case nil: break
         }
         return reading.record
     }
@@ -38,7 +42,10 @@ public struct ControlView: Sendable, Hashable {
         orders.all.filter { !$0.hasLapsed(at: wall) }
     }
 
-    public func isStanding(_ scope: ControlScope, at wall: Instant) -> Bool {
-        orders[scope].map { !$0.hasLapsed(at: wall) } ?? false
+    /// The order that stands; `nil` for none, or one that has lapsed.
+    public func order(_ scope: ControlScope, at wall: Instant) -> Order? {
+        orders[scope].flatMap { $0.hasLapsed(at: wall) ? nil : $0 }
     }
+
+    public func isStanding(_ scope: ControlScope, at wall: Instant) -> Bool { order(scope, at: wall) != nil }
 }

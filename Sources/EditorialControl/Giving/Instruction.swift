@@ -37,8 +37,12 @@ public struct Instruction: Sendable, Hashable {
     }
 
     /// Its line on the audit topic, which is written before the order itself.
-    public var auditEntry: AuditEntry {
-        AuditEntry(at: at, scope: scope.key, action: action, order: id, by: by, reason: reason)
+    ///
+    /// - Parameter former: what stands about the same.
+    public func auditEntry(inPlaceOf former: Order? = nil) -> AuditEntry {
+        AuditEntry(
+            at: at, scope: scope.key, action: action, order: id, by: by, reason: reason,
+            former: lifts ? nil : former.map { FormerOrder($0) })
     }
 
     /// Ending the sending of everything, and recalling what readers may have seen, are explained to those who come after.

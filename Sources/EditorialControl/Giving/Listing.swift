@@ -31,6 +31,7 @@ extension AuditTrail.Line {
         json.field("do", entry.action.rawValue)
         json.field("by", orNull: entry.by)
         json.field("reason", orNull: entry.reason)
+        if let former = entry.former { json.object("former") { former.write(into: &$0) } }
         json.field("replica", orNull: entry.replica)
         json.field("id", entry.order)
         if cameToNothing { json.field("neverApplied", true) }
@@ -58,6 +59,11 @@ extension OrderAnswers {
             json.field("milliseconds", took.nanoseconds / 1_000_000)
             json.array("missing", of: missing.map(\.replica))
             met.list("met", into: &json)
+            if let former {
+                json.object("former") { FormerOrder(former).write(into: &$0) }
+            } else {
+                json.null("former")
+            }
             if let replaced { json.array("replaced", of: replaced) }
         }
     }
@@ -68,6 +74,7 @@ extension AppliedOrder {
         json.object(name) { json in
             json.field("waiting", waiting)
             json.field("inFlight", inFlight)
+            json.field("held", held)
         }
     }
 }

@@ -5,14 +5,18 @@
 /// topic before the order has read the order before it sends anything, and need not be waited for.
 public struct OrderAnswers: Sendable, Hashable {
     public let instruction: Instruction
+    /// The order about the same that stood before, and whose place it takes; `nil` for none.
+    public let former: Order?
     /// The instruction's id, and those of newer orders about the same, which may have been applied in its place.
     private var ids: Set<String>
     /// `nil` until the order itself was read back.
     private var awaited: [ControlRecord.Beat]?
     private var answers: [String: AppliedOrder] = [:]
 
-    public init(to instruction: Instruction) {
+    /// - Parameter former: what stands about the same. It is lifted by the end of an order, and no longer of interest then.
+    public init(to instruction: Instruction, inPlaceOf former: Order? = nil) {
         self.instruction = instruction
+        self.former = instruction.lifts ? nil : former
         ids = [instruction.id]
     }
 
@@ -52,9 +56,6 @@ public struct OrderAnswers: Sendable, Hashable {
 
     /// What the order met in all processes that have answered.
     public var met: AppliedOrder {
-        answers.values.reduce(into: AppliedOrder(order: instruction.id)) { sum, answer in
-            sum.waiting = sum.waiting.addingReportingOverflow(answer.waiting).partialValue
-            sum.inFlight = sum.inFlight.addingReportingOverflow(answer.inFlight).partialValue
-        }
+        answers.values.reduce(into: AppliedOrder(order: instruction.id)) { $0.add($1) }
     }
 }

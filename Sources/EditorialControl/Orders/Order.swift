@@ -53,10 +53,21 @@ public struct AppliedOrder: Sendable, Hashable {
     public var waiting: Int
     /// Requests that were under way when it came: they cannot be stopped.
     public var inFlight: Int
+    /// 1 if a recalled story has an event on the held topic: it ends too. Every shard and process knows all that is held.
+    public var held: Int
 
-    public init(order: String, waiting: Int = 0, inFlight: Int = 0) {
+    public init(order: String, waiting: Int = 0, inFlight: Int = 0, held: Int = 0) {
         self.order = order
         self.waiting = waiting
         self.inFlight = inFlight
+        self.held = held
+    }
+
+    /// With what it has met elsewhere. Waiting deliveries belong to one shard, held events to all: those are no more than the
+    /// one who knows most says.
+    mutating func add(_ other: AppliedOrder) {
+        waiting = waiting.addingReportingOverflow(other.waiting).partialValue
+        inFlight = inFlight.addingReportingOverflow(other.inFlight).partialValue
+        held = max(held, other.held)
     }
 }

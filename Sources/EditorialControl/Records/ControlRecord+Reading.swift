@@ -9,6 +9,11 @@ extension ControlRecord {
         public var record: ControlRecord?
         /// What is wrong with it: count it and raise an alarm. An order to stop counts all the same.
         public var fault: Fault?
+
+        public init(record: ControlRecord? = nil, fault: Fault? = nil) {
+            self.record = record
+            self.fault = fault
+        }
     }
 
     public enum Fault: String, Sendable, Hashable, CaseIterable {
@@ -31,7 +36,10 @@ extension ControlRecord {
             return order(scope, value, record)
         }
         if key == environmentKey { return environment(record.value) }
-        guard key.hasPrefix(beatPrefix) else { return Reading(fault: .key) }
+        guard key.hasPrefix(beatPrefix) else {
+            // A tombstone takes away what was not understood, and says nothing itself.
+            return Reading(fault: record.hasValue ? .key : nil)
+        }
         let replica = String(key.dropFirst(beatPrefix.count))
         guard !replica.isEmpty, replica.utf8.count <= TextLimit.name else { return Reading(fault: .key) }
         guard let value = record.value else { return Reading(record: .ended(replica: replica)) }

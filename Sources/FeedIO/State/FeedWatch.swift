@@ -11,6 +11,8 @@ public final class FeedWatch: Sendable {
     private struct State {
         var known: StoredFeeds?
         var isReading = false
+        /// It is not read again before.
+        var notBefore = ContinuousClock.now
         var lastLook = ContinuousClock.now
     }
 
@@ -21,7 +23,9 @@ public final class FeedWatch: Sendable {
     /// Without a look for so long, reading ends.
     private static let interest = Duration.seconds(300)
     /// After a failure.
-    private static let pause = 30.0
+    private static let pause = Duration.seconds(30)
+    /// While nothing follows feeds.
+    private static let lookInterval = Duration.seconds(5)
 
     /// - Parameter notify: Takes failures, on the reading thread; reading begins again at the next look.
     public init(_ settings: IngestService.Settings, notify: @escaping @Sendable (KafkaFailure) -> Void) {
@@ -32,9 +36,13 @@ public final class FeedWatch: Sendable {
     /// What is known now; `nil` until the topics have been read. Any thread; never waits.
     public func look() -> StoredFeeds? {
         let (known, begins) = state.withLock { state in
-            defer { state.isReading = true }
-            state.lastLook = .now
-            return (state.known, !state.isReading)
+            let now = ContinuousClock.now
+            // What was left of a former look says nothing about now.
+            if !state.isReading, now - state.lastLook >= Self.interest { state.known = nil }
+            state.lastLook = now
+            let begins = !state.isReading && state.notBefore <= now
+            if begins { state.isReading = true }
+            return (state.known, begins)
         }
         if begins {
             let thread = Thread { [self] in run() }
@@ -45,16 +53,23 @@ public final class FeedWatch: Sendable {
     }
 
     private func run() {
+        var known: StoredFeeds?
+        var pause = Self.lookInterval
         do throws(KafkaFailure) {
-            try follow()
+            known = try follow()
         } catch {
             notify(error)
-            Thread.sleep(forTimeInterval: Self.pause)
+            pause = Self.pause
         }
-        state.withLock { $0 = State() }
+        state.withLock { state in
+            state.known = known
+            state.notBefore = .now + pause
+            state.isReading = false
+        }
     }
 
-    private func follow() throws(KafkaFailure) {
+    /// - Returns: what stays known; `nil` if nobody looks any more.
+    private func follow() throws(KafkaFailure) -> StoredFeeds? {
         let topics = settings.topics
         let counts = try KafkaAdmin(settings: settings.kafka).partitionCounts(of: [topics.state, topics.control])
         func reader(_ topic: String) throws(KafkaFailure) -> TopicReader? {
@@ -64,14 +79,12 @@ public final class FeedWatch: Sendable {
         var known = StoredFeeds()
         while state.withLock({ .now - $0.lastLook < Self.interest }) {
             for read in try orders?.next(timeout: .milliseconds(1)) ?? [] { known.takeOrder(read.record) }
-            if let feeds {
-                for read in try feeds.next(timeout: .seconds(1)) { known.take(read.record) }
-            } else {
-                // Nothing follows feeds yet.
-                Thread.sleep(forTimeInterval: 1)
-            }
+            for read in try feeds?.next(timeout: .seconds(1)) ?? [] { known.take(read.record) }
             guard feeds?.isAtEnd ?? true, orders?.isAtEnd ?? true else { continue }
+            // Nothing follows feeds yet: a later look may find their topic.
+            if feeds == nil { return known }
             state.withLock { $0.known = known }
         }
+        return nil
     }
 }

@@ -121,7 +121,11 @@ struct Inspection: Sendable {
         var random = SystemRandomNumberGenerator()
         var delay: Int64 = 0
         let id = "page-" + String(random.next(), radix: 36)
-        guard let json = JSONTree(parsing: request.body), let story = ComposedStory(json: json, id: id) else {
+        let json = JSONTree(parsing: request.body)
+        guard json?["at"] == nil else {
+            return Self.problem(400, "This page sends at once: leave out \"at\". newswire send --at TIME sends later.")
+        }
+        guard let json, let story = ComposedStory(json: json, id: id) else {
             return Self.problem(400, "A story needs a category and a headline of at most 500 characters.")
         }
         if let publish {

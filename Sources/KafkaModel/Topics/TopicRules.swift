@@ -78,34 +78,10 @@ extension TopicRules.Use {
     fileprivate var withoutIt: String? {
         switch self {
         case .source, .results, .deadLetters, .feedState: nil
-        case .control: "no order reaches this process, and a recall by an event reaches no other"
+        case .control: "no order reaches this process, and a recall by an event reaches this one only; all else works"
         case .audit: "who has given an order, and where it was applied, is not recorded"
         case .held: "what is under embargo waits in memory, up to a bound, and then holds back its partition"
         }
-    }
-}
-
-/// A topic as the broker shows it.
-public struct TopicState: Sendable, Hashable {
-    public var partitions: Int
-    public var configuration: TopicConfiguration
-
-    public init(partitions: Int, configuration: TopicConfiguration = .untold) {
-        self.partitions = partitions
-        self.configuration = configuration
-    }
-}
-
-/// A broker's answer about a topic's settings, such as `cleanup.policy` and `retention.ms`.
-public enum TopicConfiguration: Sendable, Hashable {
-    case known([String: String])
-    /// This user may not read it, or it could not be read; why.
-    case unreadable(String)
-    /// The broker does not know the question.
-    case untold
-
-    public subscript(name: String) -> String? {
-        if case .known(let values) = self { values[name] } else { nil }
     }
 }
 
@@ -217,7 +193,7 @@ extension TopicRules {
         }
     }
 
-    private func widest(of topics: [String], _ states: [String: TopicState]) -> (name: String, partitions: Int)? {
+    func widest(of topics: [String], _ states: [String: TopicState]) -> (name: String, partitions: Int)? {
         var widest: (name: String, partitions: Int)?
         for name in topics {
             guard let partitions = states[name]?.partitions else { continue }
@@ -286,9 +262,9 @@ extension TopicRules {
                     + "events could be sent twice",
                 "set retention.ms on it to \(longestOpen.wholeMilliseconds) or more")
         }
-        if use == .deadLetters, let limit = Self.messageBytes(state.configuration) {
+        if use == .deadLetters, let limit = state.configuration.messageBytes {
             let larger = lanes.flatMap(\.topics).compactMap { name in
-                states[name].flatMap { Self.messageBytes($0.configuration) }.map { (name, $0) }
+                states[name].flatMap(\.configuration.messageBytes).map { (name, $0) }
             }.first { $0.1 > limit }
             if let larger {
                 add(
@@ -307,101 +283,14 @@ extension TopicRules {
         }
         return .milliseconds(milliseconds)
     }
-
-    private static func messageBytes(_ configuration: TopicConfiguration) -> Int? {
-        configuration["max.message.bytes"].flatMap { Int($0) }
-    }
-}
-
-// MARK: - Changes
-
-extension TopicRules {
-    /// A topic to create, or an existing one to widen.
-    public struct Change: Sendable, Hashable {
-        public var topic: String
-        public var use: Use
-        /// Its present count; `nil` if it is to be created.
-        public var from: Int?
-        public var partitions: Int
-        /// Settings of a topic to create; those of an existing one stay as they are.
-        public var configuration: [String: String] = [:]
-    }
-
-    /// The changes that make everything fit: lanes' topics with as many partitions as the widest of their lane (`partitions` in a lane
-    /// that has none), results and dead letters like the widest of all. Nothing becomes smaller.
-    public func changes(_ states: [String: TopicState], partitions: Int) -> [Change] {
-        var wanted: [String: Int] = [:]
-        for lane in lanes {
-            let count = widest(of: lane.topics, states)?.partitions ?? partitions
-            for topic in lane.topics { wanted[topic] = count }
-        }
-        let most = wanted.values.max() ?? partitions
-        return topics.compactMap { name, use in
-            let count = use == .control || use == .audit ? 1 : wanted[name] ?? most
-            guard let state = states[name] else {
-                return Change(topic: name, use: use, partitions: count, configuration: settings(for: use, states))
-            }
-            // Feeds are shared out by the count that the state had at first.
-            let isWide = state.partitions >= count || use == .deadLetters || use == .feedState
-            return isWide ? nil : Change(topic: name, use: use, from: state.partitions, partitions: count)
-        }
-    }
-
-    private func settings(for use: Use, _ states: [String: TopicState]) -> [String: String] {
-        var settings = settings(for: use)
-        // An event is held with what it came with, and some headers.
-        let largest = lanes.flatMap(\.topics).compactMap { states[$0].flatMap { Self.messageBytes($0.configuration) } }
-            .max()
-        if use == .held, let largest, largest > Self.usualMessageBytes {
-            settings["max.message.bytes"] = String(largest.saturating(adding: 16 << 10))
-        }
-        return settings
-    }
-
-    /// Kafka's default.
-    private static let usualMessageBytes = 1_048_588
-
-    /// The settings of topics that we create.
-    public func settings(for use: Use) -> [String: String] {
-        if use == .control {
-            // Tombstones outlive the recalls: after a week's absence a process still sees that one was lifted.
-            return [
-                "cleanup.policy": "compact", "delete.retention.ms": String(Duration.days(8).wholeMilliseconds),
-                "min.cleanable.dirty.ratio": "0.2", "segment.bytes": String(64 << 20), "segment.ms": "86400000",
-            ]
-        }
-        if use == .held {
-            // A version that a tombstone overtook is written again before compaction could drop it.
-            return [
-                "cleanup.policy": "compact", "min.compaction.lag.ms": "86400000", "min.cleanable.dirty.ratio": "0.2",
-                "segment.bytes": String(64 << 20), "segment.ms": "86400000",
-            ]
-        }
-        if use == .feedState {
-            // Small segments and an eager cleaner: whoever takes over reads a partition from its beginning. What happened
-            // within the hour stays readable for people.
-            return [
-                "cleanup.policy": "compact", "min.compaction.lag.ms": "3600000", "min.cleanable.dirty.ratio": "0.2",
-                "segment.bytes": String(64 << 20), "segment.ms": "86400000",
-            ]
-        }
-        let kept =
-            switch use {
-            case .source(let lane): max(.days(7), lanes.first { $0.name == lane }?.maxAge ?? .zero)
-            case .results: max(.days(14), longestOpen)
-            case .audit: Duration.days(400)
-            case .deadLetters, .feedState, .control, .held: Duration.days(30)
-            }
-        return ["cleanup.policy": "delete", "retention.ms": String(kept.wholeMilliseconds)]
-    }
 }
 
 extension Duration {
-    fileprivate static func hours(_ count: Int64) -> Duration { .seconds(count * 3_600) }
-    fileprivate static func days(_ count: Int64) -> Duration { .hours(count * 24) }
+    static func hours(_ count: Int64) -> Duration { .seconds(count * 3_600) }
+    static func days(_ count: Int64) -> Duration { .hours(count * 24) }
 
     /// Rounded up, and saturating.
-    fileprivate var wholeMilliseconds: Int64 {
+    var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         guard seconds < .max / 1_000 else { return .max }
         return seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

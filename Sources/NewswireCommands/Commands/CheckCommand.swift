@@ -1,11 +1,14 @@
 import ArgumentParser
 import ByteText
+import ControlIO
+import EditorialControl
 import Foundation
 package import HTTPServing
 import KafkaIO
 package import KafkaModel
 package import NewswireSettings
 import NotificationHub
+import PublisherService
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,8 +16,9 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Checks a configuration, and whether port, broker, topics and hub are available.",
         discussion: """
             Reports every problem at once, each with its line and remedy. Unless --offline is given, it then tries \
-            the port of http.listen, asks the broker for the topics and posts one notification to a tag that no device has, which proves \
-            address, certificate, key and hub name.
+            the port of http.listen, asks the broker for the topics, reads on the control topic which environment the hub \
+            belongs to, and posts one notification to a tag that no device has, which proves address, certificate, key \
+            and hub name.
 
             The smallest configuration:
               kafka: {bootstrapServers: ["127.0.0.1:9092"]}
@@ -72,8 +76,25 @@ struct CheckCommand: AsyncParsableCommand {
             let rules = settings.topicRules
             let states = try KafkaAdmin(settings: settings.kafkaSettings).states(of: rules.topics.map(\.name))
             return [.ok("broker", "\(servers) answers")] + CheckFinding.topics(rules, states)
+                + (states[settings.control.topics.control] == nil ? [] : environment(settings))
         } catch {
             return [.failed("broker", "\(servers): \(error.detail) (\(error.code))", error.remedyClause)]
+        }
+    }
+
+    /// Blocks while the control topic is read, for some seconds at most.
+    private static func environment(_ settings: Settings) -> [CheckFinding] {
+        let topics = settings.control.topics
+        let deadline = ContinuousClock.now + .seconds(10)
+        do throws(KafkaFailure) {
+            let view = try ControlReading(settings.kafkaSettings, topics).view { ContinuousClock.now > deadline }
+            guard ContinuousClock.now <= deadline else {
+                return [.warning("control", "\(topics.control) was not read to its end in 10 s", "look at the brokers")]
+            }
+            let agreement = EnvironmentAgreement(ours: settings.control.environment, theirs: view.environment)
+            return CheckFinding.environment(agreement, on: topics.control).map { [$0] } ?? []
+        } catch {
+            return [.failed("control", "\(topics.control) cannot be read: \(error.detail)", error.remedyClause)]
         }
     }
 
@@ -140,6 +161,21 @@ package struct CheckFinding: Hashable, Sendable {
             }
             if !ours.isEmpty { return ours }
             return [.ok("topic", "\(name) (\(use)) has \(counted(states[name]?.partitions ?? 0, "partition"))")]
+        }
+    }
+
+    /// - Returns: `nil` where no environment is named.
+    package static func environment(_ agreement: EnvironmentAgreement, on topic: String) -> CheckFinding? {
+        switch agreement {
+        case .unnamed: nil
+        case .agreed(let environment): .ok("environment", "\(environment), as \(topic) says")
+        case .unwritten(let environment):
+            .ok(
+                "environment",
+                "\(environment); \(topic) names none yet, newswire topics --create or the first start writes it")
+        case .disagreed(let ours, let theirs):
+            .failed(
+                "environment", HubEnvironment.disagreement(ours, theirs, on: topic), HubEnvironment.remedy(topic))
         }
     }
 

@@ -12,7 +12,7 @@ struct ControlCommand: ParsableCommand {
         commandName: "control",
         abstract: "Shows the standing orders, and the processes that obey them.",
         discussion: """
-            A recall stands until it is lifted or lapses, a stop until it is resumed. BY is what the order says about who \
+            A recall stands until it is lifted or lapses, a stop until newswire resume. BY is what the order says about who \
             gave it; who may give orders at all, the ACL of the control topic decides.
 
             Examples:

@@ -31,19 +31,11 @@ struct ExplainCommand: AsyncParsableCommand {
     var lane: String?
     @Option(help: ArgumentHelp("Decide as at this time (RFC 3339), not now.", valueName: "time"))
     var at: String?
-    @Option(
-        help: "ndjson, array, document, csv or newsml (NITF too); by default detected.",
-        completion: .list(EventFileFormat.allCases.map(\.rawValue)))
-    var format: String?
     @Flag(help: "Print one JSON object per event, for programs.")
     var json = false
-    @Argument(help: ArgumentHelp("Files of events, or - for standard input.", valueName: "file"), completion: .file())
-    var files: [String]
+    @OptionGroup var input: EventFileArguments
 
     func validate() throws {
-        if let format, EventFileFormat(rawValue: format) == nil {
-            throw ValidationError(format, isNot: "a format", known: EventFileFormat.allCases.map(\.rawValue))
-        }
         if let at, Instant(rfc3339: at) == nil {
             throw ValidationError("--at must be a date and time with an offset, such as 2026-11-22T23:30:00+01:00.")
         }
@@ -59,7 +51,7 @@ struct ExplainCommand: AsyncParsableCommand {
         let wall = at.flatMap { Instant(rfc3339: $0) } ?? ServiceClock().now.wall
         var reader = try EventExplanation.Reader(settings, lane: position, at: wall)
         var isSound = true
-        for path in files {
+        for path in input.files {
             do {
                 if try explain(path, &reader) == 0 {
                     Terminal.standardError.line("\(path.plain): holds no events")
@@ -75,7 +67,7 @@ struct ExplainCommand: AsyncParsableCommand {
 
     /// - Returns: how many events and bad lines it holds.
     private func explain(_ path: String, _ reader: inout EventExplanation.Reader) throws -> Int {
-        let file = try EventFile(path: path, format: format.flatMap(EventFileFormat.init(rawValue:)))
+        let file = try EventFile(path: path, format: input.chosenFormat)
         var count = 0
         while let items = try file.next() {
             for item in items {

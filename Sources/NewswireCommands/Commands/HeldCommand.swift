@@ -2,7 +2,6 @@ import ArgumentParser
 import ByteText
 import ControlIO
 import EditorialControl
-import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireSettings
@@ -35,7 +34,7 @@ struct HeldCommand: ParsableCommand {
         defer { withExtendedLifetime(signals) {} }
         let held: HeldTable
         do {
-            held = try HeldReading.all(settings.kafkaSettings, topic: settings.control.topics.held, stop)
+            held = try HeldReading.all(settings.kafkaSettings, topic: settings.control.topics.held) { stop.isRaised }
         } catch {
             Terminal.standardError.line("error: \(error)")
             throw ExitCode.failure
@@ -69,38 +68,6 @@ struct HeldCommand: ParsableCommand {
             ]
             try output.line(table.line(row, widths))
         }
-    }
-}
-
-/// Reads the held topic once.
-enum HeldReading {
-    /// - Throws: the topic is missing, or cannot be read.
-    static func all(
-        _ settings: KafkaSettings, topic: String, _ stop: StopFlag
-    ) throws(KafkaFailure) -> HeldTable {
-        let reader: TableReader
-        do throws(KafkaFailure) {
-            reader = try TableReader(settings: settings, topic: topic, admin: KafkaAdmin(settings: settings))
-        } catch {
-            throw error.code == "UNKNOWN_TOPIC_OR_PART" ? KafkaFailure.missing(topic: topic) : error
-        }
-        var table = HeldTable()
-        var ended: Set<Int32> = []
-        while ended.count < reader.partitionCount, !stop.isRaised {
-            for event in try reader.next(timeout: .milliseconds(500)) {
-                switch event {
-                case .rows(let partition, let rows):
-                    for row in rows {
-                        table.take(
-                            HeldRecord.read(key: row.key, hasValue: row.hasValue, headers: row.headers),
-                            at: HeldPlace(partition, row.offset))
-                    }
-                case .endReached(let partition): ended.insert(partition)
-                case .failed(let failure): throw failure
-                }
-            }
-        }
-        return table
     }
 }
 

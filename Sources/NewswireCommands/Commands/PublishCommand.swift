@@ -52,27 +52,19 @@ struct PublishCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The most events per second.", valueName: "n"))
     var rate: Int?
     @Option(
-        help: "ndjson, array, document, csv or newsml (NITF too); by default detected.",
-        completion: .list(EventFileFormat.allCases.map(\.rawValue)))
-    var format: String?
-    @Option(
         help: ArgumentHelp("The most bad lines, in all files together, that are no failure.", valueName: "n"))
     var maxBad = 0
     @Flag(help: "Stop at the first bad line.")
     var strict = false
     @Flag(help: "Keep no position: neither read nor write FILE.newswire-progress.")
     var noResume = false
-    @Argument(help: ArgumentHelp("Files of events, or - for standard input.", valueName: "file"), completion: .file())
-    var files: [String]
+    @OptionGroup var input: EventFileArguments
 
     func validate() throws {
         if let rate, !(1...10_000_000).contains(rate) { throw ValidationError("--rate must be 1 to 10000000.") }
         if maxBad < 0 { throw ValidationError("--max-bad must be 0 or more.") }
-        if let format, EventFileFormat(rawValue: format) == nil {
-            throw ValidationError(format, isNot: "a format", known: EventFileFormat.allCases.map(\.rawValue))
-        }
         var seen: Set<String> = []
-        for file in files where !seen.insert(Self.identity(file)).inserted {
+        for file in input.files where !seen.insert(Self.identity(file)).inserted {
             throw ValidationError("\(file.plain) is given twice.")
         }
     }
@@ -143,9 +135,9 @@ struct PublishCommand: ParsableCommand {
         var bar = ProgressBar(errors, at: start)
         defer { bar.clear() }
         var isSound = true
-        for path in files where !total.isInterrupted {
+        for path in input.files where !total.isInterrupted {
             var publication = FilePublication(
-                path: path, format: format.flatMap(EventFileFormat.init(rawValue:)), topic: topic)
+                path: path, format: input.chosenFormat, topic: topic)
             publication.progress = progresses?[path]
             publication.rate = rate
             publication.start = start
@@ -165,13 +157,13 @@ struct PublishCommand: ParsableCommand {
     private func prepare(
         _ settings: Settings, _ topic: String, _ progresses: inout PublishProgresses?
     ) throws -> RecordPublisher {
-        for path in files where path != "-" { try EventFile.examine(path) }
+        for path in input.files where path != "-" { try EventFile.examine(path) }
         let admin = try KafkaAdmin(settings: settings.kafkaSettings)
         // Many brokers would create a missing topic, with a number of partitions that nobody chose.
         guard try admin.partitionCounts(of: [topic])[topic] != nil else { throw KafkaFailure.missing(topic: topic) }
         if !noResume {
             let fresh = PublishProgress(topic: topic, cluster: admin.clusterID())
-            progresses = try PublishProgresses(files.filter(EventFile.isResumable), fresh: fresh)
+            progresses = try PublishProgresses(input.files.filter(EventFile.isResumable), fresh: fresh)
         }
         return try RecordPublisher(settings: settings.kafkaSettings, skipsRefused: true)
     }

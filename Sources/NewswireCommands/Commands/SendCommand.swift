@@ -1,4 +1,5 @@
 import ArgumentParser
+import ControlIO
 import Foundation
 import KafkaModel
 import NewsModel
@@ -15,7 +16,8 @@ struct SendCommand: AsyncParsableCommand {
             Use it for a test message, or for urgent news while Kafka is down. No result is written.
 
             With --at the event goes to Kafka instead, under embargo until its time, and the service sends it then to \
-            all its platforms. Its id is printed: until then, newswire recall ID takes it back.
+            all its platforms. Its id is printed: until then, newswire recall ID takes it back. A time in the past is \
+            refused: without --at it is sent now.
 
             Examples:
               newswire send --config newswire.yaml --category World \\
@@ -119,14 +121,21 @@ struct SendCommand: AsyncParsableCommand {
         event.publishedAt = ServiceClock().now.wall
         let send = ScheduledSend(event: event, lane: try lane.map(settings.lane(named:)) ?? urgent)
         if dryRun { return try Terminal.standardOutput.line(send.text) }
+        let held = settings.control.topics.held
+        let isHeldMissing: Bool
         do {
-            try send.publish(settings.kafkaSettings)
+            isHeldMissing = try send.publish(settings.kafkaSettings, held: held)
         } catch let failure as KafkaFailure {
             Terminal.standardError.line("error: \(failure)")
             throw ExitCode.failure
         }
         try Terminal.standardOutput.line(event.id)
         Terminal.standardError.line("\(send.lane.name) sends it at \(time)")
+        if isHeldMissing, time > ServiceClock().now.wall + Publisher.holdsBeyond {
+            Terminal.standardError.line(
+                "warning: topic \(held) \(TopicRules.isMissing): until then the event waits in the memory of a process and "
+                    + "holds back its partition; \(TopicRules.missingRemedy)")
+        }
     }
 
     /// The event, its routing, and the rules of both.

@@ -1,8 +1,11 @@
 import ArgumentParser
 import ByteText
+import ControlIO
+import EditorialControl
 import KafkaIO
 package import KafkaModel
 import NewswireSettings
+import PublisherService
 
 struct TopicsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,9 +25,11 @@ struct TopicsCommand: ParsableCommand {
             With feeds, their state topic is created with cleanup.policy=compact. \
             It widens a results topic with too few partitions, and a lane's topic with fewer than another of the \
             same lane. After that, records with the same key may go to another partition than before. The settings \
-            of existing topics do not change. It waits up to 30 seconds for the brokers to show the new topics.
+            of existing topics do not change. It waits up to 30 seconds for the brokers to show the new topics. With \
+            environment in the settings, it writes to the control topic that the hub belongs to it: processes whose \
+            settings say something else do not start.
 
-            Exit code 1 if a topic is missing or does not fit.
+            Exit code 1 if a topic is missing or does not fit, or the hub belongs to another environment.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
@@ -50,21 +55,45 @@ struct TopicsCommand: ParsableCommand {
             let names = rules.topics.map(\.name)
             var states = try admin.states(of: names)
             if create {
-                let changes = rules.changes(states, partitions: partitions)
+                let changes = TopicPlan(rules).changes(states, partitions: partitions)
                 try make(changes, admin)
                 if !changes.isEmpty { states = try admin.states(of: names) }
             }
             let findings = rules.findings(states)
             let output = Terminal.standardOutput
             try output.write(rules.table(states, findings, hasColours: output.hasColours))
-            if findings.contains(where: \.isFailure) { throw ExitCode.failure }
+            let agrees = try !create || states[settings.control.topics.control] == nil || stampHub(settings)
+            if findings.contains(where: \.isFailure) || !agrees { throw ExitCode.failure }
         } catch let failure as KafkaFailure {
             Terminal.standardError.line("error: \(failure)")
             throw ExitCode.failure
         }
     }
 
-    private func make(_ changes: [TopicRules.Change], _ admin: KafkaAdmin) throws {
+    /// Writes to the control topic which environment the hub belongs to, unless it stands there.
+    ///
+    /// - Returns: false if something else stands there.
+    private func stampHub(_ settings: Settings) throws -> Bool {
+        let topics = settings.control.topics
+        // Without an environment in the settings this file has nothing to say about the hub.
+        guard let ours = settings.control.environment else { return true }
+        let view = try ControlReading(settings.kafkaSettings, topics).view()
+        switch EnvironmentAgreement(ours: ours, theirs: view.environment) {
+        case .unnamed, .agreed: return true
+        case .unwritten(let environment):
+            let publisher = try RecordPublisher(settings: settings.kafkaSettings)
+            try publisher.publish(ControlRecord.environment(environment).record(on: topics.control))
+            try publisher.flush(timeout: .seconds(10))
+            try Terminal.standardOutput.line("\(topics.control) says now: \(environment)")
+            return true
+        case .disagreed(let ours, let theirs):
+            let reason = HubEnvironment.disagreement(ours, theirs, on: topics.control)
+            Terminal.standardError.line("error: \(reason); \(HubEnvironment.remedy(topics.control))")
+            return false
+        }
+    }
+
+    private func make(_ changes: [TopicPlan.Change], _ admin: KafkaAdmin) throws {
         // One by one: if one fails, it is clear which exist.
         for change in changes {
             if let from = change.from {

@@ -7,12 +7,13 @@ package enum ControlTable {
     package static func orders(_ orders: [Order], hasColours: Bool) -> String {
         var table = TextTable(
             [
-                .init(title: "order", widthMax: 60), .init(title: "since"), .init(title: "until"),
+                .init(title: "order", widthMax: 60), .init(title: "since"), .init(title: "ends"),
                 .init(title: "by", widthMax: 32), .init(title: "reason", widthMax: 80),
             ], hasColours: hasColours)
         for order in orders {
             table.add([
-                .init(order.scope.phrase, colour: .red), .init(order.at.short), .init(order.until?.short ?? "resumed"),
+                .init(order.scope.phrase, colour: .red), .init(order.at.short),
+                .init(order.until?.short ?? "when resumed"),
                 .init(order.by), .init(order.reason ?? "-"),
             ])
         }
@@ -77,9 +78,13 @@ extension AuditEntry {
     }
 
     fileprivate var remarks: String {
-        guard let applied else { return reason ?? "" }
+        guard let applied else {
+            let place = former.map { "in place of that \($0.phrase)" }
+            return [reason, place].compactMap(\.self).joined(separator: "; ")
+        }
         var remarks: [String] = []
         if applied.waiting > 0 { remarks.append("\(grouped(applied.waiting)) \(action == .stop ? "wait" : "ended")") }
+        if applied.held > 0 { remarks.append("\(grouped(applied.held)) held") }
         if applied.inFlight > 0 { remarks.append("\(grouped(applied.inFlight)) on their way") }
         return remarks.joined(separator: ", ")
     }
@@ -87,5 +92,5 @@ extension AuditEntry {
 
 extension Instant {
     /// `2026-11-21 10:00:00`, in UTC.
-    fileprivate var short: String { String(description.prefix(19).map { $0 == "T" ? " " : $0 }) }
+    var short: String { String(description.prefix(19).map { $0 == "T" ? " " : $0 }) }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import ByteText
 import ControlIO
 import EditorialControl
+import Feeds
 import Foundation
 import KafkaModel
 import NewsModel
@@ -58,7 +59,13 @@ struct OrderOptions: ParsableArguments {
                 let outcome = try desk.give(instruction)
                 let report = OrderReport(outcome.answers, took: outcome.took)
                 // Before anything else that takes time: whoever waits for this line has stopped something.
-                if !json { try Terminal.standardOutput.line(report.sentence) }
+                if !json {
+                    try Terminal.standardOutput.line(report.sentence)
+                    if let line = report.replacement { try Terminal.standardOutput.line(line) }
+                }
+                if let line = report.doubt(feeds: settings.ingest.feeds.feeds.map(\.name)) {
+                    Terminal.standardError.plainLine(line)
+                }
                 for line in report.missing(at: clock.now.wall) { Terminal.standardError.plainLine(line) }
                 let replaced = try afterwards(desk, outcome)
                 if json { try Terminal.standardOutput.line(report.json(replaced: replaced)) }

@@ -3,6 +3,7 @@ import ControlIO
 package import EditorialControl
 import KafkaModel
 package import NewsModel
+import NewswireSettings
 
 /// What came of an order, for people and for programs.
 package struct OrderReport {
@@ -36,20 +37,57 @@ package struct OrderReport {
             + "in \(grouped(took.nanoseconds / 1_000_000)) ms\(encounter)"
     }
 
+    /// What the order met in those that answered; nothing is known of the others.
     private var encounter: String {
+        guard !instruction.lifts, answers.applied > 0 else { return "" }
         let met = answers.met
-        let under =
-            met.inFlight > 0
-            ? ", \(grouped(met.inFlight)) \(met.inFlight == 1 ? "was on its way" : "were on their way")" : ""
-        switch (instruction.scope, instruction.lifts) {
-        case (.recall, false):
-            guard met.waiting + met.inFlight > 0 else { return "; nothing of it was waiting" }
-            return "; \(counted(met.waiting, "waiting delivery", plural: "waiting deliveries")) ended\(under)"
-        case (.stop, false):
-            guard met.waiting + met.inFlight > 0 else { return "" }
-            return "; \(counted(met.waiting, "delivery waits", plural: "deliveries wait"))\(under)"
-        case (_, true): return ""
+        var found: [String] = []
+        switch instruction.scope {
+        case .recall:
+            if met.waiting > 0 {
+                found.append("\(counted(met.waiting, "waiting delivery", plural: "waiting deliveries")) ended")
+            }
+            if met.held > 0 { found.append("\(grouped(met.held)) \(met.held == 1 ? "was" : "were") held") }
+            if found.isEmpty { found.append("nothing of it was waiting") }
+        case .stop: found.append(counted(met.waiting, "delivery waits", plural: "deliveries wait"))
         }
+        if met.inFlight > 0 {
+            found.append("\(grouped(met.inFlight)) \(met.inFlight == 1 ? "was on its way" : "were on their way")")
+        }
+        let share = answers.missing.isEmpty ? "" : " in those that answered"
+        return "; \(found.joined(separator: ", "))\(share)"
+    }
+
+    /// Whose order it takes the place of; `nil` for nobody's.
+    package var replacement: String? {
+        guard let former = answers.former.map({ FormerOrder($0) }) else { return nil }
+        let kind =
+            switch instruction.scope {
+            case .recall: "recall"
+            case .stop: "stop"
+            }
+        return "it takes the place of the \(kind) \(former.phrase)".plain
+    }
+
+    /// A name that nothing answers to may be a typing mistake; `nil` unless it may.
+    ///
+    /// - Parameter feeds: those of the configuration.
+    package func doubt(feeds: [String]) -> String? {
+        guard case .stop(let gate) = instruction.scope, !instruction.lifts else { return nil }
+        var doubts: [String] = []
+        switch gate {
+        case .hub, .lane, .category: return nil
+        case .feed(let name) where !feeds.contains(name):
+            let hint = Spelling.nearest(to: name, among: feeds).map { " (did you mean \($0)?)" } ?? ""
+            doubts.append("the configuration has no such feed\(hint)")
+        case .feed, .run: break
+        }
+        let met = answers.met
+        if answers.applied > 0, met.waiting + met.inFlight == 0 { doubts.append("no process has anything of it") }
+        guard !doubts.isEmpty else { return nil }
+        return
+            "warning: \(gate.phrase) stands stopped, but \(doubts.joined(separator: ", and ")). If the name is wrong: "
+            .plain + "newswire resume --config FILE \(gate.word)".plain
     }
 
     /// Nothing was to be lifted.
@@ -80,6 +118,11 @@ package struct OrderReport {
     package func json(replaced: [String]? = nil) -> String {
         JSONLine.text { answers.list(after: took, replaced: replaced, into: &$0) }
     }
+}
+
+extension FormerOrder {
+    /// As in a sentence that names its kind: who gave it, when and why.
+    var phrase: String { "by \(by), \(at.short)" + (reason.map { ": \($0)" } ?? "") }
 }
 
 extension Gate {

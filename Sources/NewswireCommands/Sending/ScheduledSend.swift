@@ -48,9 +48,15 @@ struct ScheduledSend {
     }
 
     /// Returns once every in-sync replica has it.
-    func publish(_ settings: KafkaSettings) throws {
+    ///
+    /// - Parameter held: the topic on which it is to wait for its time.
+    /// - Returns: true if that is missing.
+    func publish(_ settings: KafkaSettings, held: String) throws -> Bool {
         let publisher = try RecordPublisher(settings: settings)
         try publisher.publish(record)
         try publisher.flush(timeout: .seconds(30))
+        // The event is on its way: brokers that do not say what they have keep nobody from it.
+        let counts = try? KafkaAdmin(settings: settings).partitionCounts(of: [held])
+        return counts.map { $0[held] == nil } ?? false
     }
 }

@@ -16,7 +16,7 @@ extension Engine {
             switch change {
             case .stands(let order):
                 switch order.scope {
-                case .recall(let story): met = recall(story, &turn)
+                case .recall(let story): met = recall(story, before: orders.takeMet(story), &turn)
                 case .stop(let gate): met = stop(gate)
                 }
                 met.order = order.id
@@ -33,23 +33,42 @@ extension Engine {
     mutating func recallEverywhere(_ event: NewsEvent, _ content: ExaminedRecord, _ first: Place, _ turn: inout Turn) {
         // Where recalls are kept, whoever keeps them knows best which one is new.
         guard orders.recall(event.orderKey) || orders.areRecallsKept else { return }
-        recall(event.orderKey, &turn)
+        let given = EventRecall(
+            story: event.orderKey, eventID: event.id,
+            source: .init(partition: partitions[first.slot].id, offset: content.record.offset),
+            at: min(content.record.timestamp ?? turn.wall, turn.wall))
+        recall(given, &turn)
         if held.takeBack(event.orderKey) {
             turn.actions.append(.returnHeld(story: event.orderKey, because: .recalled))
         }
-        turn.actions.append(
-            .recall(
-                EventRecall(
-                    story: event.orderKey, eventID: event.id,
-                    source: .init(partition: partitions[first.slot].id, offset: content.record.offset),
-                    at: min(content.record.timestamp ?? turn.wall, turn.wall))))
+        turn.actions.append(.recall(given))
+    }
+
+    /// An event has recalled the story, here or on another shard. What that ends is told under the order that is made of it.
+    mutating func recall(_ given: EventRecall, _ turn: inout Turn) {
+        let before = orders.takeMet(given.story)
+        // The results name the order.
+        orders.note(before ?? AppliedOrder(order: given.orderID), of: given.story)
+        var met = recall(given.story, before: before, &turn)
+        met.order = before?.order ?? given.orderID
+        orders.note(met, of: given.story)
+    }
+
+    /// - Parameter before: what a recall by an event has met here already: requests in flight are still the same.
+    private mutating func recall(_ story: String, before: AppliedOrder?, _ turn: inout Turn) -> AppliedOrder {
+        var met = recall(story, &turn)
+        if held.contains(story) { met.held = 1 }
+        guard let before else { return met }
+        met.waiting += before.waiting
+        met.inFlight = before.inFlight
+        met.held = max(met.held, before.held)
+        return met
     }
 
     /// Nothing of the story leaves any more, in any lane: what waits ends, what is in flight is awaited and not tried again.
     ///
     /// - Returns: how much of it there was.
-    @discardableResult
-    mutating func recall(_ story: String, _ turn: inout Turn) -> AppliedOrder {
+    private mutating func recall(_ story: String, _ turn: inout Turn) -> AppliedOrder {
         var met = AppliedOrder(order: "")
         for platform in settings.platforms.indices {
             for lane in lanes.ids {
@@ -85,7 +104,7 @@ extension Engine {
         }
     }
 
-    mutating func finishRecalls(_ deliveries: [DeliveryID], _ turn: inout Turn) {
+    private mutating func finishRecalls(_ deliveries: [DeliveryID], _ turn: inout Turn) {
         for id in deliveries {
             guard let place = partitions.place(of: id), partitions[place].phase == .pending,
                 let request = pendingResults.take(id)
@@ -94,10 +113,16 @@ extension Engine {
         }
     }
 
+    /// The order of an event's recall stands, or never will: nobody asks any more what it has met.
+    mutating func settleRecall(of story: String, _ turn: inout Turn) {
+        _ = orders.takeMet(story)
+        finishRecalls(pendingResults.recalls(of: story), &turn)
+    }
+
     /// Why a delivery of a recalled story ends.
     func recalled(_ story: String) -> ResultRecord.Failure {
-        guard let order = orders.recall(of: story) else { return .init(.recalled, "the story was recalled") }
-        return .init(.recalled, "the story was recalled by order \(order.id)")
+        guard let order = orders.recallID(of: story) else { return .init(.recalled, "the story was recalled") }
+        return .init(.recalled, "the story was recalled by order \(order)")
     }
 
     // MARK: Stops

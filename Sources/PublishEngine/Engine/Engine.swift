@@ -1,4 +1,5 @@
 import ByteText
+import EditorialControl
 import HeapModule
 import KafkaModel
 public import NewsModel
@@ -88,11 +89,11 @@ public struct Engine {
         case .kafka(let event): take(event, &turn)
         case .replies(let arrivals):
             for arrival in arrivals { receive(arrival, &turn) }
-        case .recalled(let story): if orders.recall(story) { recall(story, &turn) }
+        case .recalled(let given): if orders.recall(given.story) { recall(given, &turn) }
         case .orders(let changes): obey(changes, &turn)
         case .ordersKnown(let isKnown): orders.know(isKnown, at: turn.now)
         case .recallsSettled(let stories):
-            for story in stories { finishRecalls(pendingResults.recalls(of: story), &turn) }
+            for story in stories { settleRecall(of: story, &turn) }
         case .keepsRecalls(let areKept): orders.areRecallsKept = areKept
         case .held(let stories): learn(stories, &turn)
         case .holdsBeyond(let time): settings.holdsBeyond = time

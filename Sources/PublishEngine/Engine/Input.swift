@@ -8,8 +8,8 @@ public enum Input: Sendable {
     case kafka(KafkaEvent)
     /// The ends of requests. Those that arrived at once are all judged before anything new is sent.
     case replies([Arrival])
-    /// A story was recalled on another shard of this process, by its order key.
-    case recalled(story: String)
+    /// An event that another shard of this process has read recalls its story.
+    case recalled(EventRecall)
     /// Editors' orders; answered with `applied`, one by one.
     case orders([OrderChange])
     /// Whether the orders in force are known. If not, nothing is sent.

@@ -29,7 +29,7 @@ public final class Router: Sendable {
         self.table = table
         self.audience = audience
         func single(_ index: Int, _ reason: String) -> Routing.Tagged {
-            Self.tagged([(index, reason)], table, audience)
+            Self.tagged([(index, reason)], table, audience, tagsMax: audience.tagsMax)
         }
         singles = table.categories.indices.map { single($0, Self.byName) }
         var bySubject: [String: Routing.Tagged] = [:]
@@ -69,7 +69,11 @@ public final class Router: Sendable {
     }
 
     public func route(_ event: NewsEvent) -> Routing {
-        if event.isTest { return routeTest(event) }
+        event.isTest ? routeTest(event) : route(event, tagsMax: audience.tagsMax)
+    }
+
+    /// - Parameter tagsMax: the most tags of categories.
+    private func route(_ event: NewsEvent, tagsMax: Int) -> Routing {
         if event.categories.count == 1, let name = event.categories.first, let index = table.index(named: name) {
             return .tagged(singles[index])
         }
@@ -79,7 +83,7 @@ public final class Router: Sendable {
         if found.isEmpty { found = event.subjects.flatMap(find) }
         guard let first = found.first else { return fallback.map(Routing.tagged) ?? .unroutable(failure(of: event)) }
         if let single = first.single, found.allSatisfy({ $0.index == first.index }) { return .tagged(single) }
-        return .tagged(several(found))
+        return .tagged(several(found, tagsMax: tagsMax))
     }
 
     private func find(subject: String) -> [Found] {
@@ -92,30 +96,31 @@ public final class Router: Sendable {
         return topic.map { topic in found.map { ($0, Self.reason(subject, topic), nil) } } ?? []
     }
 
-    /// Where a test would go if it were none, and to the testers among those readers only.
+    /// Where a test would go if it were none, and to the testers among those readers only. Where there is no room for all the
+    /// tags it goes to all testers: so none is left out.
     private func routeTest(_ event: NewsEvent) -> Routing {
-        var real = event
-        real.isTest = false
-        guard let testTag = audience.testTag, case .tagged(let routing) = route(real) else { return route(real) }
+        let real = route(event, tagsMax: audience.testTag == nil ? audience.tagsMax : .max)
+        guard let testTag = audience.testTag, case .tagged(let routing) = real else { return real }
         return .tagged(
             Routing.Tagged(
                 categories: routing.categories, tags: [testTag],
                 expression: audience.testExpression(routing.tags, isQuiet: false),
                 quietExpression: audience.testExpression(routing.tags, isQuiet: true), label: routing.label,
-                leftOut: routing.leftOut, reasons: routing.reasons))
+                reasons: routing.reasons))
     }
 
     /// - Parameter found: the first reason of each category counts.
-    private func several(_ found: [Found]) -> Routing.Tagged {
+    private func several(_ found: [Found], tagsMax: Int) -> Routing.Tagged {
         var reasons = [String?](repeating: nil, count: table.categories.count)
         for (index, reason, _) in found where reasons[index] == nil { reasons[index] = reason }
         return Self.tagged(
-            reasons.enumerated().compactMap { index, reason in reason.map { (index, $0) } }, table, audience)
+            reasons.enumerated().compactMap { index, reason in reason.map { (index, $0) } }, table, audience,
+            tagsMax: tagsMax)
     }
 
-    /// Takes categories in the table's order until the hub's limit of tags is reached.
+    /// Takes categories in the table's order until the limit of tags is reached.
     private static func tagged(
-        _ found: [(index: Int, reason: String)], _ table: CategoryTable, _ audience: Audience
+        _ found: [(index: Int, reason: String)], _ table: CategoryTable, _ audience: Audience, tagsMax: Int
     ) -> Routing.Tagged {
         var tags: [String] = []
         var reasons: [ResultRecord.Reason] = []
@@ -123,7 +128,7 @@ public final class Router: Sendable {
         for (index, reason) in found {
             let category = table.categories[index]
             if !tags.contains(category.tag) {
-                guard tags.count < audience.tagsMax else {
+                guard tags.count < tagsMax else {
                     leftOut.append(category.name)
                     continue
                 }

@@ -31,6 +31,13 @@ struct HeldStories: Sendable {
     /// This engine holds an event of the story that was not read back yet.
     func isBeingHeld(_ story: String) -> Bool { added[Fingerprint(of: story).value] != nil }
 
+    /// An event of the story stands on the held topic, or is on its way there.
+    func contains(_ story: String) -> Bool {
+        guard !isEmpty else { return false }
+        let key = Fingerprint(of: story).value
+        return known[key] != nil || added[key] != nil
+    }
+
     /// What is held of an event's story, compared with the event.
     enum Relation: Sendable, Hashable {
         case nothing

@@ -8,6 +8,8 @@ struct OrdersInForce: Sendable {
     private(set) var standing = StandingOrders()
     /// Recalls that events have given and that do not stand on the control topic, or not yet.
     private(set) var given = RecalledStories()
+    /// What such a recall has met here, under the id that its order will have, by the story; until that order comes.
+    private var met: [String: AppliedOrder] = [:]
     /// Some recall may be in force: without one, nothing needs to be looked up.
     private var hasRecalls = false
     /// When the orders in force were last unknown, by the monotonic clock; `nil` if they are known.
@@ -44,6 +46,9 @@ struct OrdersInForce: Sendable {
     /// The order that recalls a story; `nil` if none stands, or an event has given the recall.
     func recall(of story: String) -> Order? { standing[.recall(story: story)] }
 
+    /// The id of that order, or the one that the order of an event's recall is going to have.
+    func recallID(of story: String) -> String? { recall(of: story)?.id ?? met[story]?.order }
+
     /// An event has recalled the story. A recall that stands need not be remembered as well: it ends with its order.
     ///
     /// - Returns: `false` if nobody needs to hear of it, as an event has recalled it before.
@@ -51,6 +56,17 @@ struct OrdersInForce: Sendable {
         hasRecalls = true
         return standing.isRecalled(story) || given.insert(story)
     }
+
+    /// What a recall by an event has ended so far, until its order is in force and asks for it.
+    mutating func note(_ applied: AppliedOrder, of story: String) {
+        guard standing[.recall(story: story)] == nil, met[story] != nil || met.count < Self.metMax else { return }
+        met[story] = applied
+    }
+
+    mutating func takeMet(_ story: String) -> AppliedOrder? { met.isEmpty ? nil : met.removeValue(forKey: story) }
+
+    /// Beyond so many, orders by events count only what they find themselves.
+    private static let metMax = 1_000
 
     // MARK: Changes
 

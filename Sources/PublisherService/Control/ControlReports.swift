@@ -84,6 +84,14 @@ extension ControlStatus.Alarm {
                 detail:
                     "\(counted(count, "order")) more than the \(StandingOrders.capacity) that may stand: they are not obeyed",
                 remedy: "lift what is no longer needed; see newswire control --list")
+        case .garbage(let count):
+            .init(
+                code: "control-garbage",
+                detail:
+                    "\(counted(count, "record")) on the control topic \(topics.control) \(count == 1 ? "is" : "are") not "
+                    + "understood: should one be an order, it is not obeyed",
+                remedy:
+                    "give the order again with newswire recall or stop; a tombstone of the same key removes the record")
         case .notWritten(let failure):
             .init(
                 code: "control-not-written",

@@ -57,7 +57,7 @@ final class Shard {
         /// Its drain is done.
         case finished(Leftovers)
         /// An event recalled a story.
-        case recalled(story: String)
+        case recalled(EventRecall)
     }
 
     private struct Unproduced {
@@ -258,7 +258,7 @@ final class Shard {
             produce(Unproduced(record: letter, delivery: request.delivery, kind: .deadLetter))
         case .kafka(let command): kafka.carryOut(command, from: id)
         case .recall(let recall):
-            onEvent(.recalled(story: recall.story))
+            onEvent(.recalled(recall))
             control.recall(recall)
         case .applied(let applied): control.applied(applied, by: id)
         case .hold(let request, let record, let event):

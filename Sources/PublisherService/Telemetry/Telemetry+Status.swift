@@ -143,7 +143,8 @@ extension Telemetry {
         }
         for wait in reports.flatMap(\.status.waits)
         where wait.isAlarming && wait.reason != .halt && wait.reason != .flood
-            && now.steady - wait.since > Self.normalWait
+            // An editor who has stopped something is to see it here as soon as it holds.
+            && (wait.reason == .stopped || now.steady - wait.since > Self.normalWait)
         {
             let lane = wait.lane.map { settings.lanes[$0.index].name }
             let found = ServiceStatus.NotReady(

@@ -27,6 +27,7 @@ const known = {
   control: ["process", "No orders", "The orders of editors are not known"],
   "orders-unknown": ["process", "No orders", "The orders of editors are not known"],
   "control-unreadable": ["process", "No orders", "The control topic cannot be read"],
+  "control-garbage": ["process", "Not read", "Records on the control topic are not understood"],
   "control-missing": ["process", "No orders", "The control topic is gone"],
   "control-stale": ["process", "Old orders", "The orders of editors may be old"],
   "control-not-written": ["process", "Not heard", "The control topic does not take our records"],
@@ -42,7 +43,7 @@ const wherever = { reply: "hub", results: "outcomes", "dead-letters": "outcomes"
 
 /** A promise is in danger, but news goes on for now. */
 const open = [
-  "commit", "unequal-topics", "records-refused", "dead-letters", "control-missing", "control-not-written",
+  "commit", "unequal-topics", "records-refused", "dead-letters", "control-missing", "control-garbage", "control-not-written",
   "audit-not-written", "too-many-orders", "held-not-returned",
 ];
 

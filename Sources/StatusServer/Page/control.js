@@ -100,25 +100,30 @@ function standing(order) {
   act.append(button);
   row.append(heading, cell("Since", moment(order.at)), cell("By", order.by, "sentence"),
     cell("Reason", order.reason ?? "–", "sentence"),
-    cell("Until", order.until ? moment(order.until) : "resumed"), act);
+    cell("Ends", order.until ? moment(order.until) : "when resumed"), act);
   return row;
 }
+
+/** Who gave an order that another has taken the place of, when and why. */
+const author = ({ by, at, reason }) => `by ${by}, ${moment(at)}${reason ? `: ${reason}` : ""}`;
 
 function past(order) {
   const row = element("tr");
   const { words } = subject(order.scope);
   const heading = element("th", `${deeds[order.do] ?? order.do} ${words}`, "wide");
   heading.scope = "row";
-  const { waiting, inFlight } = order.met;
+  const { waiting, inFlight, held } = order.met;
   const met = [
     waiting && `${number(waiting)} ${order.do === "stop" ? "wait" : "ended"}`,
+    held && `${number(held)} held`,
     inFlight && `${number(inFlight)} on their way`,
   ].filter(Boolean).join(", ");
   const count = order.processes === 1 ? "1 process" : `${number(order.processes)} processes`;
   const applied = order.neverApplied ? "Never applied"
     : order.do === "lapse" ? "–" : order.processes ? count + (met && !ended(order.do) ? `; ${met}` : "") : "No process yet";
   row.append(cell("When", moment(order.at)), heading, cell("By", order.by ?? "–", "sentence"),
-    cell("Reason", order.reason ?? "–", "sentence"), cell("Applied by", applied, order.neverApplied ? "bad" : ""));
+    cell("Reason", [order.reason, order.former && `in place of that ${author(order.former)}`].filter(Boolean).join("; ") || "–",
+      "sentence"), cell("Applied by", applied, order.neverApplied ? "bad" : ""));
   return row;
 }
 
@@ -163,10 +168,12 @@ async function give(verb, words, query) {
   const { ok, answer, problem } = await send(`api/control/${verb}?${parameters}`);
   askForOrders();
   if (!ok) return write(get("action"), `Could not order “${said}”: ${problem}`);
-  const { processes, applied, milliseconds, missing } = answer;
-  write(get("action"), !processes ? `${said}: no process is running; one that starts obeys.`
-    : `${said}: applied by ${number(applied)} of ${number(processes)} in ${duration(milliseconds / 1000)}.`
-      + (missing.length ? ` No answer from ${missing.join(", ")}.` : ""));
+  const { processes, applied, milliseconds, missing, met, former } = answer;
+  const waiting = verb === "stop" && applied ? `; ${number(met.waiting)} ${met.waiting === 1 ? "delivery waits" : "deliveries wait"}` : "";
+  write(get("action"), (!processes ? `${said}: no process is running; one that starts obeys.`
+    : `${said}: applied by ${number(applied)} of ${number(processes)} in ${duration(milliseconds / 1000)}${waiting}.`
+      + (missing.length ? ` No answer from ${missing.join(", ")}.` : ""))
+    + (former ? ` It takes the place of the order ${author(former)}.` : ""));
 }
 
 export function startControl() {

@@ -74,29 +74,8 @@ import Testing
         }
         let erased = try read(Self.topic, 400) { !$0.hasValue }
         #expect(Set(erased.map(\.key)) == Set((0..<400).map { Array("s\($0)".utf8) }))
-        let table = try HeldLinkTests.table(topics.kafka)
+        let table = try HeldReading.all(topics.kafka, topic: Self.topic)
         #expect(Set(table.events.map(\.story)) == Set((400..<410).map { "s\($0)" }))
-    }
-
-    private static func table(_ settings: KafkaSettings) throws -> HeldTable {
-        let reader = try TableReader(settings: settings, topic: topic, admin: KafkaAdmin(settings: settings))
-        var table = HeldTable()
-        var ended: Set<Int32> = []
-        while ended.count < partitions {
-            for event in try reader.next(timeout: .milliseconds(100)) {
-                switch event {
-                case .rows(let partition, let rows):
-                    for row in rows {
-                        table.take(
-                            HeldRecord.read(key: row.key, hasValue: row.hasValue, headers: row.headers),
-                            at: HeldPlace(partition, row.offset))
-                    }
-                case .endReached(let partition): ended.insert(partition)
-                case .failed(let failure): throw failure
-                }
-            }
-        }
-        return table
     }
 
     @Test func `a recall and an engine's wish bring a story back long before its time`() throws {
@@ -120,7 +99,7 @@ import Testing
         defer { link.close() }
         let held = try read(Self.topic, 2) { $0.hasValue }
         #expect(held.map(\.offset) == [0, 2])
-        #expect(try Self.table(topics.kafka).events.map(\.story) == ["s0"])
+        #expect(try HeldReading.all(topics.kafka, topic: Self.topic).events.map(\.story) == ["s0"])
     }
 
     @Test func `engines learn of every story that is held`() async throws {

@@ -1,0 +1,26 @@
+/// A topic as the broker shows it.
+public struct TopicState: Sendable, Hashable {
+    public var partitions: Int
+    public var configuration: TopicConfiguration
+
+    public init(partitions: Int, configuration: TopicConfiguration = .untold) {
+        self.partitions = partitions
+        self.configuration = configuration
+    }
+}
+
+/// A broker's answer about a topic's settings, such as `cleanup.policy` and `retention.ms`.
+public enum TopicConfiguration: Sendable, Hashable {
+    case known([String: String])
+    /// This user may not read it, or it could not be read; why.
+    case unreadable(String)
+    /// The broker does not know the question.
+    case untold
+
+    public subscript(name: String) -> String? {
+        if case .known(let values) = self { values[name] } else { nil }
+    }
+
+    /// The largest record that it takes; `nil` if that is not known.
+    var messageBytes: Int? { self["max.message.bytes"].flatMap { Int($0) } }
+}

@@ -1,0 +1,144 @@
+import ControlIO
+import EditorialControl
+import KafkaIO
+import KafkaModel
+import NewsModel
+import Synchronization
+import TestSupport
+import Testing
+
+/// A link with a clock that is moved by hand, and what it tells.
+private final class Followed: Sendable {
+    let link: ControlLink
+    let messages: AsyncStream<ControlLink.Message>
+    private let ahead = Ahead()
+
+    private final class Ahead: Sendable {
+        let time = Mutex(Duration.zero)
+    }
+
+    init(_ kafka: KafkaSettings, onStale: ControlDesk.OnStale = .continue) throws {
+        var desk = ControlDesk.Settings(replica: "us", shards: 1)
+        desk.onStale = onStale
+        let (messages, told) = AsyncStream<ControlLink.Message>.makeStream()
+        self.messages = messages
+        let start = ContinuousClock.now
+        link = try ControlLink(
+            kafka: kafka, topics: ControlTopics(), desk: desk,
+            now: { [ahead] in
+                let passed = start.duration(to: .now) + ahead.time.withLock { $0 }
+                return Moment(
+                    steady: Instant(milliseconds: 1_000) + passed,
+                    wall: Instant(milliseconds: 1_795_428_000_000) + passed)
+            },
+            deliver: { told.yield($0) })
+        link.start()
+    }
+
+    func pass(_ time: Duration) { ahead.time.withLock { $0 = $0 + time } }
+
+    /// Waits for a message that fits.
+    func heard<Found>(_ fits: (ControlLink.Message) -> Found?) async throws -> Found {
+        for await message in messages { if let found = fits(message) { return found } }
+        throw Ended()
+    }
+
+    struct Ended: Error {}
+
+    func isKnown(_ wanted: Bool) async throws {
+        try await heard { if case .known(wanted) = $0 { () } else { nil } }
+    }
+
+    func status(where isWanted: @escaping (ControlStatus) -> Bool) async throws -> ControlStatus {
+        try await heard { if case .status(let status) = $0, isWanted(status) { status } else { nil } }
+    }
+
+    func orders() async throws -> [OrderChange] {
+        try await heard { if case .orders(let changes) = $0 { changes } else { nil } }
+    }
+
+    func close() async throws {
+        link.close()
+        try await heard { if case .ended = $0 { () } else { nil } }
+    }
+}
+
+/// The control topic on a broker: what is on it, and when it is there.
+@Suite(.timeLimit(.minutes(2))) struct ControlLinkTests {
+    private let topics: Topics
+    private let broker: EmbeddedBroker
+    private static let control = "news.control"
+    private static let both = [(control, 1), ("news.audit", 1)]
+
+    init() throws {
+        broker = try EmbeddedBroker(topics: [("news.events", 1)])
+        topics = Topics(kafka: broker.settings(group: "control"), partitions: 1)
+    }
+
+    private func create() throws {
+        for (name, partitions) in Self.both { try broker.create(topic: name, partitions: partitions) }
+    }
+
+    private func write(_ key: String?, _ value: String?) throws {
+        try topics.publish([(key.map { Array($0.utf8) }, value.map { Array($0.utf8) }, [])], to: Self.control)
+    }
+
+    private func write(_ order: Order) throws {
+        let record = ControlRecord.stands(order).record(on: Self.control)
+        try topics.publish([(record.key, record.value, [])], to: Self.control)
+    }
+
+    private static let stop = Order(
+        id: "1", scope: .stop(.hub), at: Instant(milliseconds: 1_795_428_000_000), by: "editor")
+
+    @Test func `garbage on the topic is an alarm, and keeps no order from being obeyed`() async throws {
+        try create()
+        try write(nil, "no key")
+        try write("hold/story/a", "{}")
+        try write("recall/story/b", "\u{0}")
+        try write(Self.stop)
+        let followed = try Followed(topics.kafka)
+        #expect(try await followed.orders() == [.stands(Self.stop)])
+        try await followed.isKnown(true)
+        try write("recall/story/c", "[]")
+        let status = try await followed.status { $0.counts.unreadable == 4 }
+        #expect(status.alarms == [.garbage(4)])
+        #expect(status.link == .following && status.isKnown)
+        try await followed.close()
+    }
+
+    @Test func `without a topic work goes on, and one that appears later is followed`() async throws {
+        let followed = try Followed(topics.kafka)
+        try await followed.isKnown(true)
+        #expect(try await followed.status { $0.link == .missing }.alarms == [])
+        try create()
+        try write(Self.stop)
+        #expect(try await followed.orders() == [.stands(Self.stop)])
+        try await followed.close()
+    }
+
+    @Test func `a topic that falls silent stops sending if that is wanted, until it is heard again`() async throws {
+        try create()
+        let followed = try Followed(topics.kafka, onStale: .stop)
+        try await followed.isKnown(true)
+        broker.takeOffline(TopicPartition(topic: Self.control, partition: 0))
+        followed.pass(.seconds(61))
+        try await followed.isKnown(false)
+        #expect(
+            try await followed.status { !$0.isKnown }.alarms.contains { if case .stale = $0 { true } else { false } })
+        broker.bringOnline(TopicPartition(topic: Self.control, partition: 0))
+        try await followed.isKnown(true)
+        try await followed.close()
+    }
+
+    @Test func `a process is seen while it follows, and says goodbye at its end`() async throws {
+        try create()
+        let followed = try Followed(topics.kafka)
+        try await followed.isKnown(true)
+        let beats = try topics.read(Self.control).map(\.record).filter { $0.key == Array("beat/us".utf8) }
+        #expect(beats.last?.value != nil)
+        try await followed.close()
+        let last = try topics.read(Self.control).last?.record
+        #expect(last?.key == Array("beat/us".utf8) && last?.value == nil)
+    }
+}

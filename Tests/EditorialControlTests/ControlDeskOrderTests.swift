@@ -1,0 +1,208 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import Testing
+
+/// What becomes of orders: their answers, those of events, their lapses.
+@Suite struct ControlDeskOrderTests {
+    // MARK: Answers
+
+    @Test func `an order is answered once, with what all shards have met`() {
+        var desk = TestDesk(shards: 2)
+        desk.start()
+        desk.write(.stands(Order(recall: "a", id: "7")))
+        desk.read()
+        desk.take(.applied(AppliedOrder(order: "7", waiting: 3, inFlight: 1), shard: ShardID(0)))
+        #expect(desk.audited == [])
+        desk.take(.applied(AppliedOrder(order: "7", waiting: 4), shard: ShardID(1)))
+        #expect(desk.audited.map(\.applied) == [AppliedOrder(order: "7", waiting: 7, inFlight: 1)])
+        #expect(desk.audited.map(\.replica) == ["us"])
+        desk.take(.applied(AppliedOrder(order: "7"), shard: ShardID(1)))
+        #expect(desk.audited.count == 1)
+    }
+
+    @Test func `every shard knows all that is held, so it counts once`() {
+        var desk = TestDesk(shards: 2)
+        desk.start()
+        desk.write(.stands(Order(recall: "a", id: "7")))
+        desk.read()
+        for shard in 0..<2 { desk.take(.applied(AppliedOrder(order: "7", held: 1), shard: ShardID(shard))) }
+        #expect(desk.audited.map(\.applied) == [AppliedOrder(order: "7", held: 1)])
+    }
+
+    @Test func `of two editors the later one counts, and both are answered`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.write(.stands(Order(stop: .hub, id: "1")))
+        desk.write(.stands(Order(stop: .hub, id: "2")))
+        desk.write(.lifted(.stop(.hub)))
+        desk.read()
+        for name in ["1", "2", "stop/hub"] { desk.take(.applied(AppliedOrder(order: name), shard: ShardID(0))) }
+        #expect(desk.audited.map(\.action) == [.stop, .stop, .resume])
+        #expect(desk.status.standing.isEmpty)
+    }
+
+    @Test func `who lifts what does not stand is answered at once`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        #expect(desk.audited.map(\.action) == [.lift])
+        #expect(desk.told == [])
+    }
+
+    @Test func `without an audit topic nothing is written for it`() {
+        var desk = TestDesk()
+        desk.take(.audit(exists: false))
+        desk.start()
+        desk.write(.stands(Order(recall: "a", id: "7")))
+        desk.read()
+        desk.take(.applied(AppliedOrder(order: "7"), shard: ShardID(0)))
+        #expect(desk.audited == [])
+    }
+
+    // MARK: Recalls by events
+
+    @Test func `a recall by an event becomes an order, unless one stands`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "b")))
+        desk.start()
+        desk.take(.recalled(.of("a")))
+        desk.take(.recalled(.of("a")))
+        desk.take(.recalled(.of("b")))
+        let written = desk.written.compactMap { if case .stands(let order) = $0 { order } else { nil } }
+        #expect(written.map(\.scope) == [.recall(story: "a")])
+        #expect(written.map(\.by) == ["event e-a"])
+        #expect(desk.told.count == 2)
+    }
+
+    @Test func `what a recall by an event has met is told under the id that every process gives its order`() {
+        var desk = TestDesk()
+        desk.start()
+        let recall = EventRecall.of("a")
+        desk.take(.recalled(recall))
+        desk.take(.applied(AppliedOrder(order: recall.orderID, waiting: 3, inFlight: 1), shard: ShardID(0)))
+        #expect(desk.audited.map(\.order) == [recall.orderID, recall.orderID])
+        #expect(desk.audited.map(\.applied) == [nil, AppliedOrder(order: recall.orderID, waiting: 3, inFlight: 1)])
+    }
+
+    @Test func `a recall by an event is done with once the topic has it, or has no place for it`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.answerWrites()
+        desk.take(.recalled(.of("a")))
+        #expect(desk.told.count == 1)
+        #expect(desk.settled == [], "the shards obey it, and the topic does not have it")
+        desk.answerWrites()
+        #expect(desk.settled == ["a"])
+        desk.take(.recalled(.of("a")))
+        #expect(desk.settled == ["a", "a"], "it stands")
+        desk.take(.recalled(.of("b")))
+        #expect(desk.settled == ["a", "a"])
+        desk.take(.missing)
+        #expect(desk.settled == ["a", "a", "b"], "there is no topic any more")
+    }
+
+    @Test func `a recall that was lifted since its event does not come back`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.pass(.seconds(31))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        desk.take(.recalled(.of("a")))
+        #expect(desk.told == [.lifted(.recall(story: "a"))])
+        #expect(desk.recalled.contains("a") == false)
+    }
+
+    @Test func `an event that is read again recalls nothing that was lifted, however soon`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.take(.recalled(.of("a")))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        desk.take(.recalled(.of("a")))
+        #expect(desk.recalled == [])
+    }
+
+    @Test func `a recall by an event counts although its clock is somewhat behind that of a lift`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.pass(.seconds(20))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        desk.take(.recalled(.of("a")))
+        #expect(desk.recalled == ["a"])
+    }
+
+    @Test func `a recall by an event before orders are known waits for them`() {
+        var desk = TestDesk()
+        desk.take(.recalled(.of("a")))
+        #expect(desk.told == [])
+        desk.start()
+        #expect(desk.told.map(\.scope) == [.recall(story: "a")])
+    }
+
+    @Test func `an order that could not be written is written later`() {
+        var desk = TestDesk()
+        desk.take(.missing)
+        desk.take(.recalled(.of("a")))
+        #expect(desk.written == [])
+        #expect(desk.recalled.contains("a") == true)
+        desk.start()
+        #expect(desk.written.map(\.key) == ["beat/us", "recall/story/a"])
+        desk.answerWrites(TestDesk.failure)
+        desk.pass(.seconds(6))
+        #expect(desk.written.count { $0.key == "recall/story/a" } == 2)
+    }
+
+    @Test func `an archive of recalls leaves room for editors`() {
+        var desk = TestDesk()
+        desk.start()
+        for number in 0..<StandingOrders.capacity {
+            desk.take(.recalled(.of("\(number)")))
+            desk.answerWrites()
+        }
+        desk.write(.stands(Order(recall: "editor")))
+        desk.read()
+        #expect(desk.recalled.contains("editor") == true)
+    }
+
+    // MARK: Lapses
+
+    @Test func `an order lapses at its time, and its record is removed a while later`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(100))))
+        desk.start()
+        desk.pass(.seconds(99))
+        #expect(desk.recalled.contains("a") == true)
+        desk.pass(.seconds(2))
+        #expect(desk.told.last == .lifted(.recall(story: "a")))
+        #expect(!desk.written.contains(.lifted(.recall(story: "a"))))
+        desk.pass(.seconds(120))
+        #expect(desk.written.count { $0 == .lifted(.recall(story: "a")) } == 1)
+        #expect(desk.audited.map(\.action) == [.lapse])
+    }
+
+    @Test func `an order that is renewed in time is not removed`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(100))))
+        desk.start()
+        desk.pass(.seconds(110))
+        desk.write(.stands(Order(recall: "a", id: "2", until: desk.now.wall + .seconds(1_000))))
+        desk.read()
+        desk.pass(.seconds(200))
+        #expect(!desk.written.contains(.lifted(.recall(story: "a"))))
+        #expect(desk.recalled.contains("a") == true)
+    }
+
+    @Test func `a clock that is set forward lifts nothing in the next minute`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(1_000))))
+        desk.start()
+        desk.now.wall = desk.now.wall + .seconds(86_400)
+        desk.pass(.seconds(59))
+        #expect(desk.recalled.contains("a") == true)
+        desk.pass(.seconds(2))
+        #expect(desk.recalled.contains("a") == false)
+    }
+}
