@@ -67,6 +67,16 @@ extension Engine {
         }
     }
 
+    /// An older version of what has left must not follow it: not from its topic, and not from the held topic, from which the
+    /// process that sent the newer one may have died before it called it back.
+    mutating func restoreVersion(of entry: LedgerEntry, _ platform: Int, _ slot: Int, _ turn: inout Turn) {
+        guard entry.outcome?.mayHaveLeft == true, let version = entry.version.flatMap(NewsEvent.version(ofLedger:)),
+            let story = entry.story ?? entry.eventID
+        else { return }
+        partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
+        if held.hasOlder(than: version, of: story) { takeBackHeld(story, because: .superseded, &turn) }
+    }
+
     private func hasSeen(newerThan version: NewsEvent.Version, of story: String) -> Bool {
         settings.platforms.indices.contains { platform in
             let fingerprint = RecentDeliveries.story(story, platform: platform)

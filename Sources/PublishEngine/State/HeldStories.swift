@@ -50,6 +50,14 @@ struct HeldStories: Sendable {
         return version < held ? .newer : .older
     }
 
+    /// What is held of the story is an older version.
+    func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
+        guard !isEmpty else { return false }
+        let key = Fingerprint(of: story).value
+        guard let held = added[key] ?? known[key], let held else { return false }
+        return held < version
+    }
+
     /// What is held of the story is asked back.
     ///
     /// - Returns: `false` if nothing is held of it.

@@ -65,7 +65,8 @@ extension SimulatedCluster {
         let offset = truth.ledger[partition, default: ResultsLog()].end
         let entry = LedgerEntry(
             offset: offset, source: result.source, platform: result.platform, outcome: result.outcome,
-            identity: production.request.identity, eventID: result.eventID, version: production.request.version)
+            identity: production.request.identity, eventID: result.eventID, version: production.request.version,
+            story: production.request.ledgerStory)
         truth.ledger[partition, default: ResultsLog()].rows.append(
             ResultsLog.Row(delivery: delivery, entry: entry, timestamp: production.timestamp))
         let stored = GroundTruth.StoredResult(
