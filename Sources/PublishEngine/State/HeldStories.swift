@@ -28,6 +28,12 @@ struct HeldStories: Sendable {
         added[Fingerprint(of: event.orderKey).value] = .some(event.version)
     }
 
+    /// The held topic does not take it.
+    mutating func remove(_ event: NewsEvent) {
+        let key = Fingerprint(of: event.orderKey).value
+        if added[key] == .some(event.version) { added[key] = nil }
+    }
+
     /// This engine holds an event of the story that was not read back yet.
     func isBeingHeld(_ story: String) -> Bool { added[Fingerprint(of: story).value] != nil }
 
