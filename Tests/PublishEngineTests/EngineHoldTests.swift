@@ -244,6 +244,20 @@ struct EngineHoldTests {
         #expect(shell.take(.records(TestShell.live, Generation(2), TestShell.source, [back])).sends.count == 1)
     }
 
+    @Test func `an original that the held topic refuses as too large waits here for its time`() throws {
+        var shell = try shell { $0.platforms = [.apple, .fcmv1] }
+        let held = shell.publish(news("a", story: "s", version: 1, embargo(shell.wall + .seconds(600))))
+        let refused = shell.take(.tooLargeToHold([try #require(held.holds.first?.request.delivery)]))
+        #expect(refused.outcomes.isEmpty && refused.holds.isEmpty)
+        #expect(shell.status.waits.contains { $0.reason == .embargo })
+        #expect(shell.publish(news("a", story: "s", version: 1)).outcomes.isEmpty, "a twin waits for it")
+        #expect(shell.wait(.seconds(599)).sends.isEmpty)
+        let sends = shell.wait(.seconds(2)).sends
+        #expect(sends.count == 2)
+        for send in sends { _ = shell.store(shell.reply(201, to: send)) }
+        #expect(shell.engine.counts.records == 0)
+    }
+
     @Test func `an embargo that ends within quiet hours is held once more, until they end`() throws {
         // From 09:00 to 11:00; it is 08:00.
         let night = QuietHours(window: DailyWindow(from: 9 * 60, to: 11 * 60, zone: .utc), action: .delay)

@@ -32,7 +32,8 @@ private func request(
             record.headers.map(\.name) == ["nw-source", "nw-outcome", "nw-group", "nw-identity", "nw-version", "ce_id"])
     }
 
-    @Test(arguments: [(Outcome.accepted, "s"), (.unknown, "s"), (.rejected, nil), (.held, nil)] as [(Outcome, String?)])
+    @Test(
+        arguments: [(Outcome.accepted, "s"), (.unknown, "s"), (.rejected, nil), (.held, nil)] as [(Outcome, String?)])
     func `a result tells the ledger of which story a version has left`(outcome: Outcome, story: String?) {
         let request = StoreRequest(
             delivery: DeliveryID(rawValue: 1),

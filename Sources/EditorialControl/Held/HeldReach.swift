@@ -104,7 +104,9 @@ struct HeldReach: Sendable {
     }
 
     /// The end as it was at this look, or a later one, was reached.
-    func hasReached(_ look: Int, in partition: Int32) -> Bool { partitions[partition].map { $0.reached >= look } ?? false }
+    func hasReached(_ look: Int, in partition: Int32) -> Bool {
+        partitions[partition].map { $0.reached >= look } ?? false
+    }
 
     /// It was read to its end once.
     func isComplete(_ partition: Int32) -> Bool { hasReached(1, in: partition) }

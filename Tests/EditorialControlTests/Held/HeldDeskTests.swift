@@ -100,7 +100,8 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.nanoseconds(1)).returns == [0: .due])
     }
 
-    @Test func `only the owner of the partition puts an event back, and a new owner who has read everything does at once`() {
+    @Test
+    func `only the owner of the partition puts an event back, and a new owner who has read everything does at once`() {
         var play = PlayedDesk(owning: [])
         _ = play.hold(0, "a")
         #expect(play.wait(.seconds(4_000)).returns.isEmpty)
