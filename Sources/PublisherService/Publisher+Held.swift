@@ -15,18 +15,18 @@ extension Publisher {
             [log, telemetry] notice in
             switch notice {
             case .held(let stories): tell(.held(stories))
-            case .isThere(let isThere):
-                tell(.holdsBeyond(isThere ? Self.holdsBeyond : nil))
-                switch (isThere, telemetry.heldTopic(isThere: isThere)) {
-                case (true, false), (true, nil):
-                    log.info("events wait for their time on the held topic", metadata: ["topic": "\(topic)"])
-                case (false, true):
-                    log.warning(
-                        "the held topic is away: what is under embargo waits in memory, up to a bound",
-                        metadata: ["topic": "\(topic)"])
-                // A missing topic was a warning at the start.
-                case (true, true), (false, _): break
-                }
+            case .isThere:
+                tell(.holdsBeyond(Self.holdsBeyond))
+                guard telemetry.heldTopicIsThere() else { return }
+                log.info("events wait for their time on the held topic", metadata: ["topic": "\(topic)"])
+            case .isAway(let failure):
+                tell(.holdsBeyond(nil))
+                if !HeldTopicState.isMissing(failure) { telemetry.failed(failure) }
+                // A topic that was never there was a warning at the start.
+                guard telemetry.heldTopicIsAway(failure, at: telemetry.clock.now.steady) else { return }
+                log.warning(
+                    "the held topic is away: what is under embargo waits in memory, up to a bound",
+                    metadata: ["topic": "\(topic)", "failure": "\(failure)"])
             case .failed(let failure):
                 telemetry.failed(failure)
                 log.error("held topic", metadata: ["failure": "\(failure)"])

@@ -244,6 +244,82 @@ struct EngineHoldTests {
         #expect(shell.take(.records(TestShell.live, Generation(2), TestShell.source, [back])).sends.count == 1)
     }
 
+    @Test func `an original that the held topic refuses as too large waits here for its time`() throws {
+        var shell = try shell { $0.platforms = [.apple, .fcmv1] }
+        let held = shell.publish(news("a", story: "s", version: 1, embargo(shell.wall + .seconds(600))))
+        let refused = shell.take(.tooLargeToHold([try #require(held.holds.first?.request.delivery)]))
+        #expect(refused.outcomes.isEmpty && refused.holds.isEmpty)
+        #expect(shell.status.waits.contains { $0.reason == .embargo })
+        #expect(shell.publish(news("a", story: "s", version: 1)).outcomes.isEmpty, "a twin waits for it")
+        #expect(shell.wait(.seconds(599)).sends.isEmpty)
+        let sends = shell.wait(.seconds(2)).sends
+        #expect(sends.count == 2)
+        for send in sends { _ = shell.store(shell.reply(201, to: send)) }
+        #expect(shell.engine.counts.records == 0)
+    }
+
+    @Test func `an embargo that ends within quiet hours is held once more, until they end`() throws {
+        // From 09:00 to 11:00; it is 08:00.
+        let night = QuietHours(window: DailyWindow(from: 9 * 60, to: 11 * 60, zone: .utc), action: .delay)
+        var shell = try TestShell(
+            change: {
+                $0.holdsBeyond = .seconds(60)
+                $0.lanes[0].maxAge = .seconds(900)
+            }, policy: ContentPolicy(quietHours: [night]))
+        _ = shell.assign()
+        let ends = shell.wall + .seconds(5_400)
+        let original = news("a", story: "s", version: 1, embargo(ends))
+        let first = shell.publish(original)
+        #expect(first.holds.map(\.event.due) == [ends])
+        #expect(first.holds.map(\.event.because) == [.embargo])
+        _ = shell.store(first)
+        let back = [RecordHeader(HeaderName.held, "due")]
+        _ = shell.wait(.seconds(5_400))
+        let second = shell.publish(original, headers: back)
+        let held = try #require(second.holds.first?.event)
+        #expect(held.because == .quietHours)
+        #expect(second.sends.isEmpty)
+        let morning = ends + .seconds(1_800)
+        #expect(morning <= held.due && held.due <= morning + .seconds(600))
+        #expect(shell.store(second).outcomes == [.held])
+        _ = shell.wait(held.due - shell.wall)
+        #expect(shell.publish(original, headers: back).sends.count == 1)
+    }
+
+    private func accepted(_ id: String, _ version: String, story: String?) -> LedgerEntry {
+        LedgerEntry(
+            offset: 0, source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .accepted,
+            identity: RecordIdentity(eventID: id), eventID: id, version: version, story: story)
+    }
+
+    @Test func `what is held is called back when the ledger tells that a newer version has left`() throws {
+        var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
+        _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
+        let restored = shell.assign(ledger: [accepted("b", "2", story: "s")], end: 1)
+        #expect(restored.returns == ["s superseded"])
+    }
+
+    @Test func `what is held is called back when it is read after the ledger`() throws {
+        var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
+        _ = shell.assign(ledger: [accepted("b", "2", story: "s"), accepted("c", "9", story: nil)], end: 1)
+        func held(_ story: String, _ version: String) -> [String] {
+            shell.take(.held([HeldStory(story: story, version: NewsEvent.Version(version), isHeld: true)])).returns
+        }
+        #expect(held("s", "1") == ["s superseded"])
+        #expect(held("c", "8") == ["c superseded"], "an event without a story is its own")
+        #expect(held("s", "3").isEmpty)
+    }
+
+    @Test(arguments: [HeaderName.held, HeaderName.redrive])
+    func `an older version does not follow one that left in a former life`(header: String) throws {
+        var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
+        _ = shell.assign(ledger: [accepted("b", "2", story: "s")], end: 1)
+        let older = shell.publish(news("a", story: "s", version: 1), headers: [RecordHeader(header, "due")])
+        #expect(older.outcomes == [.superseded])
+        let newer = shell.publish(news("a", story: "s", version: 3), headers: [RecordHeader(header, "due")])
+        #expect(newer.sends.count == 1)
+    }
+
     @Test func `an original that the broker does not take keeps its record open, and says so`() throws {
         var shell = try shell()
         _ = shell.publish(news("a", embargo(shell.wall + Self.inAWeek)))

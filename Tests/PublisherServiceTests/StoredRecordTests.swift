@@ -32,6 +32,26 @@ private func request(
             record.headers.map(\.name) == ["nw-source", "nw-outcome", "nw-group", "nw-identity", "nw-version", "ce_id"])
     }
 
+    @Test(
+        arguments: [(Outcome.accepted, "s"), (.unknown, "s"), (.rejected, nil), (.held, nil)] as [(Outcome, String?)])
+    func `a result tells the ledger of which story a version has left`(outcome: Outcome, story: String?) {
+        let request = StoreRequest(
+            delivery: DeliveryID(rawValue: 1),
+            result: ResultRecord(
+                eventID: "e", story: "s", platform: .apple, outcome: outcome, lane: "live",
+                source: .init(partition: TopicPartition(topic: "news.events", partition: 3), offset: 41),
+                settledAt: Instant(milliseconds: 1)),
+            version: "2", identity: RecordIdentity(hash: 7), carried: [])
+        var draft = RecordDraft()
+        request.resultRecord(in: &draft, topic: "r", group: "g", carrying: [])
+        let record = ProducedRecord(draft)
+        let entry = LedgerEntry(offset: 0, key: record.key, group: Array("g".utf8)) { name in
+            record.headers.last { $0.name == name }?.value
+        }
+        #expect(entry?.story == story)
+        #expect(entry?.version == "2")
+    }
+
     @Test func `a dead letter is written now and says when the original was`() {
         let original = SourceRecord(
             offset: 41, timestamp: Instant(milliseconds: 1_234), key: [1], value: [2],

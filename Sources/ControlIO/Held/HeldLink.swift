@@ -14,8 +14,10 @@ public final class HeldLink: Sendable {
     public enum Notice: Sendable {
         /// For every engine of the process.
         case held([HeldStory])
-        /// The topic is there, or is not.
-        case isThere(Bool)
+        /// The topic is there, and is read from its beginning.
+        case isThere
+        /// It is missing, or cannot be read: nothing comes back from it. It is looked for again.
+        case isAway(KafkaFailure)
         /// It is tried again.
         case failed(KafkaFailure)
         case status(Status)
@@ -30,12 +32,18 @@ public final class HeldLink: Sendable {
         public var nextDue: Instant?
         /// Since when nothing could be put back or erased, by the monotonic clock; `nil` while it can.
         public var failingSince: Instant?
+        /// Since when partitions of the held topic are to be read before anything of them can be put back, by the monotonic clock.
+        public var behindSince: Instant?
+        /// Those partitions.
+        public var behind: [Int32] = []
         /// Records that could not be understood, since the start.
         public var unreadable = 0
+
+        public init() {}
     }
 
     private struct State {
-        var inputs: [HeldDesk.Input] = []
+        var inbox = HeldInbox()
         var phase = Phase.made
     }
 
@@ -45,17 +53,21 @@ public final class HeldLink: Sendable {
     private let topic: String
     private let clock: @Sendable () -> Moment
     private let notify: @Sendable (Notice) -> Void
+    private let lookInterval: Duration
     private let state = Mutex(State())
     private let closing = DispatchSemaphore(value: 0)
     private let closed = DispatchSemaphore(value: 0)
 
     /// Connects to nothing yet.
+    ///
+    /// - Parameter lookInterval: How long a missing topic, or one that cannot be read, is left alone.
     public init(
-        settings: KafkaSettings, topic: String, clock: @escaping @Sendable () -> Moment,
-        notify: @escaping @Sendable (Notice) -> Void
+        settings: KafkaSettings, topic: String, lookInterval: Duration = .seconds(10),
+        clock: @escaping @Sendable () -> Moment, notify: @escaping @Sendable (Notice) -> Void
     ) {
         self.settings = settings
         self.topic = topic
+        self.lookInterval = lookInterval
         self.clock = clock
         self.notify = notify
     }
@@ -77,7 +89,7 @@ public final class HeldLink: Sendable {
 
     /// Tells the desk something. Any thread; never blocks.
     public func take(_ input: HeldDesk.Input) {
-        state.withLock { if $0.phase != .closing { $0.inputs.append(input) } }
+        state.withLock { if $0.phase != .closing { $0.inbox.add(input) } }
     }
 
     /// Ends the thread, after the tombstones of what was put back, and waits for that; for some seconds at most.
@@ -92,8 +104,8 @@ public final class HeldLink: Sendable {
 
     private var isClosing: Bool { state.withLock { $0.phase == .closing } }
 
-    /// How long a missing topic, or one that cannot be read, is left alone.
-    private static let pause = DispatchTimeInterval.seconds(10)
+    /// A desk that has no topic is told everything all the same: what waits here would grow.
+    private static let step = Duration.milliseconds(100)
 
     private func run() {
         let loop = HeldLoop(settings: settings, topic: topic, clock: clock, notify: notify)
@@ -101,19 +113,24 @@ public final class HeldLink: Sendable {
             do throws(KafkaFailure) {
                 try loop.connect()
                 while !isClosing {
-                    let inputs = state.withLock { state in
-                        defer { state.inputs = [] }
-                        return state.inputs
-                    }
-                    for input in inputs { loop.handle(input) }
+                    hand(to: loop)
                     try loop.turn()
                 }
             } catch {
-                notify(.isThere(false))
-                if error.code != "UNKNOWN_TOPIC_OR_PART" { notify(.failed(error)) }
-                if !isClosing { _ = closing.wait(timeout: .now() + Self.pause) }
+                loop.lose()
+                notify(.isAway(error))
+                let until = ContinuousClock.now + lookInterval
+                while !isClosing, ContinuousClock.now < until {
+                    let step = min(Self.step, until - .now)
+                    _ = closing.wait(timeout: .now() + .nanoseconds(Int(clamping: step.nanoseconds)))
+                    hand(to: loop)
+                }
             }
         }
         loop.close()
+    }
+
+    private func hand(to loop: HeldLoop) {
+        for input in state.withLock({ $0.inbox.takeAll() }) { loop.handle(input) }
     }
 }

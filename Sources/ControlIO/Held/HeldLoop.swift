@@ -17,6 +17,8 @@ final class HeldLoop {
     private var writer: HeldWriter
     private var returns: [HeldDesk.Return] = []
     private var rewrites: [HeldPlace] = []
+    /// The ends are to be looked up.
+    private var look: Int?
     private var pass: Pass?
     private var hasMore = false
 
@@ -42,13 +44,19 @@ final class HeldLoop {
     /// Begins to read the topic anew.
     func connect() throws(KafkaFailure) {
         (reader, originals, pass) = (nil, nil, nil)
-        (returns, rewrites) = ([], [])
+        (returns, rewrites, look) = ([], [], nil)
         status = nil
         let reader = try TableReader(settings: settings, topic: topic, admin: ask())
         originals = try PlaceReader(settings: settings, topic: topic, partitions: reader.partitionCount)
         self.reader = reader
         handle(.began)
-        notify(.isThere(true))
+        notify(.isThere)
+    }
+
+    /// The topic is missing, or cannot be read.
+    func lose() {
+        (reader, originals, pass) = (nil, nil, nil)
+        handle(.lost)
     }
 
     /// One client for all tries: a missing topic is asked for again and again.
@@ -68,6 +76,7 @@ final class HeldLoop {
     private func carryOut(_ action: HeldDesk.Action) {
         switch action {
         case .tell(let stories): notify(.held(stories))
+        case .findEnds(let next): look = next
         case .putBack(let next): returns += next
         case .writeAgain(let places): rewrites += places
         case .erase(let erasures):
@@ -95,10 +104,11 @@ final class HeldLoop {
                         rows.map {
                             ($0.offset, HeldRecord.read(key: $0.key, hasValue: $0.hasValue, headers: $0.headers))
                         }))
-            case .endReached(let partition): handle(.endReached(partition: partition))
+            case .endReached(let partition, let offset): handle(.endReached(partition: partition, offset: offset))
             case .failed(let failure): notify(.failed(failure))
             }
         }
+        if let look { findEnds(look, reader) }
         try advancePass()
         finish(writer.flush(notify))
         // Also notices steps of the clock.
@@ -110,6 +120,14 @@ final class HeldLoop {
     private var pause: Duration {
         guard let wakeAt = desk.wakeAt else { return .milliseconds(100) }
         return min(max(wakeAt - clock().steady, .milliseconds(1)), .milliseconds(100))
+    }
+
+    /// Blocks for a second for each broker that does not answer; the desk asks again.
+    private func findEnds(_ look: Int, _ reader: TableReader) {
+        self.look = nil
+        let ends = (try? ask().ends(of: topic)) ?? [:]
+        let untold = (0..<Int32(clamping: reader.partitionCount)).filter { ends[$0] == nil }
+        handle(.ends(look: look, ends, untold: untold))
     }
 
     // MARK: Passes
@@ -173,9 +191,10 @@ final class HeldLoop {
     }
 
     private func report() {
-        let now = HeldLink.Status(
-            held: desk.count, ours: desk.ours, nextDue: desk.nextDue, failingSince: desk.failingSince,
-            unreadable: desk.unreadable)
+        var now = HeldLink.Status()
+        (now.held, now.ours, now.nextDue) = (desk.count, desk.ours, desk.nextDue)
+        (now.failingSince, now.behindSince, now.behind) = (desk.failingSince, desk.behindSince, desk.behind)
+        now.unreadable = desk.unreadable
         if now != status { notify(.status(now)) }
         status = now
     }

@@ -27,7 +27,7 @@ public enum HeldReading {
                             HeldRecord.read(key: row.key, hasValue: row.hasValue, headers: row.headers),
                             at: HeldPlace(partition, row.offset))
                     }
-                case .endReached(let partition): ended.insert(partition)
+                case .endReached(let partition, _): ended.insert(partition)
                 case .failed(let failure): throw failure
                 }
             }

@@ -20,10 +20,14 @@ extension HeldDesk {
     public enum Input: Sendable {
         /// The held topic is read from its beginning from now on: what was known of it counts no more.
         case began
+        /// It cannot be read, or is missing: nothing is known of it.
+        case lost
         /// Of one partition, in the order of their offsets.
         case read(partition: Int32, [(offset: Int64, reading: HeldRecord.Reading)])
-        /// Everything was read that stood in the partition.
-        case endReached(partition: Int32)
+        /// Everything in the partition was read that stands before the offset, its end at that time.
+        case endReached(partition: Int32, offset: Int64)
+        /// The answer to `findEnds`: the ends of the partitions, and those whose ends could not be told.
+        case ends(look: Int, [Int32: Int64], untold: [Int32])
         /// The partitions that a shard owns of a lane, in place of those it had.
         case owned(LaneID, ShardID, [TopicPartition])
         /// How many partitions each topic has that exists.
@@ -61,6 +65,8 @@ extension HeldDesk {
     public enum Action: Sendable, Hashable {
         /// Tell every engine of the process.
         case tell([HeldStory])
+        /// Ask the brokers, from now on, for the ends of all partitions of the held topic; answer with `ends`.
+        case findEnds(look: Int)
         /// Read the originals, and write each to its lane's topic and partition; every one ends with an `Ending`. In the order of
         /// their places: one pass reads them. None is asked for before the last pass has ended.
         case putBack([Return])

@@ -5,7 +5,9 @@ public import NewsModel
 /// returns to its lane comes out.
 ///
 /// Every process knows all that is held. The one that owns an event's source partition puts it back when it is due; only then it
-/// erases it. A crash in between, or a partition that changes hands, puts it back twice: engines settle the second as a duplicate.
+/// erases it. A new owner puts nothing back before it has read all that stood when the partition became its own: what its
+/// predecessor has erased is gone by then. A crash between return and erasure, or a partition that changes hands there, puts an
+/// event back twice: engines settle the second as a duplicate.
 ///
 /// Remembers 40 bytes of each event and a dozen for finding it; no text.
 public struct HeldDesk: Sendable {
@@ -19,8 +21,8 @@ public struct HeldDesk: Sendable {
     private var recalled: Set<UInt64> = []
     /// Until when a story's next event is wished back that was not read yet, though an engine has written it.
     private var wishes: [UInt64: Instant] = [:]
-    /// Partitions of the held topic that were read to their end: before, a later record may say something else.
-    private var complete: Set<Int32> = []
+    /// How far the held topic was read: before its end, a later record may say something else.
+    private var reach = HeldReach()
     /// The last offset read of each partition.
     private var positions: [Int32: Int64] = [:]
     /// The stories of entries that a tombstone or an older version stands behind: compaction would drop them.
@@ -69,6 +71,10 @@ public struct HeldDesk: Sendable {
     public var nextDue: Instant? { index.first?.release }
     /// Since when a lane's partition could not be written to, by the monotonic clock.
     public private(set) var failingSince: Instant?
+    /// Since when not everything is known that goes before a return, by the monotonic clock.
+    public var behindSince: Instant? { reach.behindSince }
+    /// Partitions of the held topic that are to be read first.
+    public var behind: [Int32] { reach.behind }
     /// Events that wait here for their time, or for what they need to return.
     public var ours: Int { index.queued }
 
@@ -78,13 +84,25 @@ public struct HeldDesk: Sendable {
         let now = moment.steady
         if sources.unblock(at: now) { requeue() }
         switch input {
-        case .began: begin()
+        case .began:
+            forget()
+            reach.begin(at: now)
+        case .lost:
+            forget()
+            reach.lose()
         case .read(let partition, let records): read(records, partition, now, &actions)
-        case .endReached(let partition): if complete.insert(partition).inserted { requeue() }
+        case .endReached(let partition, let offset): if reach.read(partition, to: offset, at: now) { requeue() }
+        case .ends(let look, let ends, let untold):
+            if reach.answer(ends, untold: untold, to: look) { requeue() }
         case .owned(let lane, let shard, let partitions):
             failingSince = nil
-            if sources.own(partitions, lane, shard) { requeue() }
-        case .counts(let counts): if sources.know(counts) { requeue() }
+            if !partitions.isEmpty { reach.lookAnew(at: now) }
+            if sources.own(partitions, lane, shard, look: reach.look) { requeue() }
+        case .counts(let counts):
+            if sources.know(counts, look: reach.look + 1) {
+                reach.lookAnew(at: now)
+                requeue()
+            }
         case .orders(let changes): for change in changes { obey(change) }
         case .bringBack(let story, let reason): grant(HeldIndex.hash(story), reason, now)
         case .settled(let shard, let count, let perSecond):
@@ -93,13 +111,14 @@ public struct HeldDesk: Sendable {
         case .alarm: break
         }
         if case .resting(let until) = pass, until <= now { pass = .none }
+        if let look = reach.ask(at: now) { actions.append(.findEnds(look: look)) }
         if case .none = pass { beginPass(moment, &actions) }
         writeAgain(&actions)
         wakeAt = nextAlarm
     }
 
     private var nextAlarm: Instant? {
-        var earliest = sources.blockedUntil ?? .distantFuture
+        var earliest = min(sources.blockedUntil ?? .distantFuture, reach.wakeAt ?? .distantFuture)
         switch pass {
         // Its endings wake us.
         case .reading: break
@@ -114,9 +133,8 @@ public struct HeldDesk: Sendable {
 
     // MARK: Reading
 
-    private mutating func begin() {
+    private mutating func forget() {
         index = HeldIndex()
-        complete = []
         positions = [:]
         (endangered, underWay, superseded) = ([:], [:], [:])
         pass = .none
@@ -130,7 +148,9 @@ public struct HeldDesk: Sendable {
         var told: [HeldStory] = []
         for (offset, reading) in records {
             let place = HeldPlace(partition, offset)
-            if let last = positions.updateValue(offset, forKey: partition), offset <= last { beganAnew(partition) }
+            if let last = positions.updateValue(offset, forKey: partition), offset <= last {
+                beganAnew(partition, now)
+            }
             guard HeldIndex.Entry.hasRoom(for: place) else { continue }
             switch reading {
             case .unreadable: unreadable += 1
@@ -139,12 +159,13 @@ public struct HeldDesk: Sendable {
             }
         }
         if !told.isEmpty { actions.append(.tell(told)) }
+        if let last = records.last, reach.read(partition, to: last.offset + 1, at: now) { requeue() }
     }
 
     /// The topic was deleted and made again.
-    private mutating func beganAnew(_ partition: Int32) {
+    private mutating func beganAnew(_ partition: Int32, _ now: Instant) {
         index.removeAll(in: partition)
-        complete.remove(partition)
+        reach.beginAnew(partition, at: now)
         endangered = endangered.filter { $0.key.partition != partition }
     }
 
@@ -192,7 +213,7 @@ public struct HeldDesk: Sendable {
 
     /// Once, by the owner at the time: what is read at a start was read before.
     private mutating func supersede(_ older: HeldIndex.Entry) {
-        guard complete.contains(older.place.partition), sources.isOurs(older.source), underWay[older.place] == nil
+        guard reach.isComplete(older.place.partition), sources.isOurs(older.source), underWay[older.place] == nil
         else { return }
         superseded[older.place] = older
     }
@@ -207,10 +228,15 @@ public struct HeldDesk: Sendable {
     /// Puts the entry among those that wait here, or takes it out.
     private mutating func queue(_ slot: HeldIndex.Slot) {
         let entry = index[slot]
-        // An engine that has sent a newer version need not be that of the partition's owner.
-        let isOurs = entry.reason == .superseded || sources.isOurs(entry.source)
-        let waits = entry.state == .waiting && isOurs && complete.contains(entry.place.partition)
+        let waits = entry.state == .waiting && mayReturn(entry)
         index.queue(slot, waits && !sources.isBlocked(entry.source))
+    }
+
+    private func mayReturn(_ entry: HeldIndex.Entry) -> Bool {
+        let partition = entry.place.partition
+        if sources.isOurs(entry.source) { return reach.hasReached(sources.look(of: entry.source), in: partition) }
+        // An engine that has sent a newer version need not be that of the partition's owner.
+        return entry.reason == .superseded && reach.isComplete(partition)
     }
 
     private mutating func requeue() {
@@ -327,8 +353,8 @@ public struct HeldDesk: Sendable {
         for (place, story) in endangered where underWay[place] == nil {
             guard let slot = index.find(story, place.partition), index[slot].place == place else { continue }
             let entry = index[slot]
-            guard entry.state == .waiting, sources.isOurs(entry.source), !sources.isBlocked(entry.source),
-                complete.contains(place.partition)
+            guard entry.state == .waiting, sources.isOurs(entry.source), mayReturn(entry),
+                !sources.isBlocked(entry.source)
             else { continue }
             index.change(slot) { $0.state = .rewriting }
             underWay[place] = Step(story: story, kind: .writeAgain)

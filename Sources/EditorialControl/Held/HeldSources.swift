@@ -14,8 +14,13 @@ struct HeldSources: Sendable {
         var shard: ShardID
     }
 
+    /// At which look at the ends of the held topic a partition of ours was last taken over.
+    private var lastTaken = 0
+
     private struct State: Sendable {
         var isOurs: Bool
+        /// The look at the held topic's ends at which it became ours.
+        var since: Int
         var otherTarget: Int32?
         var blockedUntil: Instant?
     }
@@ -25,7 +30,8 @@ struct HeldSources: Sendable {
         if let number = numbers[partition] { return number }
         guard let number = UInt16(exactly: states.count) else { return nil }
         numbers[partition] = number
-        states.append(State(isOurs: isOwned(partition), otherTarget: otherTarget(of: partition)))
+        states.append(
+            State(isOurs: isOwned(partition), since: lastTaken, otherTarget: otherTarget(of: partition)))
         return number
     }
 
@@ -48,19 +54,25 @@ struct HeldSources: Sendable {
 
     func isOurs(_ number: UInt16) -> Bool { states[Int(number)].isOurs }
 
+    /// What stood on the held topic by then must be read before anything of it goes back.
+    func look(of number: UInt16) -> Int { states[Int(number)].since }
+
     func isBlocked(_ number: UInt16) -> Bool { states[Int(number)].blockedUntil != nil }
 
-    /// - Returns: true if that changes whose events are.
-    mutating func own(_ partitions: [TopicPartition], _ lane: LaneID, _ shard: ShardID) -> Bool {
-        owned[Owner(lane: lane, shard: shard)] = partitions.isEmpty ? nil : Set(partitions)
-        return update()
+    /// - Parameter look: at the held topic's ends; another process may have owned them until now, also those that we had before.
+    /// - Returns: true if that changes which events may go back.
+    mutating func own(_ partitions: [TopicPartition], _ lane: LaneID, _ shard: ShardID, look: Int) -> Bool {
+        let taken = Set(partitions)
+        owned[Owner(lane: lane, shard: shard)] = taken.isEmpty ? nil : taken
+        if !taken.isEmpty { lastTaken = look }
+        return update(look) { taken.contains($0) }
     }
 
-    /// - Returns: true if that changes whose events are.
-    mutating func know(_ counts: [String: Int]) -> Bool {
+    /// - Returns: true if that changes which events may go back.
+    mutating func know(_ counts: [String: Int], look: Int) -> Bool {
         guard counts != self.counts else { return false }
         self.counts = counts
-        return update()
+        return update(look) { _ in false }
     }
 
     private func otherTarget(of partition: TopicPartition) -> Int32? {
@@ -68,11 +80,16 @@ struct HeldSources: Sendable {
         return target == partition.partition ? nil : target
     }
 
-    private mutating func update() -> Bool {
+    private mutating func update(_ look: Int, isTaken: (TopicPartition) -> Bool) -> Bool {
         var hasChanged = false
         for (partition, number) in numbers {
             let isOurs = isOwned(partition)
-            if states[Int(number)].isOurs != isOurs { hasChanged = true }
+            let wasOurs = states[Int(number)].isOurs
+            if isOurs, !wasOurs || isTaken(target(of: partition)) {
+                states[Int(number)].since = look
+                hasChanged = true
+            }
+            if isOurs != wasOurs { hasChanged = true }
             states[Int(number)].isOurs = isOurs
             states[Int(number)].otherTarget = otherTarget(of: partition)
         }

@@ -19,6 +19,8 @@ final class ResultProducer: @unchecked Sendable {
     private var refusedHasChanged = false
     /// The producer has failed for good, which was reported once.
     private var hasFailed = false
+    /// Originals that the held topic does not take.
+    private var tooLarge: [RefusedRecords.Key] = []
     /// Given up at the end.
     private var purged: Set<RefusedRecords.Key> = []
 
@@ -88,6 +90,7 @@ final class ResultProducer: @unchecked Sendable {
 
     func serve(_ turn: inout Turn) {
         var stored = Array(repeating: [StoredRecord](), count: turn.events.shards.count)
+        tooLarge = []
         while let event = rd_kafka_queue_poll(queue.handle, 0) {
             if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
                 while let message = rd_kafka_event_message_next(event) { settle(message, &stored, turn) }
@@ -99,6 +102,7 @@ final class ResultProducer: @unchecked Sendable {
         for (shard, records) in stored.enumerated() where !records.isEmpty {
             turn.events.add(.stored(records), for: ShardID(shard))
         }
+        for key in tooLarge { turn.events.add(.tooLargeToHold([key.delivery]), for: key.shard) }
         for (key, record) in refused.due(at: turn.now) where !produce(record, key) {
             refused.postpone(record, key, at: turn.now)
         }
@@ -118,6 +122,11 @@ final class ResultProducer: @unchecked Sendable {
             guard stored.indices.contains(key.shard.index) else { return }
             stored[key.shard.index].append(
                 StoredRecord(delivery: key.delivery, kind: key.kind, offset: message.pointee.offset))
+        // Once more alone: the first time, the batch with others may have been what was too large.
+        case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE where key.kind == .held && refused.isSmallest(key):
+            refused.giveUp(key)
+            refusedHasChanged = true
+            if stored.indices.contains(key.shard.index) { tooLarge.append(key) }
         case RD_KAFKA_RESP_ERR__PURGE_QUEUE, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: purged.insert(key)
         case let error:
             let failure = client.failure(error, detail: nil)
@@ -141,7 +150,7 @@ final class ResultProducer: @unchecked Sendable {
             switch key.kind {
             case .result: smallestResult(record)
             case .deadLetter: smallestDeadLetter(record)
-            // There is no smaller form: its time has not come, and then all of it is needed.
+            // There is no smaller form: when its time comes, all of it is needed. A second refusal leaves it to its engine.
             case .held: record
             }
         }

@@ -73,6 +73,21 @@ public final class KafkaAdmin: Sendable {
         try client.watermarks(partition, milliseconds: timeout)
     }
 
+    /// The ends of a topic's partitions as they are now, for who may read committed records only; those whose leader does not
+    /// answer within a second are absent.
+    public func ends(of topic: String) throws(KafkaFailure) -> [Int32: Int64] {
+        guard let described = try client.topics(timeout: timeout)[topic] else { return [:] }
+        var ends: [Int32: Int64] = [:]
+        let led = Dictionary(grouping: (0..<Int32(clamping: described.count))) { described.leader(of: $0) }
+        // By leader: one that does not answer costs one time-out, whatever it leads.
+        for (leader, partitions) in led where leader != nil {
+            let asked = partitions.map { TopicPartition(topic: topic, partition: $0) }
+            guard let ranges = try? client.ranges(asked, milliseconds: 1_000) else { continue }
+            for (partition, range) in ranges { ends[partition.partition] = range.upperBound }
+        }
+        return ends
+    }
+
     /// A consumer group's committed offsets; partitions without one are absent. `group` is the whole name, e.g.
     /// `newswire.backfill`.
     public func committed(

@@ -18,8 +18,8 @@ public final class TableReader {
     public enum Event: Sendable, Hashable {
         /// In the order of their offsets.
         case rows(partition: Int32, [Row])
-        /// Everything was read that stood there.
-        case endReached(partition: Int32)
+        /// Everything was read that stands before the offset, the end at that time.
+        case endReached(partition: Int32, offset: Int64)
         /// It is tried again.
         case failed(KafkaFailure)
     }
@@ -92,7 +92,7 @@ public final class TableReader {
                 if positions.indices.contains(Int(partition)) { positions[Int(partition)] = offset + 1 }
             case RD_KAFKA_RESP_ERR__PARTITION_EOF:
                 close()
-                events.append(.endReached(partition: partition))
+                events.append(.endReached(partition: partition, offset: message.pointee.offset))
             case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART: failure = Self.missing(topic)
             case let error: events.append(.failed(KafkaFailure(error, detail: "Reading \(place) failed")))
             }

@@ -23,6 +23,8 @@ public enum KafkaEvent: Sendable {
     case revoked(LaneID, Generation, [TopicPartition], lost: Bool)
     /// Results and dead letters that the broker acknowledged.
     case stored([StoredRecord])
+    /// Originals that are too large for the held topic, by the broker's word: nothing of them is stored.
+    case tooLargeToHold([DeliveryID])
     /// The answer to one `commit`. Partitions that are not in `offsets` were refused.
     case committed(LaneID, Generation, offsets: [PartitionOffset], failure: KafkaFailure?)
     /// The partition count of each topic; topics that do not exist are absent. `readIn` has, by lane, the generation when the

@@ -14,13 +14,15 @@ public struct LedgerEntry: Sendable, Hashable {
     /// `nil` for a record without one.
     public var eventID: String?
     public var version: String?
+    /// The story of a version that left, or may have; `nil` if the event names none.
+    public var story: String?
     /// The record may be read again (it stands at or above the group's committed offset, or there is none). Other entries only
     /// help to recognise duplicates.
     public var isOpen = true
 
     public init(
         offset: Int64, source: ResultRecord.Source, platform: Platform, outcome: Outcome?, identity: RecordIdentity,
-        eventID: String? = nil, version: String? = nil, isOpen: Bool = true
+        eventID: String? = nil, version: String? = nil, story: String? = nil, isOpen: Bool = true
     ) {
         self.offset = offset
         self.source = source
@@ -29,6 +31,7 @@ public struct LedgerEntry: Sendable, Hashable {
         self.identity = identity
         self.eventID = eventID
         self.version = version
+        self.story = story
         self.isOpen = isOpen
     }
 
@@ -50,7 +53,8 @@ public struct LedgerEntry: Sendable, Hashable {
         self.init(
             offset: offset, source: coordinates.source, platform: coordinates.platform,
             outcome: text(HeaderName.outcome).flatMap(Outcome.init(rawValue:)),
-            identity: identity ?? RecordIdentity(eventID: key), eventID: eventID, version: text(HeaderName.version))
+            identity: identity ?? RecordIdentity(eventID: key), eventID: eventID, version: text(HeaderName.version),
+            story: text(HeaderName.story))
     }
 }
 

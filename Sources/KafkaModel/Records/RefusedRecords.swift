@@ -94,6 +94,12 @@ public struct RefusedRecords: Sendable {
         states.isEmpty ? false : states.removeValue(forKey: key) != nil
     }
 
+    /// It was refused as too large once, and its smallest form is under way.
+    public func isSmallest(_ key: Key) -> Bool { states[key]?.isSmallest ?? false }
+
+    /// It is not tried again.
+    public mutating func giveUp(_ key: Key) { states[key] = nil }
+
     /// Records that were refused and are not stored yet.
     public var keys: Set<Key> { Set(states.keys) }
 

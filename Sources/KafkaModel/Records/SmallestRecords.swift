@@ -4,7 +4,10 @@ internal import NewsModel
 /// `schemas/news-result.schema.json` asks for. Key and our own headers stay, as the ledger goes by them.
 public func smallestResult(_ record: ProducedRecord) -> ProducedRecord {
     var smallest = record
-    smallest.headers = record.headers.filter { SmallestRecords.ofResults.contains($0.name) }
+    smallest.headers = record.headers.filter {
+        SmallestRecords.ofResults.contains($0.name)
+            || $0.name == HeaderName.story && $0.byteCount <= SmallestRecords.headerBytesMax
+    }
     guard let value = record.value, let result = try? ResultRecord(decoding: value) else { return smallest }
     var least = ResultRecord(
         eventID: result.eventID, platform: result.platform, outcome: result.outcome, lane: result.lane,

@@ -52,7 +52,7 @@ public struct SharedStateReading: Sendable {
             guard generation == self.generation, partitions[partition.partition] != nil else { return [] }
             partitions[partition.partition] = Progress()
             return [.beganAnew(partition: partition.partition)]
-        case .restored, .restoreFailed, .stored, .committed, .partitionCounts: return []
+        case .restored, .restoreFailed, .stored, .tooLargeToHold, .committed, .partitionCounts: return []
         }
     }
 

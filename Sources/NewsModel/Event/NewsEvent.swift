@@ -30,13 +30,21 @@ public struct NewsEvent: Sendable, Hashable {
 
     /// The key that orders events: the story, else the id. Tests have keys of their own: a rehearsal of a story must neither
     /// supersede, nor recall, nor replace the story.
-    public var orderKey: String { isTest ? "test:" + (story ?? id) : story ?? id }
+    public var orderKey: String { isTest ? Self.testPrefix + (story ?? id) : story ?? id }
 
     /// The story as results name it: that of a test is not the story.
     public var resultStory: String? { isTest ? orderKey : story }
 
     /// What tells versions of the id apart on the ledger. A test of an event is not the event, even after a restart.
-    public var ledgerVersion: String? { isTest ? "test:" + (version?.text ?? "") : version?.text }
+    public var ledgerVersion: String? { isTest ? Self.testPrefix + (version?.text ?? "") : version?.text }
+
+    /// The version of an event whose `ledgerVersion` this is.
+    public static func version(ofLedger text: String) -> Version? {
+        let version = text.hasPrefix(testPrefix) ? String(text.dropFirst(testPrefix.count)) : text
+        return version.isEmpty ? nil : Version(version)
+    }
+
+    private static let testPrefix = "test:"
 
     /// IPTC `pubStatus`.
     public enum Status: String, Codable, Sendable, Hashable {

@@ -34,6 +34,11 @@ public enum Outcome: String, CaseIterable, Codable, Sendable, Hashable {
     }
 }
 
+extension Outcome {
+    /// True when readers may have got it.
+    public var mayHaveLeft: Bool { self == .accepted || self == .unknown }
+}
+
 /// The target of a delivery. The raw value is the hub's `ServiceBusNotification-Format`.
 public enum Platform: String, CaseIterable, Codable, Sendable, Hashable {
     /// One payload that the hub expands through each device's own template.

@@ -112,6 +112,9 @@ public enum HeaderName {
     public static let reason = "nw-reason"
     /// On results: the event's version, for finding duplicates without reading JSON.
     public static let version = "nw-version"
+    /// On results of versions that left, or may have: the event's story if it has one, for telling an older version that comes
+    /// after a restart.
+    public static let story = "nw-story"
     /// On results: the identity of the record, a hash of 16 hexadecimal digits. Coordinates repeat when a topic is
     /// created again.
     public static let identity = "nw-identity"

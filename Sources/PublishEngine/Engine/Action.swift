@@ -52,6 +52,9 @@ public final class StoreRequest: Sendable {
     /// Headers of the source record that the result carries on, within `HeaderName.carriedBytesMax`.
     public let carried: [RecordHeader]
 
+    /// The story, carried in a header for the same purpose; `nil` where the ledger needs none.
+    public var ledgerStory: String? { version == nil || !result.outcome.mayHaveLeft ? nil : result.story }
+
     package init(
         delivery: DeliveryID, result: consuming ResultRecord, version: String?, identity: RecordIdentity,
         carried: [RecordHeader]

@@ -52,6 +52,7 @@ extension Engine {
                 let delivery = RecentDeliveries.delivery(id: eventID, version: entry.version, platform: platform)
                 _ = partitions[slot].recent.insert(delivery)
             }
+            restoreVersion(of: entry, platform, slot, &turn)
             if entry.isOpen { partitions[slot].restored.learn(entry, platform: platform) }
         }
         guard let end else { return }

@@ -33,6 +33,7 @@ extension Engine {
         guard !isWritten else { return }
         isWritten = true
         held.add(event)
+        pendingResults.keep(content, of: place.id)
         let original = HeldEvent(
             eventID: event.id, story: event.orderKey, version: event.version, due: due.at, because: due.because,
             lane: lanes[place.lane].settings.name,
@@ -40,8 +41,29 @@ extension Engine {
         turn.actions.append(.hold(request, content.record, original))
     }
 
+    /// The held topic does not take the original: it waits for its time in the window, as without that topic.
+    mutating func keepHere(_ id: DeliveryID, _ turn: inout Turn) {
+        guard let first = partitions.place(of: id), let content = pendingResults.takeOriginal(of: id),
+            let routed = content.routed
+        else { return }
+        held.remove(routed.event)
+        var isHeld = false
+        for platform in settings.platforms.indices {
+            let place = first.on(platform)
+            guard partitions[place].phase == .pending, pendingResults.take(place.id, endingAs: .held) != nil else {
+                continue
+            }
+            partitions[place.slot].reopen(place, content)
+            // One that is given up meanwhile is read again by its next owner.
+            guard partitions[place.slot].isSending else { continue }
+            admit(place, content, routed, until: nil, isHeld: &isHeld, &turn)
+        }
+        advanceStories(&turn)
+    }
+
     /// The original stands on the held topic.
     mutating func finishHold(_ first: Place, _ turn: inout Turn) {
+        _ = pendingResults.takeOriginal(of: first.id)
         var story: String?
         for platform in settings.platforms.indices {
             let place = first.on(platform)
@@ -65,6 +87,16 @@ extension Engine {
             else { continue }
             takeBackHeld(story.story, because: .superseded, &turn)
         }
+    }
+
+    /// An older version of what has left must not follow it: not from its topic, and not from the held topic, from which the
+    /// process that sent the newer one may have died before it called it back.
+    mutating func restoreVersion(of entry: LedgerEntry, _ platform: Int, _ slot: Int, _ turn: inout Turn) {
+        guard entry.outcome?.mayHaveLeft == true, let version = entry.version.flatMap(NewsEvent.version(ofLedger:)),
+            let story = entry.story ?? entry.eventID
+        else { return }
+        partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
+        if held.hasOlder(than: version, of: story) { takeBackHeld(story, because: .superseded, &turn) }
     }
 
     private func hasSeen(newerThan version: NewsEvent.Version, of story: String) -> Bool {

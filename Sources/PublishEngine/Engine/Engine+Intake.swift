@@ -120,7 +120,7 @@ extension Engine {
     /// - Parameters:
     ///   - due: it waits on the held topic until then.
     ///   - isHeld: the record is on its way there.
-    private mutating func admit(
+    mutating func admit(
         _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due?, isHeld: inout Bool,
         _ turn: inout Turn
     ) {

@@ -123,6 +123,8 @@ public struct Engine {
             revoke(partitions, lane, generation, lost: lost, turn)
         case .stored(let records):
             for record in records { acknowledge(record, &turn) }
+        case .tooLargeToHold(let deliveries):
+            for delivery in deliveries { keepHere(delivery, &turn) }
         case .committed(let lane, let generation, let offsets, let failure):
             finishCommit(lane, generation, offsets: offsets, failure: failure, turn)
         case .partitionCounts(let counts, let readIn): learn(counts, readIn: readIn, turn)

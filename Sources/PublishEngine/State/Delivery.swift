@@ -105,4 +105,7 @@ struct Delivery: Sendable {
     mutating func settle(isPending: Bool) { phase = isPending ? .pending : .settled }
     mutating func resultWritten() { phase = .settled }
     mutating func store() { phase = .stored }
+
+    /// It could not be held: it begins anew.
+    mutating func reopen() { self = Delivery() }
 }

@@ -28,6 +28,12 @@ struct HeldStories: Sendable {
         added[Fingerprint(of: event.orderKey).value] = .some(event.version)
     }
 
+    /// The held topic does not take it.
+    mutating func remove(_ event: NewsEvent) {
+        let key = Fingerprint(of: event.orderKey).value
+        if added[key] == .some(event.version) { added[key] = nil }
+    }
+
     /// This engine holds an event of the story that was not read back yet.
     func isBeingHeld(_ story: String) -> Bool { added[Fingerprint(of: story).value] != nil }
 
@@ -55,6 +61,14 @@ struct HeldStories: Sendable {
         // Without a story, what is held is a former copy of the same event.
         guard let held, let version = event.version else { return event.story == nil ? .older : .unrelated }
         return version < held ? .newer : .older
+    }
+
+    /// What is held of the story is an older version.
+    func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
+        guard !isEmpty else { return false }
+        let key = Fingerprint(of: story).value
+        guard let held = added[key] ?? known[key], let held else { return false }
+        return held < version
     }
 
     /// What is held of the story is asked back.

@@ -233,6 +233,14 @@ struct Partition: Sendable {
         if entries[place.index].unsettled == 0 { contents[place.index] = nil }
     }
 
+    /// A pending delivery could not be held.
+    mutating func reopen(_ place: Place, _ content: ExaminedRecord) {
+        unstored -= 1
+        self[place.index, place.platform].reopen()
+        entries[place.index].unsettled += 1
+        contents[place.index] = content
+    }
+
     /// The result of a pending delivery is on its way.
     mutating func resultWritten(_ place: Place, at now: Instant) {
         storedAt = now

@@ -8,6 +8,8 @@ struct PendingResults: Sendable {
     private var requests: [DeliveryID: StoreRequest] = [:]
     /// The deliveries of events whose recall does not stand on the control topic yet, by the story that they recall.
     private var ofRecalls: [String: [DeliveryID]] = [:]
+    /// Originals on their way to the held topic, by the delivery that they go with.
+    private var originals: [DeliveryID: ExaminedRecord] = [:]
 
     var count: Int { requests.count }
     var isEmpty: Bool { requests.isEmpty }
@@ -17,6 +19,12 @@ struct PendingResults: Sendable {
     mutating func add(_ request: StoreRequest, untilRecallOf story: String) {
         add(request)
         ofRecalls[story, default: []].append(request.delivery)
+    }
+
+    mutating func keep(_ original: ExaminedRecord, of id: DeliveryID) { originals[id] = original }
+
+    mutating func takeOriginal(of id: DeliveryID) -> ExaminedRecord? {
+        originals.isEmpty ? nil : originals.removeValue(forKey: id)
     }
 
     mutating func take(_ id: DeliveryID) -> StoreRequest? { requests.removeValue(forKey: id) }
@@ -34,7 +42,7 @@ struct PendingResults: Sendable {
     /// A partition was given up.
     mutating func forget(slot: Int) {
         guard !requests.isEmpty else { return }
-        for key in requests.keys where key.slot == slot { requests[key] = nil }
+        for key in requests.keys where key.slot == slot { (requests[key], originals[key]) = (nil, nil) }
         for story in ofRecalls.keys {
             ofRecalls[story]?.removeAll { $0.slot == slot }
             if ofRecalls[story]?.isEmpty == true { ofRecalls[story] = nil }

@@ -56,6 +56,11 @@ struct RecentDeliveries: Sendable {
         return version < seen
     }
 
+    /// The version left in a former life.
+    mutating func restore(_ version: NewsEvent.Version, ofStory story: Fingerprint) {
+        _ = isOutdated(version, ofStory: story)
+    }
+
     /// Tells if a newer version of the story was seen; remembers this one if it is the newest.
     mutating func isOutdated(_ version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
         guard capacity > 0 else { return false }

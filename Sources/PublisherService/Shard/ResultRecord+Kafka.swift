@@ -16,6 +16,7 @@ extension StoreRequest {
         draft.addHeader(HeaderName.group) { $0.append(group) }
         draft.addHeader(HeaderName.identity) { identity.write(to: &$0) }
         if let version { draft.addHeader(HeaderName.version) { $0.append(version) } }
+        if let story = ledgerStory { draft.addHeader(HeaderName.story) { $0.append(story) } }
         for header in carried { draft.addHeader(header) }
     }
 

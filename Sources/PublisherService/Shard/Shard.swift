@@ -129,7 +129,7 @@ final class Shard {
             held.take(.owned(lane, id, []))
         case .beganAnew(_, _, let partition): telemetry.restarted(partition)
         case .committed(_, _, let offsets, _): telemetry.committed(offsets)
-        case .stored: produceWaiting()
+        case .stored, .tooLargeToHold: produceWaiting()
         case .partitionCounts(let counts, _):
             telemetry.found(counts)
             if counts != partitionCounts { held.take(.counts(counts)) }

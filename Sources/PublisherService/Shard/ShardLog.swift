@@ -57,7 +57,7 @@ struct ShardLog {
                         "remedy": "raise retention.ms of the results topic",
                     ])
             }
-        case .restored, .records, .endReached, .stored, .restoreFailed, .partitionCounts: break
+        case .restored, .records, .endReached, .stored, .tooLargeToHold, .restoreFailed, .partitionCounts: break
         }
     }
 

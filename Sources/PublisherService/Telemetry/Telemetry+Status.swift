@@ -116,14 +116,8 @@ extension Telemetry {
                     remedy: halt.remedy, lane: halt.lane))
         }
         if let control = state.control { reasons += control.notReady(controlTopics) }
-        if let since = state.held?.failingSince, now.steady - since > Self.normalWait {
-            reasons.append(
-                .init(
-                    code: "held-not-returned",
-                    detail:
-                        "held events do not come back: records cannot be written to their lanes or to \(controlTopics.held)",
-                    remedy: "look at the brokers; this user needs WRITE on the lanes' topics and on the held topic"))
-        }
+        reasons += state.heldTopic.notReady(
+            state.held, topic: controlTopics.held, patience: Self.normalWait, at: now.steady)
         if let since = state.deadLettersMissingSince, now.steady - since > Self.normalWait {
             reasons.append(
                 .init(

@@ -48,8 +48,7 @@ public final class Telemetry: Sendable {
         var obstacle: PublisherFailure?
         /// `nil` while the held topic cannot be read, or nothing is to be held.
         var held: HeldLink.Status?
-        /// Whether the held topic could be read at the last try; `nil` before the first.
-        var heldTopicIsThere: Bool?
+        var heldTopic = HeldTopicState()
         var isDraining = false
         /// `nil` before the start.
         var control: ControlStatus?
@@ -97,12 +96,14 @@ public final class Telemetry: Sendable {
         state.withLock { $0.held = status }
     }
 
-    /// - Returns: whether it was there before; `nil` if that was not known.
-    func heldTopic(isThere: Bool) -> Bool? {
+    /// - Returns: `true` if that is news.
+    func heldTopicIsThere() -> Bool { state.withLock { $0.heldTopic.appeared() } }
+
+    /// - Returns: `true` if that is news.
+    func heldTopicIsAway(_ failure: KafkaFailure, at now: Instant) -> Bool {
         state.withLock { state in
-            defer { state.heldTopicIsThere = isThere }
-            if !isThere { state.held = nil }
-            return state.heldTopicIsThere
+            state.held = nil
+            return state.heldTopic.went(failure, at: now)
         }
     }
 

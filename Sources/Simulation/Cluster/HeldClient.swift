@@ -7,8 +7,10 @@ struct HeldClient {
     var hasBegun = false
     /// By partition: where it is read on.
     var positions: [Int32: Int64] = [:]
-    /// By partition: its end as it was when its reading began, until that was reached.
-    var wanted: [Int32: Int64] = [:]
+    /// Returns that the engine has settled, and its rate, as the desk knows them, or soon will.
+    var settled = 0
+    var perSecond: Int?
+    var counts: [String: Int] = [:]
     var isReading = false
     /// Stories reach the engine in the order in which they were read.
     var toldUntil = Instant.distantPast

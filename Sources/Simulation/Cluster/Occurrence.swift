@@ -52,8 +52,7 @@ enum Occurrence {
     case answerDesk(Address, ControlDesk.Input)
     case readHeld(Address)
     case alarmHeld(Address, serial: Int)
-    case ownHeld(Address, LaneID, [TopicPartition])
-    case answerHeld(Address, HeldDesk.Ending)
+    case tellHeld(Address, HeldDesk.Input)
 
     // At the broker.
     case append(Address, Production)
@@ -66,6 +65,7 @@ enum Occurrence {
     case writeControl(Address, ControlDesk.WriteID, ControlRecord, until: Instant)
     case writeHeld(Address, ProducedRecord, HeldPlace)
     case putBack(Address, HeldDesk.Return)
+    case findHeldEnds(Address, look: Int)
     case announceCounts
     /// Records can be fetched again.
     case serveReaders
@@ -84,15 +84,13 @@ enum Occurrence {
             .lookAtIncarnations(let address), .examine(let address, _, _), .retryProduce(let address),
             .inspect(let address), .exit(let address), .readControl(let address), .tickControl(let address),
             .answerDesk(let address, _),
-            .readHeld(let address), .alarmHeld(let address, _), .ownHeld(let address, _, _),
-            .answerHeld(let address, _):
+            .readHeld(let address), .alarmHeld(let address, _), .tellHeld(let address, _):
             address
         case .reply(let flight, _): flight.address
         case .publish, .begins, .ends, .giveOrder, .start, .thaw, .calm, .review, .append, .acknowledge, .commit,
             .completeJoin,
-            .expireSession, .createTopic, .growTopic, .writeControl, .writeHeld, .putBack, .announceCounts,
-            .serveReaders, .noticeCounts,
-            .arrive:
+            .expireSession, .createTopic, .growTopic, .writeControl, .writeHeld, .putBack, .findHeldEnds,
+            .announceCounts, .serveReaders, .noticeCounts, .arrive:
             nil
         }
     }

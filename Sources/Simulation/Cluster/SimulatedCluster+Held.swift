@@ -29,6 +29,8 @@ extension SimulatedCluster {
             let at = max(processes[address.process].held?.toldUntil ?? now, now + random.milliseconds(0...3))
             processes[address.process].held?.toldUntil = at
             agenda.add(.input(address, .held(stories), items: []), at: at)
+        case .findEnds(let look):
+            agenda.add(.findHeldEnds(address, look: look), at: now + random.milliseconds(1...60))
         case .putBack(let returns):
             // One pass over the topic, in the order of their places.
             var at = now + random.milliseconds(1...50)
@@ -57,7 +59,23 @@ extension SimulatedCluster {
     }
 
     private mutating func answerHeld(_ ending: HeldDesk.Ending, _ address: Address) {
-        agenda.add(.answerHeld(address, ending), at: now + random.milliseconds(0...8))
+        agenda.add(.tellHeld(address, .ended([ending])), at: now + random.milliseconds(0...8))
+    }
+
+    /// The brokers' answer about the ends of the partitions.
+    mutating func findHeldEnds(_ look: Int, for address: Address) {
+        var ends: [Int32: Int64] = [:]
+        var untold: [Int32] = []
+        for partition in 0..<Int32(truth.counts[Setting.held] ?? 0) {
+            if let fault = unavailability(of: TopicPartition(topic: Setting.held, partition: partition)) {
+                strike(fault, .unavailableHeld)
+                untold.append(partition)
+            } else {
+                ends[partition] = truth.held[partition]?.end ?? 0
+            }
+        }
+        agenda.add(
+            .tellHeld(address, .ends(look: look, ends, untold: untold)), at: now + random.milliseconds(0...30))
     }
 
     private mutating func armHeld(_ index: Int) {
@@ -83,7 +101,27 @@ extension SimulatedCluster {
         guard processes[address.process].held != nil else { return }
         let owned = processes[address.process].ownerships.map { truth.ownerships[$0] }
             .filter { $0.lane == lane.index && $0.end == nil && $0.revokedAt == nil }.map(\.partition)
-        agenda.add(.ownHeld(address, lane, owned), at: now + random.milliseconds(0...3))
+        // In the order in which they happened.
+        agenda.add(.tellHeld(address, .owned(lane, ShardID(0), owned)), at: now + .milliseconds(2))
+    }
+
+    /// Only what has changed, as the shard does it.
+    mutating func noteCounts(_ counts: [String: Int], _ address: Address) {
+        guard let known = processes[address.process].held?.counts, known != counts else { return }
+        processes[address.process].held?.counts = counts
+        agenda.add(.tellHeld(address, .counts(counts)), at: now + .milliseconds(2))
+    }
+
+    /// What the engine has settled of what came back; a shard reports it ten times a second.
+    mutating func noteSettled(_ address: Address) {
+        guard let engine = processes[address.process].engine, let client = processes[address.process].held,
+            client.settled != engine.returnsSettled || client.perSecond != engine.requestsPerSecond
+        else { return }
+        processes[address.process].held?.settled = engine.returnsSettled
+        processes[address.process].held?.perSecond = engine.requestsPerSecond
+        let settled = HeldDesk.Input.settled(
+            ShardID(0), engine.returnsSettled, perSecond: engine.requestsPerSecond)
+        agenda.add(.tellHeld(address, settled), at: now + .milliseconds(100))
     }
 
     // MARK: Reading
@@ -113,19 +151,15 @@ extension SimulatedCluster {
                 continue
             }
             let log = truth.held[partition] ?? HeldLog()
-            if client.positions[partition] == nil { client.wanted[partition] = log.end }
             let rows = log.rows(from: client.positions[partition] ?? 0).prefix(random.number(1...8))
             let position = rows.last.map { $0.offset + 1 } ?? log.end
             client.positions[partition] = position
             if position < log.end { hasMore = true }
-            let isAtEnd = client.wanted[partition].map { position >= $0 } ?? false
-            if isAtEnd { client.wanted[partition] = nil }
             processes[address.process].held?.positions = client.positions
-            processes[address.process].held?.wanted = client.wanted
             if !rows.isEmpty {
                 tellHeldDesk(.read(partition: partition, rows.map { ($0.offset, $0.reading) }), address)
             }
-            if isAtEnd { tellHeldDesk(.endReached(partition: partition), address) }
+            if position == log.end { tellHeldDesk(.endReached(partition: partition, offset: position), address) }
         }
         processes[address.process].held?.isReading = hasMore
         if hasMore { agenda.add(.readHeld(address), at: now + random.milliseconds(1...60)) }
@@ -141,13 +175,9 @@ extension SimulatedCluster {
     /// Every process has read all that stands, and nothing of it waits.
     var isNothingHeld: Bool {
         guard setting.hasHeld else { return true }
-        // Their topic was made again with fewer partitions: nobody owns theirs.
-        let stranded = truth.held.values.reduce(0) { sum, log in
-            sum + Set(log.rows.filter { $0.item.map { !truth.hasPartition(of: $0) } ?? false }.map(\.record.key)).count
-        }
         return processes.allSatisfy { process in
             guard process.engine != nil, let client = process.held, client.hasBegun else { return false }
-            return client.desk.count <= stranded
+            return client.desk.count == 0
                 && truth.held.allSatisfy { client.positions[$0.key] ?? 0 == $0.value.end }
         }
     }
@@ -198,9 +228,11 @@ extension SimulatedCluster {
 
     private mutating func putBack(_ one: HeldDesk.Return, at wall: Instant, _ address: Address) -> HeldDesk.Ending {
         guard let row = truth.held[one.place.partition]?.row(at: one.place.offset), let item = row.item,
-            case .held(let event, _) = row.reading, let original = HeldRecord.original(row.record, because: one.reason)
+            case .held(let event, _) = row.reading,
+            let original = HeldRecord.original(row.record, because: one.reason, to: one.target)
         else { return .gone(one.place) }
-        let target = event.source.partition
+        let target = TopicPartition(
+            topic: original.topic, partition: original.partition ?? event.source.partition.partition)
         guard truth.sources[target] != nil, exists(target), unavailability(of: target) == nil,
             unavailability(of: TopicPartition(topic: Setting.held, partition: one.place.partition)) == nil
         else {
@@ -227,11 +259,6 @@ extension SimulatedCluster {
 }
 
 extension GroundTruth {
-    /// The partition that it was published to is there, maybe in another incarnation.
-    func hasPartition(of item: Int) -> Bool {
-        places[item].map { Int($0.partition.partition) < counts[$0.partition.topic] ?? 0 } ?? false
-    }
-
     /// The record that comes back, as news of its own: its headline has another marker, so that requests for it are told from
     /// those for the original.
     func returned(

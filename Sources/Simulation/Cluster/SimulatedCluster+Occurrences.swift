@@ -15,6 +15,7 @@ extension SimulatedCluster {
             writeControl(id, record, until: until, from: address)
         case .writeHeld(let address, let record, let place): writeHeld(record, place, from: address)
         case .putBack(let address, let one): putBack(one, from: address)
+        case .findHeldEnds(let address, let look): findHeldEnds(look, for: address)
         case .start(let process): start(process)
         case .thaw(let process): thaw(process)
         case .calm:
@@ -56,6 +57,7 @@ extension SimulatedCluster {
         case .askCounts(let address, let isRegular): askCounts(address, isRegular: isRegular)
         case .takeCounts(let address, let counts, let readIn):
             post([.partitionCounts(counts, readIn: readIn)], to: address)
+            noteCounts(counts, address)
         case .lookAtIncarnations(let address): lookAtIncarnations(address)
         case .examine(let address, let lane, let checks): examine(checks, address, lane: lane)
         case .retryProduce(let address): retryProduce(address)
@@ -66,8 +68,7 @@ extension SimulatedCluster {
         case .answerDesk(let address, let answer): tellDesk(answer, address)
         case .readHeld(let address): readHeld(address)
         case .alarmHeld(let address, let serial): ringHeld(address, serial)
-        case .ownHeld(let address, let lane, let owned): tellHeldDesk(.owned(lane, ShardID(0), owned), address)
-        case .answerHeld(let address, let ending): tellHeldDesk(.ended([ending]), address)
+        case .tellHeld(let address, let input): tellHeldDesk(input, address)
         default: break
         }
     }

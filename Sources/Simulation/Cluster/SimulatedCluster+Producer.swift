@@ -65,7 +65,8 @@ extension SimulatedCluster {
         let offset = truth.ledger[partition, default: ResultsLog()].end
         let entry = LedgerEntry(
             offset: offset, source: result.source, platform: result.platform, outcome: result.outcome,
-            identity: production.request.identity, eventID: result.eventID, version: production.request.version)
+            identity: production.request.identity, eventID: result.eventID, version: production.request.version,
+            story: production.request.ledgerStory)
         truth.ledger[partition, default: ResultsLog()].rows.append(
             ResultsLog.Row(delivery: delivery, entry: entry, timestamp: production.timestamp))
         let stored = GroundTruth.StoredResult(
@@ -80,6 +81,16 @@ extension SimulatedCluster {
     private mutating func refuse(_ production: Production, _ code: String, _ address: Address) {
         let index = address.process
         processes[index].outstanding -= 1
+        if code == "MSG_SIZE_TOO_LARGE", production.key.kind == .held,
+            processes[index].refused.isSmallest(production.key)
+        {
+            processes[index].refused.giveUp(production.key)
+            processes[index].productions[production.key] = nil
+            strike(.keptHere)
+            record(.keptHere(delivery: production.delivery, ownership: production.ownership))
+            post([.tooLargeToHold([production.key.delivery])], to: address)
+            return
+        }
         processes[index].productions[production.key] = production
         truth.wasRefused[production.delivery] = true
         let record = ProducedRecord(

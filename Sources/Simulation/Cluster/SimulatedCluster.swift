@@ -157,6 +157,7 @@ public struct SimulatedCluster {
         let answers = interference?.alter(&wanted) ?? []
         if let trace { for action in wanted { trace("  \(action)") } }
         for action in wanted { carryOut(action, address) }
+        noteSettled(address)
         guard let engine = processes[index].engine else { return }
         var wakeAt = engine.wakeAt
         interference?.alter(wakeAt: &wakeAt, now: moment.steady)

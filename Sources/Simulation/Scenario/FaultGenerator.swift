@@ -28,6 +28,9 @@ struct FaultGenerator {
         }
         if setting.hasHeld {
             generator.times(options.slowHeld) { $0.add(30, .slowHeld($0.random.milliseconds(500...8_000))) }
+            generator.times(options.smallHeld) { generator in
+                generator.add(20, .smallRecords(Setting.held, bytes: generator.random.number(100...600)))
+            }
         }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }

@@ -69,6 +69,7 @@ public enum FaultName: String, Sendable, Hashable, CaseIterable {
     case slowHeld = "held: erased late"
     case writtenAgain = "held: written again"
     case compactedHeld = "held: compacted"
+    case keptHere = "held: too large for the topic"
     case redriven = "news: redriven"
     case republished = "news: republished"
     case recalled = "news: story recalled"

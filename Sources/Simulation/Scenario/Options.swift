@@ -52,6 +52,7 @@ public struct Options: Sendable, Hashable {
     public var heldTopic = 60
     public var compactedHeld = 15
     public var slowHeld = 40
+    public var smallHeld = 10
     /// Readers of one category sleep for some minutes.
     public var quietHours = 10
 
@@ -71,6 +72,6 @@ public struct Options: Sendable, Hashable {
         \.impatientDriver,
         \.recreatedTopic, \.cutBackPartition, \.grownTopic, \.unavailablePartition, \.retention, \.forgottenOffsets,
         \.refusedTopic, \.smallRecords, \.orders, \.controlAway, \.slowControl, \.compactedControl, \.garbledControl,
-        \.compactedHeld, \.slowHeld,
+        \.compactedHeld, \.slowHeld, \.smallHeld,
     ]
 }

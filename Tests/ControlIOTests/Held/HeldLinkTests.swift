@@ -33,7 +33,7 @@ import Testing
         return link
     }
 
-    private func hold(_ stories: Range<Int>, due: Instant) throws {
+    private func hold(_ stories: Range<Int>, due: Instant, in topic: String = Self.topic) throws {
         let publisher = try RecordPublisher(settings: topics.kafka)
         for story in stories {
             let source = ResultRecord.Source(
@@ -44,7 +44,7 @@ import Testing
             let original = SourceRecord(
                 offset: 0, timestamp: Self.noon, key: Array("k\(story)".utf8), value: [0, 255, UInt8(story % 251)],
                 headers: [RecordHeader("ce_id", "\(story)")])
-            try publisher.publish(HeldRecord.hold(original, event, topic: Self.topic))
+            try publisher.publish(HeldRecord.hold(original, event, topic: topic))
         }
         try publisher.flush()
     }
@@ -100,6 +100,28 @@ import Testing
         let held = try read(Self.topic, 2) { $0.hasValue }
         #expect(held.map(\.offset) == [0, 2])
         #expect(try HeldReading.all(topics.kafka, topic: Self.topic).events.map(\.story) == ["s0"])
+    }
+
+    @Test func `a topic that appears later is found, and what was told meanwhile still counts`() async throws {
+        let topic = "news.held.later"
+        let (notices, told) = AsyncStream<HeldLink.Notice>.makeStream()
+        let link = HeldLink(
+            settings: topics.kafka, topic: topic, lookInterval: .milliseconds(300),
+            clock: { Moment(steady: Instant(milliseconds: 5_000), wall: Self.noon) }, notify: { told.yield($0) })
+        link.take(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: Self.lane, partition: 0)]))
+        link.start()
+        defer { link.close() }
+        var next = notices.makeAsyncIterator()
+        guard case .isAway(let failure) = await next.next() else {
+            Issue.record("the topic is missing")
+            return
+        }
+        #expect(failure.code == "UNKNOWN_TOPIC_OR_PART")
+        link.take(.orders([.stands(Order(id: "1", scope: .recall(story: "s0"), at: Self.noon, by: "editor"))]))
+        try broker.create(topic: topic, partitions: Self.partitions)
+        try hold(0..<1, due: .distantFuture, in: topic)
+        let returned = try read(Self.lane, 1)
+        #expect(returned.first?.headers.last == RecordHeader(HeaderName.held, "recalled"))
     }
 
     @Test func `engines learn of every story that is held`() async throws {

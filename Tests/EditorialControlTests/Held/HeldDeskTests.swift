@@ -10,6 +10,10 @@ struct PlayedDesk {
     /// Requests a second. With none given, the engine settles at once whatever comes back.
     var pace: Int?
     var settled = 0
+    /// The ends that the brokers tell at once when they are asked: those of what was read. `nil`: the test answers.
+    var ends: [Int32: Int64]? = [3: 0, 4: 0]
+    /// The last look that the test has to answer.
+    var look = 0
 
     static let noon = Instant(milliseconds: 1_795_348_800_000)
     static let source = TopicPartition(topic: "news", partition: 3)
@@ -18,14 +22,26 @@ struct PlayedDesk {
     init(owning partitions: [TopicPartition] = [source]) {
         _ = take(.began)
         _ = take(.owned(LaneID(0), ShardID(0), partitions))
-        _ = take(.endReached(partition: 3))
     }
 
     mutating func take(_ input: HeldDesk.Input) -> [HeldDesk.Action] {
+        if case .read(let partition, let records) = input, let last = records.last {
+            let end = max(ends?[partition] ?? 0, last.offset + 1)
+            ends?[partition] = end
+        }
         var actions: [HeldDesk.Action] = []
         desk.handle(input, at: now, into: &actions)
+        answerLooks(&actions)
         if pace == nil, case .ended(let endings) = input { actions += settle(endings.count) }
         return actions
+    }
+
+    private mutating func answerLooks(_ actions: inout [HeldDesk.Action]) {
+        for case .findEnds(let look) in actions { self.look = look }
+        let asked = actions.count
+        actions.removeAll { if case .findEnds = $0 { true } else { false } }
+        guard let ends, actions.count < asked else { return }
+        desk.handle(.ends(look: look, ends, untold: []), at: now, into: &actions)
     }
 
     mutating func settle(_ count: Int) -> [HeldDesk.Action] {
@@ -84,7 +100,8 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.nanoseconds(1)).returns == [0: .due])
     }
 
-    @Test func `only the owner of the partition puts an event back, and a new owner does at once`() {
+    @Test
+    func `only the owner of the partition puts an event back, and a new owner who has read everything does at once`() {
         var play = PlayedDesk(owning: [])
         _ = play.hold(0, "a")
         #expect(play.wait(.seconds(4_000)).returns.isEmpty)
@@ -104,11 +121,12 @@ extension [HeldDesk.Action] {
 
     @Test func `nothing returns before its partition was read to the end: a tombstone may follow`() {
         var play = PlayedDesk()
+        play.ends = [3: 2]
         _ = play.take(.began)
         #expect(play.hold(0, "a", due: .zero).returns.isEmpty)
         _ = play.read(1, .erased(story: "a", upTo: 0))
-        #expect(play.take(.endReached(partition: 3)).returns.isEmpty)
         #expect(play.desk.count == 0)
+        #expect(play.desk.behindSince == nil)
     }
 
     @Test func `an event is erased only when it stands on its lane again`() {
@@ -147,10 +165,11 @@ extension [HeldDesk.Action] {
 
     @Test func `an older version is not reported again by those who read the topic from its beginning`() {
         var play = PlayedDesk()
+        play.ends = [3: 2]
         _ = play.take(.began)
         _ = play.hold(0, "a", version: "1")
-        _ = play.hold(1, "a", version: "2")
-        #expect(play.take(.endReached(partition: 3)).returns.isEmpty)
+        #expect(play.hold(1, "a", version: "2").returns.isEmpty)
+        #expect(play.desk.behindSince == nil)
     }
 
     @Test func `the same record once more supersedes nothing`() {
@@ -235,7 +254,6 @@ extension [HeldDesk.Action] {
 
     @Test func `an engine calls a story back from every partition, also from those of others`() {
         var play = PlayedDesk(owning: [])
-        _ = play.take(.endReached(partition: 4))
         _ = play.hold(0, "a")
         _ = play.hold(9, "a", from: TopicPartition(topic: "archive", partition: 4))
         #expect(play.take(.bringBack(story: "a", .superseded)).returns == [0: .superseded, 9: .superseded])
@@ -303,8 +321,9 @@ extension [HeldDesk.Action] {
         _ = play.hold(9, "b")
         _ = play.hold(0, "c")
         #expect(play.desk.count == 1)
-        #expect(play.wait(.seconds(3_600)).returns.isEmpty)
-        #expect(play.take(.endReached(partition: 3)).returns == [0: .due])
+        #expect(play.wait(.seconds(3_600)).returns.isEmpty, "its end was told as it was before")
+        play.ends = [3: 1]
+        #expect(play.wait(.seconds(2)).returns == [0: .due])
     }
 
     @Test func `after a step of the clock, nothing returns by the new time alone for a minute`() {

@@ -14,7 +14,11 @@ struct RecallsReported: Checker {
         let news = truth.news(of: delivery)
         let taken = book.taken[address]?[.recall(story: news.story)]
         let name = truth.name(delivery)
-        if result.outcome == .canceled, news.kind != .canceled, taken == nil, !isRecalledByEvent(news, truth) {
+        // What was called back from the held topic may end after the recall was lifted.
+        let isCalledBack = news.copy == .returned(.recalled)
+        if result.outcome == .canceled, news.kind != .canceled, taken == nil, !isCalledBack,
+            !isRecalledByEvent(news, truth)
+        {
             return "\(name) is canceled, but nobody recalled its story"
         }
         if result.afterRecall, taken == nil, !isRecalledByEvent(news, truth) {

@@ -25,12 +25,17 @@ struct HeldComesBack: Checker {
                 .append(item)
         case .returned(let copy, let item, let event, _, _, _):
             returned.insert(item)
-            if truth.places[copy]?.partition != event.source.partition {
+            let source = event.source.partition
+            let count = truth.counts[source.topic] ?? 0
+            // Its own, or if its topic was made again with fewer, the one that the others agree on.
+            if let place = truth.places[copy]?.partition, place != source,
+                Int(source.partition) < count || Int(place.partition) != Int(source.partition) % max(count, 1)
+            {
                 return "\(truth.news[item].eventID) came back to another partition than it was taken from"
             }
         case .over(isSettled: true, _):
             for items in held.values {
-                for item in items where !returned.contains(item) && truth.hasPartition(of: item) {
+                for item in items where !returned.contains(item) {
                     guard !items.contains(where: { isReplaced(item, by: $0, truth) }) else { continue }
                     return "\(truth.news[item].eventID) (~\(truth.news[item].serial)~) was held and never came back"
                 }

@@ -2,8 +2,8 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// An older version of a story is not sent by the owner of a newer one that was accepted; one that comes back from the held topic
-/// is not sent after it by anybody. Checked where the window is wider than the life.
+/// An older version of a story is not sent by who knows of a newer one that was accepted, by its own doing or from the ledger; one
+/// that comes back from the held topic is not sent after it by anybody. Checked where the window is wider than the life.
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
     /// By story: what was accepted, with its version.
@@ -27,7 +27,8 @@ struct NewestVersion: Checker {
             let isReturned = truth.news(of: attempt.delivery).isReturned
             for newer in accepted[story(attempt.delivery, truth)] ?? [] where newer.version > version {
                 let isKnown = truth.resultsOf[newer.delivery].contains {
-                    $0.outcome == .accepted && (isReturned || $0.ownership == attempt.ownership)
+                    $0.outcome == .accepted
+                        && (isReturned || truth.ownerships[attempt.ownership].hasSeen($0, as: attempt.ownership))
                 }
                 if isKnown { return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery))" }
             }

@@ -19,6 +19,13 @@ struct OneResult: Checker {
             .holding(let delivery, let ownership, let result, _):
             if let ownership { outcomes[[delivery, ownership]] = result.outcome }
             return ending(delivery, ownership, result.outcome, truth)
+        case .keptHere(let delivery, let ownership?):
+            // All platforms of the record.
+            let item = truth.item(of: delivery)
+            for sibling in truth.deliveries(of: item) where outcomes[[sibling, ownership]] == .held {
+                outcomes[[sibling, ownership]] = nil
+                settled.remove([sibling, ownership])
+            }
         case .settled(let delivery, let ownership, let result, _):
             if let ownership, let outcome = outcomes.removeValue(forKey: [delivery, ownership]) {
                 return outcome == result.outcome

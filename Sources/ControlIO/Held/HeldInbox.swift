@@ -1,0 +1,45 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+
+/// What a held link was told and has not looked at yet. Of what is only a state, the last word counts: it takes no more memory
+/// however long the link is busy. What remains are orders and engines' wishes, each one for a story that is held.
+struct HeldInbox: Sendable {
+    private var counts: [String: Int]?
+    private var owned: [Owner: [TopicPartition]] = [:]
+    private var settled: [ShardID: (count: Int, perSecond: Int?)] = [:]
+    private var events: [HeldDesk.Input] = []
+
+    private struct Owner: Hashable, Comparable {
+        var lane: LaneID
+        var shard: ShardID
+
+        static func < (one: Owner, other: Owner) -> Bool {
+            (one.lane.index, one.shard.index) < (other.lane.index, other.shard.index)
+        }
+    }
+
+    var count: Int { (counts == nil ? 0 : 1) + owned.count + settled.count + events.count }
+
+    mutating func add(_ input: HeldDesk.Input) {
+        switch input {
+        case .counts(let counts): self.counts = counts
+        case .owned(let lane, let shard, let partitions): owned[Owner(lane: lane, shard: shard)] = partitions
+        case .settled(let shard, let count, let perSecond): settled[shard] = (count, perSecond)
+        case .alarm: break
+        default: events.append(input)
+        }
+    }
+
+    /// Everything, in an order that makes no difference to it; orders and wishes in theirs.
+    mutating func takeAll() -> [HeldDesk.Input] {
+        guard count > 0 else { return [] }
+        var inputs: [HeldDesk.Input] = counts.map { [.counts($0)] } ?? []
+        inputs += owned.sorted { $0.key < $1.key }.map { .owned($0.key.lane, $0.key.shard, $0.value) }
+        inputs += events
+        inputs += settled.sorted { $0.key.index < $1.key.index }
+            .map { .settled($0.key, $0.value.count, perSecond: $0.value.perSecond) }
+        self = HeldInbox()
+        return inputs
+    }
+}
