@@ -189,6 +189,13 @@ import Testing
         #expect(desk.status.alarms == [])
     }
 
+    @Test func `however many stops stand, the hub can be stopped`() {
+        var orders = StandingOrders()
+        for number in 0...StandingOrders.stopCapacity { orders.apply(.stands(Order(stop: .feed("\(number)")))) }
+        #expect(orders.count == StandingOrders.stopCapacity)
+        #expect(orders.apply(.stands(Order(stop: .hub))) && orders.stopped.contains(.hub))
+    }
+
     @Test func `orders far beyond the bound are found again on the topic when there is room`() {
         var desk = TestDesk()
         let all = StandingOrders.capacity + 2_000

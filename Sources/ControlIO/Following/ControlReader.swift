@@ -72,11 +72,14 @@ final class ControlReader: Sendable {
     /// - Returns: false if there is no control topic.
     private func look() throws(KafkaFailure) -> Bool {
         // This asks for all topics: a question for one by name could create it.
-        let counts = try KafkaAdmin(settings: kafka, timeout: .seconds(5)).partitionCounts(
-            of: [topics.control, topics.audit])
+        let admin = try KafkaAdmin(settings: kafka, timeout: .seconds(5))
+        let counts = try admin.partitionCounts(of: [topics.control, topics.audit])
         commands.post(.take(.audit(exists: counts[topics.audit] != nil)))
-        if counts[topics.control] == nil { commands.post(.take(.missing)) }
-        return counts[topics.control] != nil
+        if counts[topics.control] != nil { return true }
+        // Orders that this user may not see stand all the same.
+        if let refusal = try admin.refusal(of: topics.control) { throw refusal }
+        commands.post(.take(.missing))
+        return false
     }
 
     /// Returns when the topic is to be read anew.

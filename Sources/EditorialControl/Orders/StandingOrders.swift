@@ -4,7 +4,7 @@ public import NewsModel
 public struct StandingOrders: Sendable, Hashable {
     /// Recalls.
     public static let capacity = 10_000
-    /// Stops have room of their own: no number of recalls keeps the hub from being stopped.
+    /// Stops have room of their own, and the hub's has a place beside them: no number of orders keeps it from being stopped.
     public static let stopCapacity = 1_000
 
     private var recalls: [String: Order] = [:]
@@ -62,6 +62,8 @@ public struct StandingOrders: Sendable, Hashable {
     public func hasRoom(for scope: ControlScope) -> Bool {
         switch scope {
         case .recall: recalls.count < Self.capacity
+        // Whatever else is stopped, everything can be.
+        case .stop(.hub): true
         case .stop: stops.count < Self.stopCapacity
         }
     }

@@ -104,6 +104,22 @@ final class AssignedConsumer {
         }
     }
 
+    /// What the broker says instead of describing a topic; `nil` if it describes it. A consumer's question creates none.
+    func failure(of topic: String) throws(KafkaFailure) -> KafkaFailure? {
+        let handle = rd_kafka_topic_new(client.handle, topic, nil)
+        defer { if let handle { rd_kafka_topic_destroy(handle) } }
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        let error = rd_kafka_metadata(client.handle, 0, handle, &metadata, timeout)
+        guard error == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else {
+            throw client.explained(error, detail: "Topic \(topic) could not be looked for")
+        }
+        defer { rd_kafka_metadata_destroy(metadata) }
+        let topics = UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
+        return topics.first { $0.err != RD_KAFKA_RESP_ERR_NO_ERROR }.map {
+            KafkaFailure($0.err, detail: "Topic \(topic) may not be seen by this user")
+        }
+    }
+
     /// The first offset kept, and the one after the last.
     func watermarks(_ partition: TopicPartition) throws(KafkaFailure) -> Range<Int64> {
         try client.watermarks(partition, milliseconds: timeout)

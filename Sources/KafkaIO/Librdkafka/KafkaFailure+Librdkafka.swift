@@ -58,7 +58,7 @@ extension KafkaFailure {
         case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
             "Grant this user READ on the consumer group (kafka.group and a lane's name, joined by a dot)."
         case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
-            "Grant this user IDEMPOTENT_WRITE on the cluster (brokers before 2.8 need it)."
+            "Grant this user WRITE on the topics that it writes, and before Kafka 2.8 IDEMPOTENT_WRITE on the cluster."
         case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
             "Raise max.message.bytes of the topic."
         case RD_KAFKA_RESP_ERR__FENCED, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:

@@ -68,6 +68,17 @@ public final class KafkaAdmin: Sendable {
         return view
     }
 
+    /// Why this user is not shown a topic that may well be there; `nil` if there is none, or if the broker does not tell.
+    public func refusal(of topic: String) throws(KafkaFailure) -> KafkaFailure? {
+        // Whoever may ask for settings learns of a missing topic here, and creates none by asking.
+        guard case .unreadable(Self.refused)? = try configurations(of: [topic])[topic] else { return nil }
+        let consumer = try AssignedConsumer(settings, group: settings.group, partitions: 1, timeout: timeout)
+        guard let failure = try consumer.failure(of: topic), failure.code == Self.refused else { return nil }
+        return failure
+    }
+
+    private static let refused = "TOPIC_AUTHORIZATION_FAILED"
+
     /// The first offset kept, and the one after the last.
     public func watermarks(_ partition: TopicPartition) throws(KafkaFailure) -> Range<Int64> {
         try client.watermarks(partition, milliseconds: timeout)

@@ -104,10 +104,11 @@ package struct OrderReport {
         let lines = answers.missing.map { beat in
             "\(beat.replica) has not answered; last heard \(Self.ago(wall - beat.at))"
         }
-        return lines + [
-            "The order stands: a process obeys it as soon as it reads it, and sends nothing if it has ended. "
-                + "Look again: newswire control --config FILE --list"
-        ]
+        let outlook =
+            instruction.lifts
+            ? "It is lifted all the same: a process goes on as soon as it reads that. "
+            : "The order stands: a process obeys it as soon as it reads it, and sends nothing if it has ended. "
+        return lines + [outlook + "Look again: newswire control --config FILE --list"]
     }
 
     static func ago(_ age: Duration) -> String {

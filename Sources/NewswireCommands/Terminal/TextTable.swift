@@ -43,6 +43,7 @@ package struct TextTable {
     /// Title row and rows, each column as wide as its widest cell.
     package var text: String {
         let titles = columns.map { Cell($0.title, colour: .bold) }
+        let widths = widths
         var output = ""
         for row in [titles] + rows { output += line(row, widths) + "\n" }
         return output
