@@ -34,9 +34,7 @@ extension Engine {
         // Where recalls are kept, whoever keeps them knows best which one is new.
         guard orders.recall(event.orderKey) || orders.areRecallsKept else { return }
         recall(event.orderKey, &turn)
-        if held.takeBack(event.orderKey) {
-            turn.actions.append(.returnHeld(story: event.orderKey, because: .recalled))
-        }
+        for key in orderKeys(of: event.orderKey) { takeBackHeld(key, because: .recalled, &turn) }
         turn.actions.append(
             .recall(
                 EventRecall(
@@ -53,7 +51,7 @@ extension Engine {
         var met = AppliedOrder(order: "")
         for platform in settings.platforms.indices {
             for lane in lanes.ids {
-                for id in openDeliveries(of: StoryID(story, platform: platform, lane: lane)) {
+                for id in openDeliveries(of: story, platform, lane) {
                     guard let place = partitions.place(of: id), let content = partitions.content(of: place),
                         content.routed?.event.orderKey == story, !isReplacement(content, of: story)
                     else { continue }
@@ -64,7 +62,20 @@ extension Engine {
             }
         }
         advanceStories(&turn)
+        // The story alone is known to those who keep the held topic.
+        if !editions.isEmpty {
+            for key in orderKeys(of: story) where key != story { takeBackHeld(key, because: .recalled, &turn) }
+        }
         return met
+    }
+
+    /// In all the languages that are sent apart.
+    private func openDeliveries(of story: String, _ platform: Int, _ lane: LaneID) -> [DeliveryID] {
+        orderKeys(of: story).flatMap { openDeliveries(of: StoryID($0, platform: platform, lane: lane)) }
+    }
+
+    func orderKeys(of story: String) -> [String] {
+        editions.isEmpty ? [story] : [story] + editions.map { RoutedEvent.orderKey(story, edition: $0) }
     }
 
     /// It was written to take the place of a recalled story on the phones, by the recall that stands.

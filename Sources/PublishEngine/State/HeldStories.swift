@@ -24,8 +24,8 @@ struct HeldStories: Sendable {
     }
 
     /// This engine holds the event.
-    mutating func add(_ event: NewsEvent) {
-        added[Fingerprint(of: event.orderKey).value] = .some(event.version)
+    mutating func add(_ routed: RoutedEvent) {
+        added[Fingerprint(of: routed.orderKey).value] = .some(routed.event.version)
     }
 
     /// This engine holds an event of the story that was not read back yet.
@@ -41,9 +41,10 @@ struct HeldStories: Sendable {
         case unrelated
     }
 
-    func relation(to event: NewsEvent) -> Relation {
+    func relation(to routed: RoutedEvent) -> Relation {
         guard !isEmpty else { return .nothing }
-        let key = Fingerprint(of: event.orderKey).value
+        let event = routed.event
+        let key = Fingerprint(of: routed.orderKey).value
         guard let held = added[key] ?? known[key] else { return .nothing }
         // Without a story, what is held is a former copy of the same event.
         guard let held, let version = event.version else { return event.story == nil ? .older : .unrelated }
