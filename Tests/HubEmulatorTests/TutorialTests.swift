@@ -58,6 +58,43 @@ struct TutorialTests {
         #expect(gone.status == 200)
     }
 
+    @Test
+    func `one send tells the iPhone and the PC of the localized tutorials the news in their readers' languages`() throws
+    {
+        var test = try TestHub()
+        func apple(_ language: String) -> String {
+            "<BodyTemplate><![CDATA[{\"aps\":{\"alert\":\"$(News_\(language))\"},\"inAppMessage\":\"$(News_\(language))\"}]]>"
+                + "</BodyTemplate><Expiry>0</Expiry><TemplateName>localizednewsTemplate</TemplateName>"
+        }
+        func windows(_ language: String) -> String {
+            "<BodyTemplate><![CDATA[<toast><visual><binding template=\"ToastText01\"><text id=\"1\">$(News_\(language))</text>"
+                + "</binding></visual></toast>]]></BodyTemplate><WnsHeaders><WnsHeader><Header>X-WNS-Type</Header>"
+                + "<Value>wns/toast</Value></WnsHeader></WnsHeaders><TemplateName>localizedWNSTemplateExample</TemplateName>"
+        }
+        _ = try register(&test, kind: "AppleTemplate", "AB12", tags: "World", extra: apple("French"))
+        let channel = "https://wns.example/?token=1"
+        _ = try register(&test, kind: "WindowsTemplate", channel, tags: "World", extra: windows("Mandarin"))
+        let reply = test.call(
+            "POST", "/messages/?api-version=2015-01",
+            headers: [
+                "ServiceBusNotification-Format": "template", "ServiceBusNotification-Tags": "World",
+                "Content-Type": "application/json;charset=utf-8",
+            ],
+            body:
+                #"{"messageParam":"Breaking World News!","News_English":"E","News_French":"\"F\"","News_Mandarin":"<中>"}"#
+        )
+        #expect(reply.status == 201)
+        let delivered = Dictionary(
+            test.hub.deliver(limit: 100, at: test.now).map { ($0.handle, String(decoding: $0.body, as: UTF8.self)) },
+            uniquingKeysWith: { $0 + $1 })
+        #expect(
+            delivered == [
+                "AB12": #"{"aps":{"alert":"\"F\""},"inAppMessage":"\"F\""}"#,
+                channel:
+                    "<toast><visual><binding template=\"ToastText01\"><text id=\"1\">&lt;中&gt;</text></binding></visual></toast>",
+            ])
+    }
+
     private static let toast =
         "<?xml version=\"1.0\" encoding=\"utf-8\"?><toast><visual><binding template=\"ToastText01\">"
         + "<text id=\"1\">Breaking News!</text></binding></visual></toast>"

@@ -232,6 +232,26 @@ func `an example whose secrets were not filled in is refused, by the names of th
     await room.close()
 }
 
+@Test func `send writes the headline in several languages, and says which were filled`() async throws {
+    let room = try await ProgramRoom()
+    let settings = try String(contentsOfFile: room.path("newswire.yaml"), encoding: .utf8)
+    try room.write(
+        settings + "\nlocalization: {languages: {en: English, fr: French, zh: Mandarin}, fallback: [en]}\n",
+        to: "newswire.yaml")
+    let dry = try await room.run(
+        "send", "--category", "World", "--message", "Hello", "--language", "en", "--headline", "fr=Bonjour = salut",
+        "--dry-run")
+    #expect(dry.status == 0, "\(dry.errors)")
+    #expect(dry.output.contains(#""News_English":"Hello","News_French":"Bonjour = salut","News_Mandarin":"Hello""#))
+    #expect(dry.errors.contains("filled from the fallback: zh"))
+    for wrong in ["Bonjour", "f r=Bonjour", "fr= "] {
+        let ended = try await room.run("send", "--category", "World", "--message", "Hello", "--headline", wrong)
+        #expect(ended.status == 64, "\(wrong): \(ended.errors)")
+    }
+    #expect(room.hub.receivedCount == 0)
+    await room.close()
+}
+
 @Test func `topics shows existing and missing topics`() async throws {
     let room = try await ProgramRoom(topics: [("news.events", 4), ("news.results", 2)])
     let ended = try await room.run("topics")

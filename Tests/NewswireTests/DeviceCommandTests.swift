@@ -42,6 +42,24 @@ struct DeviceCommandTests {
         await hub.stop()
     }
 
+    @Test func `three devices in three languages: each prints its own text of one send`() async throws {
+        let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
+        let devices = try zip(Self.handles, ["fr", "zh-Hant", "de=German"]).map { handle, language in
+            try start(hub, "--categories", "World", "--handle", handle, "--language", language)
+        }
+        try await until { hub.registrationCount == 9 }
+        let texts = #"{"News_English":"E.","News_French":"Bonjour.","News_Mandarin":"你好.","News_German":"Hallo."}"#
+        try await send(hub, body: texts, to: "World && breakingNews")
+        try await until { hub.delivered.count == 3 }
+        for (device, text) in zip(devices, ["Bonjour.", "你好.", "Hallo."]) {
+            device.terminate()
+            let ended = try await device.ended()
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(ended.output.contains(text) && ended.output.split(separator: "\n").count == 1, "\(ended.output)")
+        }
+        await hub.stop()
+    }
+
     @Test func `a device that stays registered prints what arrived in the meantime, once`() async throws {
         let hub = try await HubServer(HubServerSettings(port: 0, hubName: try HubName("news"))).start()
         let file = FileManager.default.temporaryDirectory.appending(path: "device-\(UUID().uuidString).json")
@@ -273,6 +291,10 @@ struct DeviceCommandTests {
     }
 
     private func send(_ hub: RunningHub, _ text: String, to tag: String) async throws {
+        try await send(hub, body: #"{"messageParam":"\#(text)","category":"\#(tag)"}"#, to: tag)
+    }
+
+    private func send(_ hub: RunningHub, body: String, to tag: String) async throws {
         var request = URLRequest(url: try #require(URL(string: "\(hub.connectionString.endpoint)news/messages")))
         var token = AccessToken(hub.connectionString)
         request.httpMethod = "POST"
@@ -281,7 +303,7 @@ struct DeviceCommandTests {
         request.setValue("template", forHTTPHeaderField: "ServiceBusNotification-Format")
         request.setValue(tag, forHTTPHeaderField: "ServiceBusNotification-Tags")
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        request.httpBody = Data(#"{"messageParam":"\#(text)","category":"\#(tag)"}"#.utf8)
+        request.httpBody = Data(body.utf8)
         let (_, response) = try await URLSession.shared.data(for: request)
         #expect((response as? HTTPURLResponse)?.statusCode == 201)
     }

@@ -41,11 +41,33 @@ struct ExplainTests {
         var tagExpression: String?
         var quiet: String?
         var test: Bool?
+        var filled: [String]?
         var requests: [Request]
     }
 
     private func read(_ explanation: EventExplanation) throws -> Explained {
         try JSONDecoder().decode(Explained.self, from: Data(explanation.json.utf8))
+    }
+
+    @Test(
+        arguments: [
+            ("properties", "World && breakingNews", ["zh"]), ("tags", "World_en && breakingNews", nil),
+            ("expression", "World && language_en && breakingNews", nil),
+        ] as [(String, String, [String]?)])
+    func `an event is explained in its languages, with those that were filled`(
+        mode: String, tags: String, filled: [String]?
+    ) throws {
+        var reader = try reader(
+            "localization: {mode: \(mode), languages: {en: English, fr: French, zh: Mandarin}, fallback: [en]}\n")
+        let explanation = reader.explain(
+            Array(
+                #"{"id":"a","headline":"Vote","category":"World","language":"en-GB","headlines":{"fr":"Vote !"},"environment":"production"}"#
+                    .utf8))
+        let explained = try read(explanation)
+        #expect(explained.tagExpression == tags)
+        #expect(explained.filled == filled)
+        #expect(explained.requests.first?.body.contains(#""News_French":"Vote !""#) == (filled != nil))
+        #expect(explanation.text(hasColours: false).contains("filled from the fallback: zh") == (filled != nil))
     }
 
     @Test func `an event is explained up to its exact requests, without the key`() throws {

@@ -30,6 +30,11 @@ struct PageTests {
         try await use("others")
     }
 
+    @Test func `three readers in three languages have three texts of one send, and one registration each`() async throws
+    {
+        try await use("languages")
+    }
+
     private func use(_ mode: String) async throws {
         let arguments = [mode, Program.url.path] + Browser.screenshots
         #expect(try await #require(python).run(script: "page.py", arguments: arguments).status == 0)

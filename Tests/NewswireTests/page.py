@@ -1,4 +1,4 @@
-"""Uses the page as its readers do: page.py demo|tabs ADDRESS, or page.py restart|mishaps|others PROGRAM; then a FOLDER FOR SCREENSHOTS."""
+"""Uses the page as its readers do: page.py demo|tabs ADDRESS, or page.py restart|mishaps|others|languages PROGRAM; then a FOLDER FOR SCREENSHOTS."""
 
 import atexit
 import base64
@@ -456,4 +456,57 @@ def others():
     hub.end()
 
 
-{"demo": demo, "tabs": tabs, "restart": restart, "mishaps": mishaps, "others": others}[mode]()
+def speak(reader, platform, language):
+    Select(reader.page.find(f".phone.{platform} .language")).select_by_visible_text(language)
+
+
+def languages():
+    """Three readers in three languages: one send, three texts; who changes the language has one registration."""
+    hub = Hub()
+    readers = {"apple": "English", "fcmv1": "Français", "browser": "中文"}
+    with opened(hub.address, *folder, width=DESKTOP[0], height=DESKTOP[1]) as page:
+        reader = Reader(page)
+        for platform, language in readers.items():
+            # A language may be chosen before there is anything to ask for.
+            speak(reader, platform, language)
+            choose(reader, platform, "World")
+            page.wait("the subscription", lambda: reader.state(platform) == "Subscribed to World.")
+        choose(reader, "windows", "World")
+        page.wait("a reader without a language", lambda: reader.state("windows") == "Subscribed to World.")
+
+        def write(**texts):
+            field = page.find("#headline")
+            for code, text in texts.items():
+                Select(page.find("#language")).select_by_value(code)
+                field.send_keys(text)
+            field.send_keys(Keys.ENTER)
+            page.wait("the outcome", lambda: reader.hint() == "Arrived on 4 phones.")
+
+        write(en="Good morning", fr="Bonjour", zh="早上好")
+        for platform, text in {"apple": "Good morning", "fcmv1": "Bonjour", "browser": "早上好", "windows": "Good morning"}.items():
+            page.wait(f"the text on {platform}", lambda: reader.texts(platform) == [text])
+        assert len(json.loads(hub.call("_emulator/messages"))["messages"]) == 1, "one send for all"
+
+        write(fr="Bonne nuit", en="Good night")
+        for platform, text in {"apple": "Good night", "fcmv1": "Bonne nuit", "browser": "Good night"}.items():
+            page.wait(f"the translation, or the fallback, on {platform}", lambda: reader.texts(platform)[0] == text)
+
+        registrations = json.loads(hub.call("_emulator/overview"))["registrations"]
+        speak(reader, "apple", "Français")
+        page.wait("the other language", lambda: "language_fr" in json.loads(hub.call("_emulator/overview"))["phones"]["apple"])
+        page.wait("the page to say so", lambda: reader.state("apple") == "Subscribed to World.")
+        assert json.loads(hub.call("_emulator/overview"))["registrations"] == registrations, "a language has left a registration behind"
+        write(en="Good evening", fr="Bonsoir")
+        page.wait("the new language", lambda: reader.texts("apple")[0] == "Bonsoir")
+        assert reader.texts("apple") == ["Bonsoir", "Good night", "Good morning"], "it came twice"
+
+        page.driver.refresh()
+        reader = Reader(page)
+        page.wait("the kept language", lambda: page.find(".phone.apple .language").get_attribute("value") == "fr")
+        speak(reader, "apple", "as sent")
+        page.wait("the text for all", lambda: "language_fr" not in json.loads(hub.call("_emulator/overview"))["phones"]["apple"])
+        looks_right(reader, "languages")
+    hub.end()
+
+
+{"languages": languages, "demo": demo, "tabs": tabs, "restart": restart, "mishaps": mishaps, "others": others}[mode]()

@@ -24,7 +24,8 @@ struct TestShell {
 
     init(
         change: (inout EngineSettings) -> Void = { _ in }, message: String = "{{headline}}",
-        templates: PayloadSettings.TemplateNames? = nil, policy: ContentPolicy = ContentPolicy()
+        templates: PayloadSettings.TemplateNames? = nil, policy: ContentPolicy = ContentPolicy(),
+        localization: Localization? = nil
     ) throws {
         let lanes = [LaneSettings(name: "live", topics: ["news"])]
         var settings = EngineSettings(lanes: lanes, platforms: [.template], resultsTopic: "results")
@@ -33,7 +34,9 @@ struct TestShell {
         engine = Engine(
             settings: settings,
             rules: try ContentRules(
-                payload: PayloadSettings(mode: mode, message: message, templates: templates), policy: policy), seed: 1)
+                payload: PayloadSettings(
+                    mode: mode, message: message, templates: templates, localization: localization),
+                policy: policy), seed: 1)
     }
 
     mutating func take(_ input: Input) -> [Action] {

@@ -10,18 +10,24 @@ public struct Subscription: Sendable, Hashable, Codable {
     /// For sends to a user instead of a category; only with installations.
     public let userID: String?
 
-    /// - Parameter templates: `nil` for both of the platform's; see `PushTemplate.standard(for:)`.
+    /// - Parameters:
+    ///   - templates: `nil` for both of the platform's; see `PushTemplate.standard(for:language:)`.
+    ///   - language: of these two; `nil` for the text that a newsroom sends to readers of all languages.
     public init(
-        channel: PushChannel, tags: some Sequence<Tag>, templates: [PushTemplate]? = nil, userID: String? = nil
+        channel: PushChannel, tags: some Sequence<Tag>, templates: [PushTemplate]? = nil, userID: String? = nil,
+        language: NewsLanguage? = nil
     ) {
         self.channel = channel
         self.tags = Set(tags).sorted()
-        self.templates = templates ?? PushTemplate.standard(for: channel)
+        self.templates = templates ?? PushTemplate.standard(for: channel, language: language)
         self.userID = userID
     }
 
-    public init(channel: PushChannel, categories: [NewsCategory], templates: [PushTemplate]? = nil) {
-        self.init(channel: channel, tags: categories.map(\.tag), templates: templates)
+    public init(
+        channel: PushChannel, categories: [NewsCategory], templates: [PushTemplate]? = nil,
+        language: NewsLanguage? = nil
+    ) {
+        self.init(channel: channel, tags: categories.map(\.tag), templates: templates, language: language)
     }
 }
 
@@ -29,35 +35,42 @@ extension PushTemplate {
     /// Both templates of news. A newsroom that knows them names one in each send: `breakingNewsQuiet` in readers' quiet hours,
     /// else `breakingNews`. To a newsroom that does not, register `breakingNews` alone (`templates:` of `Subscription`):
     /// its sends would reach a device twice, and only platforms that replace by a name show such a pair once.
-    public static func standard(for channel: PushChannel) -> [PushTemplate] {
-        [breakingNews(for: channel), breakingNewsQuiet(for: channel)]
+    ///
+    /// Their names are the same in every language, so that a reader who changes it has one registration of each.
+    public static func standard(for channel: PushChannel, language: NewsLanguage? = nil) -> [PushTemplate] {
+        [breakingNews(for: channel, language: language), breakingNewsQuiet(for: channel, language: language)]
     }
 
-    /// Shows `messageParam`, the text that newsrooms send, and gives the app the data to open the story. A newer
+    /// Shows `messageParam`, the text that newsrooms send, or with a language that language's text, and gives the app the data to open the story. A newer
     /// version of a story replaces the older one on the screen; for Apple devices the sender's headers do that.
-    public static func breakingNews(for channel: PushChannel) -> PushTemplate { news(for: channel, isQuiet: false) }
+    public static func breakingNews(for channel: PushChannel, language: NewsLanguage? = nil) -> PushTemplate {
+        news(for: channel, language, isQuiet: false)
+    }
 
     /// The same without a sound: it waits in the list of notifications. On Android, silence is a matter of the channel: the
     /// app creates one of low importance with the name of this template.
-    public static func breakingNewsQuiet(for channel: PushChannel) -> PushTemplate { news(for: channel, isQuiet: true) }
+    public static func breakingNewsQuiet(for channel: PushChannel, language: NewsLanguage? = nil) -> PushTemplate {
+        news(for: channel, language, isQuiet: true)
+    }
 
-    private static func news(for channel: PushChannel, isQuiet: Bool) -> PushTemplate {
+    private static func news(for channel: PushChannel, _ language: NewsLanguage?, isQuiet: Bool) -> PushTemplate {
+        let message = language?.property ?? "messageParam"
         let name = isQuiet ? "breakingNewsQuiet" : "breakingNews"
         let mark = isQuiet ? #","quiet":"true""# : ""
         let data = #""category":"$(category)","id":"$(id)","story":"$(story)","link":"$(link)"\#(mark)"#
         switch channel {
         case .apple:
             let sound = isQuiet ? #""interruption-level":"passive""# : #""sound":"default""#
-            return PushTemplate(name: name, body: #"{"aps":{"alert":"$(messageParam)",\#(sound)},\#(data)}"#)
+            return PushTemplate(name: name, body: #"{"aps":{"alert":"$(\#(message))",\#(sound)},\#(data)}"#)
         case .fcmv1:
             let quiet = isQuiet ? #","channel_id":"\#(name)","notification_priority":"PRIORITY_LOW""# : ""
             let android = #"{"priority":"\#(isQuiet ? "NORMAL" : "HIGH")","notification":{"tag":"$(tag)"\#(quiet)}}"#
             return PushTemplate(
                 name: name,
                 body:
-                    #"{"message":{"notification":{"body":"$(messageParam)"},"android":\#(android),"data":{\#(data)}}}"#)
+                    #"{"message":{"notification":{"body":"$(\#(message))"},"android":\#(android),"data":{\#(data)}}}"#)
         case .windows:
-            let texts = #"<text id="1">$(category)</text><text id="2">$(messageParam)</text>"#
+            let texts = #"<text id="1">$(category)</text><text id="2">$(\#(message))</text>"#
             let visual = #"<visual><binding template="ToastText02">\#(texts)</binding></visual>"#
             let audio = isQuiet ? #"<audio silent="true"/>"# : ""
             return PushTemplate(
@@ -65,7 +78,7 @@ extension PushTemplate {
                 headers: [Header("X-WNS-Type", "wns/toast"), Header("X-WNS-Tag", "$(story,16)")]
                     + (isQuiet ? [Header("X-WNS-SuppressPopup", "true")] : []))
         case .browser:
-            return PushTemplate(name: name, body: #"{"message":"$(messageParam)","tag":"$(tag)",\#(data)}"#)
+            return PushTemplate(name: name, body: #"{"message":"$(\#(message))","tag":"$(tag)",\#(data)}"#)
         }
     }
 }

@@ -11,6 +11,16 @@ public struct ComposedStory: Sendable, Hashable {
     public var story: String
     public var category: String
     public var headline: String
+    /// The headline's language, by its code; `nil` if the page does not say.
+    public var language: String?
+    /// The headline in other languages, by their codes.
+    public var translations: [Translation]
+
+    public struct Translation: Sendable, Hashable {
+        /// A code of the page's languages.
+        public var language: String
+        public var text: String
+    }
 
     /// Reads the page's request; `nil` without a headline, or without a category that is a valid tag.
     init?(json: JSONTree, id: String) {
@@ -22,15 +32,28 @@ public struct ComposedStory: Sendable, Hashable {
         story = given.isEmpty || given.utf8.count > 64 ? id : given
         self.category = category
         self.headline = headline
+        language = PageLanguage.all.first { $0.code == json["language"]?.string }?.code
+        translations = PageLanguage.all.compactMap { language in
+            guard let text = json["headlines"]?[language.code]?.string, !text.isEmpty,
+                text.count <= Self.headlineLengthMax
+            else { return nil }
+            return Translation(language: language.code, text: text)
+        }
     }
 
     /// The template send that the publisher would make for it.
     func request(hub: HubName, host: String, token: String) -> HubHTTPRequest {
-        let properties: [JSONTree.Member] = [
-            .init("messageParam", .string("Breaking \(category) News : \(headline)")),
-            .init("title", .string(headline)),
-            .init("category", .string(category)), .init("id", .string(id)), .init("story", .string(story)),
-        ]
+        let properties: [JSONTree.Member] =
+            [
+                .init("messageParam", .string("Breaking \(category) News : \(headline)")),
+                .init("title", .string(headline)),
+                .init("category", .string(category)), .init("id", .string(id)), .init("story", .string(story)),
+            ]
+            + PageLanguage.all.map { language in
+                // A text that is missing would be an empty notification.
+                let text = translations.first { $0.language == language.code }?.text ?? headline
+                return .init(language.property, .string(text))
+            }
         return HubHTTPRequest(
             method: "POST", target: "/\(hub)/messages?api-version=2020-06",
             headers: [

@@ -112,6 +112,7 @@ struct Inspection: Sendable {
                 .init("hub", .string(hub.settings.name.text)), .init("token", .text(token)),
                 .init("expires", .integer(expires)), .init("throughKafka", .bool(publish != nil)),
                 .init("phones", .array(PagePhone.all.map(\.json))),
+                .init("languages", .array(PageLanguage.all.map(\.json))),
             ]))
     }
 

@@ -26,8 +26,15 @@ struct PagePhone: Sendable {
         .object([
             .init("installationId", .string(installationID)), .init("platform", .string(installationPlatform)),
             .init("pushChannel", channel), .init("tags", .array(tags.map { .string($0) })),
-            .init(
-                "templates", .object([.init("breakingNews", template), .init("breakingNewsQuiet", quietTemplate)])),
+            .init("templates", templates(in: nil)),
+        ])
+    }
+
+    /// Their names are the same in every language, so that a phone has one of each.
+    private func templates(in language: PageLanguage?) -> JSONTree {
+        func translated(_ template: JSONTree) -> JSONTree { language?.translate(template) ?? template }
+        return .object([
+            .init("breakingNews", translated(template)), .init("breakingNewsQuiet", translated(quietTemplate)),
         ])
     }
 
@@ -35,6 +42,7 @@ struct PagePhone: Sendable {
         .object([
             .init("platform", .string(platform)), .init("name", .string(name)), .init("service", .string(service)),
             .init("handle", .string(handle)), .init("installation", installation(tags: [])),
+            .init("templates", .object(PageLanguage.all.map { .init($0.code, templates(in: $0)) })),
         ])
     }
 

@@ -9,11 +9,16 @@ const patience = 10000;
 
 export class Composer {
   stories = [];
+  // By language, without the one that is in the field.
+  headlines = {};
 
   // - isWanted: whether a phone of the page was told to ask for a category.
   // - sent: called after every send.
-  constructor(throughKafka, isWanted, sent) {
+  constructor({ throughKafka, languages }, isWanted, sent) {
     Object.assign(this, { throughKafka, isWanted, sent, form: $("composer") });
+    $("language").append(...languages.map(({ code, name }) => new Option(name, code)));
+    this.language = $("language").value;
+    $("language").addEventListener("change", () => this.turn());
     $("composer-categories").append(...categories.map((category) => chip("radio", "category", category)));
     this.form.elements.category.value = categories[0];
     $("corrects").addEventListener("change", () => this.correct());
@@ -33,18 +38,44 @@ export class Composer {
     $("composer-hint").className = `hint ${mood}`;
   }
 
+  // The field shows the headline in another language.
+  turn() {
+    this.headlines[this.language] = $("headline").value.trim();
+    this.language = $("language").value;
+    $("headline").value = this.headlines[this.language] ?? "";
+    delete this.headlines[this.language];
+    $("headline").required = !Object.values(this.headlines).some(Boolean);
+  }
+
+  // The languages in which there is a headline, in the order of the list.
+  written() {
+    const all = { ...this.headlines, [this.language]: $("headline").value.trim() };
+    return Array.from($("language").options, ({ value }) => [value, all[value]]).filter(([, text]) => text);
+  }
+
+  clear() {
+    this.headlines = {};
+    this.language = $("language").value = $("language").options[0].value;
+    $("headline").value = "";
+    $("headline").required = true;
+  }
+
   correct() {
     const story = this.stories.find((known) => known.story === $("corrects").value);
     if (!story) return;
     this.form.elements.category.value = story.category;
+    this.clear();
     $("headline").value = story.headline;
     $("headline").select();
   }
 
   async send() {
     const { category, headline, corrects } = this.form.elements;
-    const story = { category: category.value, headline: headline.value.trim(), story: corrects.value };
-    if (!story.headline || this.isSending) return;
+    const written = this.written();
+    if (!written.length || this.isSending) return;
+    // The first is for readers of languages without one.
+    const [[language, text], ...others] = written;
+    const story = { category: category.value, headline: text, language, headlines: Object.fromEntries(others), story: corrects.value };
     this.isSending = true;
     try {
       const reply = await fetch("/_emulator/stories", {
@@ -55,7 +86,8 @@ export class Composer {
       this.pending = { id: answer.id, category: story.category, time: performance.now() };
       this.say(this.throughKafka ? "On its way through Kafka." : "Accepted by the hub.");
       this.remember({ ...story, story: answer.story });
-      headline.value = corrects.value = "";
+      this.clear();
+      corrects.value = "";
     } catch (error) {
       this.say(`Not sent. ${error.message}`, "bad");
     }

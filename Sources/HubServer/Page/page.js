@@ -57,10 +57,10 @@ function tick() {
 async function start() {
   const session = await open();
   const announce = (text) => announcer.say(text);
-  const phones = session.phones.map((description) => new Phone(description, announce, () => ask()));
+  const phones = session.phones.map((description) => new Phone(description, session.languages, announce, () => ask()));
   $("phones").append(...phones.map((phone) => phone.element));
   const isWanted = (category) => phones.some((phone) => phone.wanted.includes(category));
-  const composer = new Composer(session.throughKafka, isWanted, () => ask());
+  const composer = new Composer(session, isWanted, () => ask());
   buildFaults(() => ask());
   buildCopying(announce);
   tick();

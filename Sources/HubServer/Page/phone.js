@@ -7,10 +7,11 @@ export const categories = ["World", "Politics", "Business", "Technology", "Scien
 export const clockFormat = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 const kept = 30;
 
+const tagOf = (language) => `language_${language}`;
 const same = (one, other) => one.join() === other.join();
 const list = new Intl.ListFormat("en");
 
-// A choice lasts in this browser: { tags, run: the run of the hub that accepted it, isConfirmed, delivered: the number
+// A choice lasts in this browser: { tags (of categories and, last, of the language), run: the run of the hub that accepted it, isConfirmed, delivered: the number
 // of deliveries when the hub last confirmed it }. Where nothing may be stored it lasts as long as the page.
 const memory = {
   held: {},
@@ -41,8 +42,9 @@ export function chip(type, name, value) {
 
 export class Phone {
   // - ask: asks the hub for news at once.
-  constructor({ platform, name, service, handle, installation }, announce, ask) {
-    Object.assign(this, { platform, name, handle, installation, announce, ask });
+  constructor({ platform, name, service, handle, installation, templates }, languages, announce, ask) {
+    Object.assign(this, { platform, name, handle, installation, templates, announce, ask });
+    this.offered = [...categories, ...languages.map(({ code }) => tagOf(code))];
     this.wanted = [];
     this.known = [];
     this.workedAt = 0;
@@ -56,6 +58,10 @@ export class Phone {
     this.list.setAttribute("aria-label", `Notifications on the ${name}`);
     this.find(".chips").append(...categories.map((category) => chip("checkbox", platform, category)));
     this.find(".app").addEventListener("change", () => this.choose(this.checked()));
+    this.language = this.find(".language");
+    this.language.setAttribute("aria-label", `Language of the ${name}`);
+    this.language.append(...languages.map(({ code, name }) => new Option(name, code)));
+    this.language.addEventListener("change", () => this.choose(this.checked()));
     this.find(".again").addEventListener("click", () => this.choose(this.wanted));
   }
 
@@ -63,7 +69,16 @@ export class Phone {
 
   inputs() { return Array.from(this.element.querySelectorAll(".chip input")); }
 
-  checked() { return this.inputs().filter((input) => input.checked).map((input) => input.value); }
+  checked() {
+    const chosen = this.inputs().filter((input) => input.checked).map((input) => input.value);
+    return chosen.length && this.language.value ? [...chosen, tagOf(this.language.value)] : chosen;
+  }
+
+  // The templates of all languages have the same names, so the hub keeps one of each.
+  asked(tags) {
+    const language = Object.keys(this.templates).find((code) => tags.includes(tagOf(code)));
+    return { ...this.installation, tags, templates: this.templates[language] ?? this.installation.templates };
+  }
 
   // ---- Its registration ---------------------------------------------------------------------------------------------
 
@@ -84,7 +99,7 @@ export class Phone {
       for (let done; !done;) {
         this.wanted = choice.tags;
         this.describe();
-        if (choice.tags.length) await register({ ...this.installation, tags: choice.tags });
+        if (choice.tags.length) await register(this.asked(choice.tags));
         else await unregister(this.installation);
         const newest = memory.load(this.platform) ?? choice;
         done = same(newest.tags, choice.tags);
@@ -108,7 +123,7 @@ export class Phone {
     this.isLost = false;
     this.run = run;
     if (this.isWorking || asked < this.workedAt) return;
-    const known = phones[this.platform] && categories.filter((category) => phones[this.platform].includes(category));
+    const known = phones[this.platform] && this.offered.filter((tag) => phones[this.platform].includes(tag));
     const choice = memory.load(this.platform);
     const isNewer = choice?.run && choice.run !== run;
     // Not accepted yet, or by an earlier run of a hub that now knows nothing of it: it registers as its reader chose.
@@ -139,6 +154,11 @@ export class Phone {
 
   describe() {
     for (const input of this.inputs()) input.checked = this.wanted.includes(input.value);
+    // Without a category there is no registration that could say it.
+    if (this.wanted.length) {
+      const chosen = Array.from(this.language.options).find(({ value }) => this.wanted.includes(tagOf(value)));
+      this.language.value = chosen?.value ?? "";
+    }
     const [text, mood] = this.words();
     const state = this.find(".state");
     if (state.textContent !== text) state.textContent = text;
@@ -159,7 +179,8 @@ export class Phone {
     if (this.isUnderWay()) return ["Registering…", ""];
     if (this.trouble) return [`Not registered: ${this.trouble}.`, "bad"];
     if (!this.wanted.length) return ["Not subscribed. Choose a category.", ""];
-    if (same(this.known, this.wanted)) return [`Subscribed to ${list.format(this.wanted)}.`, "good"];
+    const wanted = categories.filter((category) => this.wanted.includes(category));
+    if (same(this.known, this.wanted)) return [`Subscribed to ${list.format(wanted)}.`, "good"];
     return this.isDropped
       ? ["Not registered: the hub has dropped it.", "bad"]
       : ["Accepted; the hub has yet to apply it.", "warn"];

@@ -27,6 +27,9 @@ public struct NewsEvent: Sendable, Hashable {
     public var isTest: Bool
     /// The sender's own values, handed to the payload, in the document's order; names are unique.
     public var data: [DataField]
+    /// The headline in several languages, in the document's order; each language once. `headline` is what readers of none of
+    /// them get.
+    public var headlines: [Headline] = []
 
     /// The key that orders events: the story, else the id. Tests have keys of their own: a rehearsal of a story must neither
     /// supersede, nor recall, nor replace the story.
@@ -65,6 +68,18 @@ public struct NewsEvent: Sendable, Hashable {
         }
     }
 
+    /// The headline in one language.
+    public struct Headline: Sendable, Hashable {
+        /// As the sender wrote it, e.g. `fr-CA`; one that is no `LanguageTag` is nobody's.
+        public var language: String
+        public var text: String
+
+        public init(language: String, text: String) {
+            self.language = language
+            self.text = text
+        }
+    }
+
     /// A version as text. Numbers compare as numbers and come before everything else, such as dates, which compares as
     /// text.
     public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -94,13 +109,13 @@ extension NewsEvent {
         language: String? = nil, urgency: Int? = nil, story: String? = nil, version: Version? = nil,
         status: Status = .usable, publishedAt: Instant? = nil, expiresAt: Instant? = nil, embargoUntil: Instant? = nil,
         link: String? = nil, image: String? = nil, environment: String? = nil, isTest: Bool = false,
-        data: [DataField] = []
+        data: [DataField] = [], headlines: [Headline] = []
     ) {
         self.init(
             id: id, headline: headline, categories: categories, subjects: subjects, summary: summary,
             language: language, urgency: urgency, story: story, status: status, version: version,
             publishedAt: publishedAt, expiresAt: expiresAt, embargoUntil: embargoUntil, link: link, image: image,
-            environment: environment, isTest: isTest, data: data)
+            environment: environment, isTest: isTest, data: data, headlines: headlines)
     }
 }
 
@@ -119,6 +134,8 @@ public enum EventLimits {
     public static let version = 64
     public static let language = 64
     public static let environment = 64
+    /// Members of `headlines`.
+    public static let headlines = 64
     /// `link` and `image`.
     public static let address = 4_096
     /// One category name or subject code.

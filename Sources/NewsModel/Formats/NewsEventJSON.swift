@@ -26,9 +26,14 @@ extension NewsEvent {
         json.field("image", image)
         json.field("environment", environment)
         if isTest { json.field("test", true) }
-        guard !data.isEmpty else { return }
-        json.object("data") { json in
-            for field in data { json.field(named: field.name, field.value) }
+        if !data.isEmpty {
+            json.object("data") { json in
+                for field in data { json.field(named: field.name, field.value) }
+            }
+        }
+        guard !headlines.isEmpty else { return }
+        json.object("headlines") { json in
+            for headline in headlines { json.field(named: headline.language, headline.text) }
         }
     }
 }

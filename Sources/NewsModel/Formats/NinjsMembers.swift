@@ -33,6 +33,10 @@ extension Members {
         try appendSubjects(.subjects, to: &event, &inner)
         try appendSubjects(.subject, to: &event, &inner)
         event.language = try identifier(.language, limit: EventLimits.language)
+        event.headlines = try ninjsHeadlines(&inner)
+        if !has(.headline), let own = event.language, let index = event.headlines.index(of: own) {
+            event.headline = event.headlines[index].text
+        }
         event.urgency = try urgency()
         event.status = status
         event.version = try ninjsVersion()

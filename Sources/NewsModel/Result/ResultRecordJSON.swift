@@ -63,6 +63,7 @@ extension ResultRecord {
         if isQuiet { json.field("quiet", Self.silent) }
         if isTest { json.field("test", true) }
         json.field("run", run?.cut(toBytes: Limits.code))
+        if !filled.isEmpty { json.array("filled", of: Limits.list(filled)) }
     }
 
     /// As many reasons from the first as fit; none is cut to a shorter meaning.
@@ -163,5 +164,6 @@ extension ResultRecord {
         isQuiet = try fields.string("quiet") != nil
         isTest = try fields.flag("test") ?? false
         run = try fields.string("run")
+        filled = try fields.strings("filled")
     }
 }

@@ -17,6 +17,10 @@ struct DeviceCommand: AsyncParsableCommand {
               newswire device --connection-string 'Endpoint=…' --hub breaking-news \\
                 --categories World,Sports
 
+            With --language it asks for the text in that language, where the sender has localization: one of \
+            \(NewsLanguage.standard.map { "\($0.code) (\($0.name))" }.joined(separator: ", ")), or another one by code and \
+            name, such as de=German.
+
             With --state and --keep it stays the same device: when started again, it prints what arrived in the \
             meantime. Only the emulator of 'newswire hub' shows its deliveries; with the real service the device \
             can register, but its notifications go to the platform.
@@ -30,6 +34,9 @@ struct DeviceCommand: AsyncParsableCommand {
     var hub: String?
     @Option(help: ArgumentHelp("The categories to subscribe to, separated by commas.", valueName: "list"))
     var categories: String
+    @Option(
+        help: ArgumentHelp("The reader's language; without one the text for all readers.", valueName: "code"))
+    var language: String?
     @Option(help: "The device's platform: apple, fcmv1, windows or browser.")
     var platform = DevicePlatform.apple
     @Option(help: ArgumentHelp("The device's address at its platform; by default made up.", valueName: "h"))
@@ -53,6 +60,20 @@ struct DeviceCommand: AsyncParsableCommand {
         _ = try settings()
         guard try !chosen().isEmpty else { throw ValidationError("--categories must name at least one category.") }
         if let handle { try check(handle) }
+        _ = try newsLanguage()
+    }
+
+    private func newsLanguage() throws -> NewsLanguage? {
+        guard let language else { return nil }
+        let parts = language.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        if parts.count == 2, let code = parts.first, let name = parts.last {
+            do { return try NewsLanguage(code: code, name: name) } catch {
+                throw ValidationError("--language: \(error)")
+            }
+        }
+        if let known = NewsLanguage.best(of: NewsLanguage.standard, for: [language]) { return known }
+        throw ValidationError(
+            "--language \(language) needs the name that its sender gives it, such as \(language)=German.")
     }
 
     private func settings() throws -> RegistrationSettings {
@@ -110,12 +131,16 @@ struct DeviceCommand: AsyncParsableCommand {
         }
         let choices = CategoryStore(store, offer: try chosen())
         try choices.choose(try chosen())
-        let names = choices.chosen.map(\.name).joined(separator: ", ")
+        let language = try newsLanguage()
+        let names =
+            choices.chosen.map(\.name).joined(separator: ", ") + (language.map { " in \($0.name)" } ?? "")
         let end = DeviceEnd()
         let registrar = HubRegistrar(settings, store: store, transport: link) { state in
             Self.report(state, "\(names) as \(platform.rawValue) \(handle)", end)
         }
-        await registrar.want(Subscription(channel: platform.channel(handle), categories: choices.chosen))
+        await registrar.want(
+            Subscription(
+                channel: platform.channel(handle), categories: choices.chosen, language: language))
         // The hub may have been restarted since the last time.
         await registrar.refresh()
         let inbox = DeviceInbox(

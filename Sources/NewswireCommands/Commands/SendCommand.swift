@@ -28,6 +28,11 @@ struct SendCommand: AsyncParsableCommand {
                 --message "Polls close" --at 2026-11-22T18:00+01:00
               newswire send --config newswire.yaml --category World --test \\
                 --message "Rehearsal"
+              newswire send --config newswire.yaml --category World \\
+                --message "Polls close" --headline "fr=Les bureaux ferment"
+
+            With --headline, readers of a language get the headline in it, where the configuration has localization. \
+            --language says which language --message is in.
 
             --dry-run prints the exact requests, with the signature masked, and sends nothing.
 
@@ -39,6 +44,13 @@ struct SendCommand: AsyncParsableCommand {
     var category: String
     @Option(help: "The headline; payload.message turns it into the notification's text.")
     var message: String
+    @Option(
+        help: ArgumentHelp(
+            "The headline in one more language, e.g. fr=Bonjour; repeat for several.", valueName: "language=text"),
+        transform: LanguageText.init(parsing:))
+    var headline: [LanguageText] = []
+    @Option(help: ArgumentHelp("The language of --message, e.g. en.", valueName: "language"))
+    var language: String?
     @Option(
         help: ArgumentHelp(
             "Only this platform; repeat for several. By default those of the configuration.", valueName: "platform"),
@@ -59,6 +71,7 @@ struct SendCommand: AsyncParsableCommand {
     func validate() throws {
         _ = try platforms()
         guard !message.allSatisfy(\.isWhitespace) else { throw ValidationError("--message must not be empty.") }
+        try LanguageText.check(headline, language: language)
         guard let at else {
             if lane != nil { throw ValidationError("--lane needs --at: without it nothing goes through a lane.") }
             return
@@ -147,6 +160,8 @@ struct SendCommand: AsyncParsableCommand {
         var event = NewsEvent(id: "send-\(UUID().uuidString.lowercased())", headline: message)
         event.categories = [category]
         event.isTest = test
+        event.language = language
+        event.headlines = headline.map(\.headline)
         // It is sent from here, so it is this environment's.
         event.environment = settings.policy.environment
         if let refusal = rules.policy.refusal(of: event) {
@@ -154,7 +169,12 @@ struct SendCommand: AsyncParsableCommand {
                 "error: not sent: \(refusal.detail); set test.tag to a tag that only testers have")
             throw ExitCode.badConfiguration
         }
-        guard case .tagged(let routing) = rules.router.route(event) else {
+        let routed = rules.router.route(event)
+        if case .unroutable(let failure) = routed, failure.code == FailureCode.unknownLanguage.rawValue {
+            Terminal.standardError.line("error: not sent: \(failure.detail); name one with --language")
+            throw ExitCode.failure
+        }
+        guard case .tagged(let routing) = routed else {
             throw ExitCode.wrongUsage(category, isNot: "a category", known: table.categories.map(\.name))
         }
         return (event, routing, rules)
@@ -163,7 +183,12 @@ struct SendCommand: AsyncParsableCommand {
     private func requests(_ settings: Settings) throws -> [SendRequest] {
         let (event, routing, rules) = try event(settings)
         let (chosen, now) = (try platforms(), ServiceClock().now.wall)
-        return (chosen.isEmpty ? settings.payload.platforms : chosen).map {
+        let platforms = chosen.isEmpty ? settings.payload.platforms : chosen
+        let filled = platforms.contains(.template) ? rules.builder.filled(for: event, on: .template) : []
+        if !filled.isEmpty {
+            Terminal.standardError.line("filled from the fallback: \(filled.joined(separator: ", "))")
+        }
+        return platforms.map {
             rules.builder.build(event, routing: routing, platform: $0, lane: LaneID(0), since: now, expiresAt: nil)
         }
     }

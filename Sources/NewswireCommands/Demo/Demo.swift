@@ -25,6 +25,11 @@ struct Demo: Sendable {
     /// Time to read one sample before the next one comes.
     static let samplePause = Duration.seconds(4)
 
+    /// The languages of the page's phones.
+    static let localization = Localization(
+        languages: [("en", "English"), ("fr", "French"), ("zh", "Mandarin")].map { .init(code: $0.0, name: $0.1) },
+        fallback: ["en"])
+
     let broker: EmbeddedBroker
     let hub: RunningHub
     let publisher: Publisher
@@ -50,7 +55,8 @@ struct Demo: Sendable {
         let settings = PublisherSettings(
             kafka: kafka, engine: EngineSettings(lanes: lanes, platforms: [.template], resultsTopic: Self.resultsTopic),
             // Those of the page's phones and of 'newswire device'.
-            payload: PayloadSettings(templates: .standard), connection: hub.connectionString, hub: hub.address.hubName,
+            payload: PayloadSettings(templates: .standard, localization: Self.localization),
+            connection: hub.connectionString, hub: hub.address.hubName,
             limits: SenderLimits(connections: 16),
             deadLetterTopic: Self.deadLettersTopic)
         publisher = try Publisher(settings: settings, log: log)
@@ -100,6 +106,8 @@ struct Demo: Sendable {
         var event = NewsEvent(id: story.id, headline: story.headline)
         event.categories = [story.category]
         event.story = story.story
+        event.language = story.language
+        event.headlines = story.translations.map { .init(language: $0.language, text: $0.text) }
         var value: [UInt8] = []
         event.encode(into: &value)
         try await publish(ProducedRecord(topic: topic, key: Array(story.story.utf8), value: value), to: kafka)

@@ -72,6 +72,7 @@ package struct EventExplanation: Sendable {
             if isQuiet { json.field("quiet", QuietHours.Action.silent.rawValue) }
             if isTest { json.field("test", true) }
             if !leftOut.isEmpty { json.array("leftOut", of: leftOut) }
+            if !filled.isEmpty { json.array("filled", of: filled) }
             json.array("requests") { json in
                 for (index, (platform, request)) in requests.enumerated() {
                     json.object { json in
@@ -91,6 +92,8 @@ package struct EventExplanation: Sendable {
 
     private var routing: [ResultRecord.Reason] { results.first?.routing ?? [] }
     private var leftOut: [String] { results.first?.leftOut ?? [] }
+    /// Languages whose readers get the fallback's text.
+    private var filled: [String] { results.first { $0.platform == .template }?.filled ?? [] }
     private var isQuiet: Bool { results.first?.isQuiet ?? false }
     private var isTest: Bool { results.first?.isTest ?? false }
     private var tagExpression: String? { requests.first?.request.tags }
@@ -122,6 +125,7 @@ package struct EventExplanation: Sendable {
         var lines = ["\(eventID?.plain ?? "?"): \(hasColours ? colour.applied(to: word) : word), \(because.plain)"]
         lines += routing.map { "  \($0.category.plain): \($0.because.plain)" }
         if !leftOut.isEmpty { lines.append("  no room for \(leftOut.joined(separator: ", ").plain)") }
+        if !filled.isEmpty { lines.append("  filled from the fallback: \(filled.joined(separator: ", ").plain)") }
         for (index, (platform, request)) in requests.enumerated() {
             let cut = cut(index)
             lines.append("  \(platform.rawValue)" + (cut.isEmpty ? "" : ", cut: \(cut.joined(separator: ", "))"))

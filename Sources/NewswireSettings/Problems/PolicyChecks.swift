@@ -37,6 +37,9 @@ extension Settings {
         where template.flatMap({ try? Tag($0) }) == tag {
             reader.report("test.tag", "is the name of a template that every device has", readers)
         }
+        if payload.localization?.tags(of: categories).contains(where: { (try? Tag($0)) == tag }) == true {
+            reader.report("test.tag", "is a tag of localization.tag: readers would get the tests", readers)
+        }
     }
 
     private func check(_ hours: QuietHours, _ path: SettingsPath, _ reader: inout SettingsReader) {

@@ -118,6 +118,7 @@ extension Settings {
         // Only a valid table tells which names the policy may use.
         if let table = try? CategoryTable(categories) {
             problems += Router.problems(table: table, unroutable: unroutable)
+            problems += payload.localization?.tagProblems(categories: categories) ?? []
         }
         for problem in problems {
             let path = SettingsPath(problem.path)

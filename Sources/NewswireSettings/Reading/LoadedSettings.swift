@@ -75,6 +75,7 @@ extension Settings {
         engine.longestPause = reader.duration("retry.longestPause")
 
         payload = PayloadSettings(&reader)
+        payload.localization = Localization.read(&reader)
         engine.platforms = payload.platforms
         let (perSecond, burst) = (reader.integerOrWord("rate.perSecond"), reader.integer("rate.burst"))
         engine.rate = perSecond.map { EngineSettings.Rate(perSecond: $0, burst: burst) }

@@ -212,7 +212,9 @@ struct SettingsReader {
     }
 
     /// Groups whose names the environment cannot add to: a variable does not tell where a name ends and its key begins.
-    private static let groupsOfFile: [SettingsPath] = ["lanes", "categories", "ingest.feeds", "quiet"]
+    private static let groupsOfFile: [SettingsPath] = [
+        "lanes", "categories", "localization.languages", "ingest.feeds", "quiet",
+    ]
     /// Groups of single values under any name, with what a variable's `_` stands for in it.
     private static let openGroups: [(group: SettingsPath, separator: Character)] = [
         ("kafka.properties", "."), ("tracing.otlp.headers", "-"),

@@ -5,7 +5,7 @@ import NewsModel
 /// An operator's new settings.
 extension Engine {
     mutating func reload(_ reload: Reload, _ turn: Turn) {
-        rules = reload.rules
+        follow(reload.rules)
         for lane in lanes.ids { lanes[lane].guardAgainstFlood(reload.floodGuard) }
         // A new bucket starts empty: an unchanged rate keeps the one it has.
         guard rate != reload.rate else { return }

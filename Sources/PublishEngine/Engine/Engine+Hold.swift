@@ -16,7 +16,7 @@ extension Engine {
             content.record.byteCount <= Self.heldBytesMax
         else { return nil }
         // Another event of the story would lose its place there, being no version of this one.
-        return held.relation(to: routed.event) == .unrelated ? nil : due
+        return held.relation(to: routed) == .unrelated ? nil : due
     }
 
     /// Ends a delivery as held, once the original stands on the held topic: once for all platforms of its record.
@@ -27,15 +27,15 @@ extension Engine {
         _ turn: inout Turn
     ) {
         let event = routed.event
-        supersede(in: StoryID(event.orderKey, platform: place.platform, lane: place.lane), by: event, place.id, &turn)
+        supersede(in: StoryID(routed.orderKey, platform: place.platform, lane: place.lane), by: routed, place.id, &turn)
         let request = end(place, content, as: .held, due.failure, nil, isPending: true, turn)
         pendingResults.add(request)
         guard !isWritten else { return }
         isWritten = true
-        held.add(event)
+        held.add(routed)
         pendingResults.keep(content, of: place.id)
         let original = HeldEvent(
-            eventID: event.id, story: event.orderKey, version: event.version, due: due.at, because: due.because,
+            eventID: event.id, story: routed.orderKey, version: event.version, due: due.at, because: due.because,
             lane: lanes[place.lane].settings.name,
             source: .init(partition: partitions[place.slot].id, offset: content.record.offset))
         turn.actions.append(.hold(request, content.record, original))
@@ -46,7 +46,7 @@ extension Engine {
         guard let first = partitions.place(of: id), let content = pendingResults.takeOriginal(of: id),
             let routed = content.routed
         else { return }
-        held.remove(routed.event)
+        held.remove(routed)
         var isHeld = false
         for platform in settings.platforms.indices {
             let place = first.on(platform)
@@ -74,7 +74,8 @@ extension Engine {
             write(request, place, &turn)
         }
         // A recall that came meanwhile found nothing here, and maybe nothing there yet.
-        if let story, orders.isRecalled(story) { takeBackHeld(story, because: .recalled, &turn) }
+        guard let story, orders.isRecalled(story) else { return }
+        for key in orderKeys(of: story) { takeBackHeld(key, because: .recalled, &turn) }
     }
 
     /// Learns what is held. It is read with a delay: a newer version may have left here meanwhile, and is not to be replaced by
@@ -110,9 +111,9 @@ extension Engine {
 
     /// What is held of the story is older than this event, which does not wait: it would replace the newer one when its time
     /// comes.
-    mutating func takeBackHeld(olderThan event: NewsEvent, _ turn: inout Turn) {
-        guard !held.isEmpty, held.relation(to: event) == .older else { return }
-        takeBackHeld(event.orderKey, because: .superseded, &turn)
+    mutating func takeBackHeld(olderThan routed: RoutedEvent, _ turn: inout Turn) {
+        guard !held.isEmpty, held.relation(to: routed) == .older else { return }
+        takeBackHeld(routed.orderKey, because: .superseded, &turn)
     }
 
     /// How an event ends that came back before its time; `nil` if its time has come.

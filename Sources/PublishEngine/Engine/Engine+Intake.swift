@@ -97,7 +97,7 @@ extension Engine {
         switch routed.event.status {
         case .withheld:
             // An older version must not go out when its time comes.
-            takeBackHeld(olderThan: routed.event, &turn)
+            takeBackHeld(olderThan: routed, &turn)
             let failure: ResultRecord.Failure =
                 routed.event.embargoUntil == .distantFuture ? .endlessEmbargo : .withheld
             return settleAll(wanted, of: first, as: .withheld, failure, &turn)
@@ -124,9 +124,9 @@ extension Engine {
         _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due?, isHeld: inout Bool,
         _ turn: inout Turn
     ) {
-        let orderKey = routed.event.orderKey
-        if orders.isRecalled(orderKey), !isReplacement(content, of: orderKey) {
-            return settle(place, as: .canceled, recalled(orderKey), &turn)
+        let recallKey = routed.event.orderKey
+        if orders.isRecalled(recallKey), !isReplacement(content, of: recallKey) {
+            return settle(place, as: .canceled, recalled(recallKey), &turn)
         }
         if let ending = returnedEnding(content) { return settle(place, as: ending.outcome, ending.failure, &turn) }
         if content.isStale(turn) { return settle(place, as: .expired, content.expiry, &turn) }
@@ -134,7 +134,7 @@ extension Engine {
         if partitions[recordOf: place].release == .deadLetter { return settle(place, as: .exhausted, .released, &turn) }
         let delivery = RecentDeliveries.delivery(of: routed, platform: place.platform)
         let isFirst = partitions[place.slot].recent.insert(delivery)
-        let fingerprint = RecentDeliveries.story(orderKey, platform: place.platform)
+        let fingerprint = RecentDeliveries.story(routed.orderKey, platform: place.platform)
         let story = StoryID(fingerprint, lane: place.lane)
         // A redriven record is sent although its id is known.
         guard isFirst || content.record.isRedriven else { return joinTwin(story, place, &turn) }
@@ -142,7 +142,7 @@ extension Engine {
             if isFirst { partitions[place.slot].recent.remove(delivery) }
             return settle(place, as: .superseded, .outdated, &turn)
         }
-        if held.relation(to: routed.event) == .newer, content.returned == nil {
+        if held.relation(to: routed) == .newer, content.returned == nil {
             if isFirst { partitions[place.slot].recent.remove(delivery) }
             return settle(place, as: .superseded, .outdated, &turn)
         }
@@ -150,7 +150,7 @@ extension Engine {
             partitions[place].claim(isOwner: isFirst)
             return hold(place, content, routed, until: due, isWritten: &isHeld, &turn)
         }
-        if content.returned == nil { takeBackHeld(olderThan: routed.event, &turn) }
+        if content.returned == nil { takeBackHeld(olderThan: routed, &turn) }
         join(story, place, content, routed, isOwner: isFirst, &turn)
     }
 

@@ -38,9 +38,7 @@ extension Engine {
             source: .init(partition: partitions[first.slot].id, offset: content.record.offset),
             at: min(content.record.timestamp ?? turn.wall, turn.wall))
         recall(given, &turn)
-        if held.takeBack(event.orderKey) {
-            turn.actions.append(.returnHeld(story: event.orderKey, because: .recalled))
-        }
+        for key in orderKeys(of: event.orderKey) { takeBackHeld(key, because: .recalled, &turn) }
         turn.actions.append(.recall(given))
     }
 
@@ -57,7 +55,7 @@ extension Engine {
     /// - Parameter before: what a recall by an event has met here already: requests in flight are still the same.
     private mutating func recall(_ story: String, before: AppliedOrder?, _ turn: inout Turn) -> AppliedOrder {
         var met = recall(story, &turn)
-        if held.contains(story) { met.held = 1 }
+        if orderKeys(of: story).contains(where: { held.contains($0) }) { met.held = 1 }
         guard let before else { return met }
         met.waiting += before.waiting
         met.inFlight = before.inFlight
@@ -72,7 +70,7 @@ extension Engine {
         var met = AppliedOrder(order: "")
         for platform in settings.platforms.indices {
             for lane in lanes.ids {
-                for id in openDeliveries(of: StoryID(story, platform: platform, lane: lane)) {
+                for id in openDeliveries(of: story, platform, lane) {
                     guard let place = partitions.place(of: id), let content = partitions.content(of: place),
                         content.routed?.event.orderKey == story, !isReplacement(content, of: story)
                     else { continue }
@@ -83,7 +81,20 @@ extension Engine {
             }
         }
         advanceStories(&turn)
+        // The story alone is known to those who keep the held topic.
+        if !editions.isEmpty {
+            for key in orderKeys(of: story) where key != story { takeBackHeld(key, because: .recalled, &turn) }
+        }
         return met
+    }
+
+    /// In all the languages that are sent apart.
+    private func openDeliveries(of story: String, _ platform: Int, _ lane: LaneID) -> [DeliveryID] {
+        orderKeys(of: story).flatMap { openDeliveries(of: StoryID($0, platform: platform, lane: lane)) }
+    }
+
+    func orderKeys(of story: String) -> [String] {
+        editions.isEmpty ? [story] : [story] + editions.map { RoutedEvent.orderKey(story, edition: $0) }
     }
 
     /// It was written to take the place of a recalled story on the phones, by the recall that stands.

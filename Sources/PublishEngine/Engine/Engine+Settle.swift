@@ -63,7 +63,7 @@ extension Engine {
         guardAgainstFlood(place, endingAs: outcome, turn)
         return StoreRequest(
             delivery: place.id, result: result(of: place, content, as: outcome, failure, reply, turn),
-            version: content.routed?.event.ledgerVersion, identity: content.identity,
+            version: content.routed?.ledgerVersion, identity: content.identity,
             carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults)
     }
 
@@ -96,7 +96,9 @@ extension Engine {
             afterRecall: delivery.withdrawal == .recalled && (outcome == .accepted || outcome == .unknown),
             cut: delivery.cuts.names,
             leftOut: routing?.leftOut ?? [], routing: routing?.reasons ?? [], isQuiet: delivery.isQuiet,
-            isTest: content.routed?.event.isTest ?? false, run: content.record.run, error: failure)
+            isTest: content.routed?.event.isTest ?? false, run: content.record.run,
+            filled: delivery.attempts > 0
+                ? content.routed?.filled(on: settings.platforms[place.platform]) ?? [] : [], error: failure)
     }
 }
 

@@ -17,7 +17,7 @@ extension Engine {
         }
         partitions[place].wait(in: story)
         _ = stories.append(place.id, to: story)
-        if routed.event.version != nil { supersede(in: story, by: routed.event, place.id, &turn) }
+        if routed.event.version != nil { supersede(in: story, by: routed, place.id, &turn) }
     }
 
     /// The delivery is the head of its story: it may leave, or waits for its time.
@@ -33,12 +33,12 @@ extension Engine {
 
     /// Settles every queued older version of the story. A version in flight is awaited, and does not leave again.
     mutating func supersede(
-        in story: StoryID, by newer: NewsEvent, _ newest: DeliveryID, _ turn: inout Turn
+        in story: StoryID, by newer: RoutedEvent, _ newest: DeliveryID, _ turn: inout Turn
     ) {
         for id in openDeliveries(of: story) where id != newest {
-            guard let event = partitions.event(of: id)?.event, event.orderKey == newer.orderKey,
-                let version = event.version,
-                let newerVersion = newer.version, version < newerVersion
+            guard let routed = partitions.event(of: id), routed.orderKey == newer.orderKey,
+                let version = routed.event.version,
+                let newerVersion = newer.event.version, version < newerVersion
             else { continue }
             withdraw(id, for: .superseded, &turn)
         }

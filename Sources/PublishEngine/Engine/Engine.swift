@@ -11,7 +11,7 @@ public import NewsModel
 public struct Engine {
     private(set) var settings: EngineSettings
     let decoder: NewsDecoder
-    var rules: ContentRules
+    private(set) var rules: ContentRules
     var random: SeededRandom
 
     var lanes: [Lane]
@@ -19,6 +19,8 @@ public struct Engine {
     var stories = StoryQueues()
     var orders: OrdersInForce
     var held = HeldStories()
+    /// The languages that are or were sent apart from each other: each has stories of its own.
+    private(set) var editions: [String]
     /// Records that came back from the held topic when they were due, and have their outcomes.
     public internal(set) var returnsSettled = 0
     var inFlight = InFlightRequests()
@@ -57,6 +59,7 @@ public struct Engine {
         self.settings = settings
         self.decoder = decoder
         self.rules = rules
+        editions = rules.router.editionCodes
         random = SeededRandom(seed: seed)
         lanes = settings.lanes.map { Lane($0, floodGuard: settings.floodGuard) }
         orders = OrdersInForce(isAwaited: settings.awaitsOrders)
@@ -159,6 +162,12 @@ public struct Engine {
     }
 
     var isRunning: Bool { shutdown == .none }
+
+    /// What the former rules have routed is still to be found.
+    mutating func follow(_ rules: ContentRules) {
+        self.rules = rules
+        editions += rules.router.editionCodes.filter { !editions.contains($0) }
+    }
 
     /// The monotonic time at which the wall shows `wall`, as far as can be told now.
     func steady(of wall: Instant) -> Instant { clock.steady(of: wall) }

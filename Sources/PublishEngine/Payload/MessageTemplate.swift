@@ -65,6 +65,14 @@ public struct MessageTemplate: Sendable {
         return text.allSatisfy(\.isWhitespace) ? event.headline : text
     }
 
+    /// The message with another headline.
+    func render(_ event: NewsEvent, headline: String, language: String? = nil, category: String) -> String {
+        var event = event
+        event.headline = headline
+        if let language { event.language = language }
+        return render(event, category: category)
+    }
+
     /// The message is rendered without the library.
     var isPlain: Bool { segments != nil }
 

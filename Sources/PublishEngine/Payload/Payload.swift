@@ -22,7 +22,7 @@ public struct PayloadCuts: OptionSet, Sendable, Hashable {
     /// Some of the event's own values are missing, the last first.
     public static let data = PayloadCuts(rawValue: 1 << 2)
     public static let image = PayloadCuts(rawValue: 1 << 3)
-    /// The message ends in an ellipsis.
+    /// The message, in one of its languages at least, ends in an ellipsis.
     public static let message = PayloadCuts(rawValue: 1 << 4)
     public static let link = PayloadCuts(rawValue: 1 << 5)
     public static let id = PayloadCuts(rawValue: 1 << 6)

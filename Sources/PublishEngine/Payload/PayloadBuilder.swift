@@ -16,6 +16,8 @@ public final class PayloadBuilder: Sendable {
 
     public let settings: PayloadSettings
     private let message: MessageTemplate
+    /// `nil` where no send carries several languages.
+    private let translator: Translator?
 
     /// - Throws: every problem of the settings.
     public init(_ settings: PayloadSettings = PayloadSettings()) throws(PayloadProblems) {
@@ -23,6 +25,17 @@ public final class PayloadBuilder: Sendable {
         guard problems.isEmpty else { throw PayloadProblems(problems) }
         self.settings = settings
         message = try MessageTemplate(settings.message)
+        guard let localization = settings.localization, localization.mode == .properties else {
+            translator = nil
+            return
+        }
+        translator = try Translator(localization)
+    }
+
+    /// The languages whose readers get the text of another one.
+    public func filled(for event: NewsEvent, on platform: Platform) -> [String] {
+        guard let translator, platform == .template else { return [] }
+        return translator.filled(for: event)
     }
 
     /// The request alone, if the cuts do not matter.
@@ -45,19 +58,36 @@ public final class PayloadBuilder: Sendable {
         _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
         expiresAt: Instant?, isQuiet: Bool = false
     ) -> Payload {
-        let data = Self.allowed(event.data[...], on: platform)
+        var data = Self.allowed(event.data[...], on: platform)
         var text = message.render(event, category: routing.label)
+        var title = event.headline
+        var translations: [Translation] = []
+        if let translator {
+            if platform == .template {
+                translations = translator.translations(of: event, category: routing.label)
+                if data.contains(where: { translator.isProperty($0.name) }) {
+                    data = data.filter { !translator.isProperty($0.name) }[...]
+                }
+            } else if case let headline = translator.headline(for: event), headline != title {
+                title = headline
+                text = message.render(event, headline: headline, category: routing.label)
+            }
+        }
         // Readers who are testers too must see at once that it is none of the news.
-        if event.isTest { text = Self.testMark + text }
+        if event.isTest {
+            text = Self.testMark + text
+            title = Self.testMark + title
+            for index in translations.indices { translations[index].text = Self.testMark + translations[index].text }
+        }
         let content = PayloadContent(
-            message: text, title: event.isTest ? Self.testMark + event.headline : event.headline,
+            message: text, title: title,
             category: routing.label,
             id: event.id, link: event.link,
             // A template can insert only these fields and the event's own.
             image: platform == .template ? nil : event.image, summary: platform == .template ? nil : event.summary,
             story: event.story, data: data, orderKey: event.orderKey,
             urgency: isQuiet ? .quiet : Urgency(of: event, lane: lane),
-            timeToLive: Self.timeToLive(since: since, expiresAt: expiresAt))
+            timeToLive: Self.timeToLive(since: since, expiresAt: expiresAt), translations: translations)
         let expiry = expiresAt ?? since.map { $0 + Self.standardTimeToLive }
         let fields = PayloadHeaders.fields(of: content, on: platform, expiry: expiry)
         var fit = PayloadFit(content, on: platform)

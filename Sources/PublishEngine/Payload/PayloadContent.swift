@@ -17,6 +17,8 @@ struct PayloadContent {
     let urgency: Urgency
     /// Seconds a platform keeps it for a phone that is off; at least 1.
     let timeToLive: Int
+    /// The message in the languages that readers choose from; for templates only.
+    var translations: [Translation] = []
 
     var collapseID: String { PayloadCollapse.id(of: orderKey) }
 
@@ -30,6 +32,7 @@ struct PayloadContent {
         length += summary?.utf8.count ?? 0
         length += story?.utf8.count ?? 0
         for field in data { length += field.name.utf8.count + field.value.utf8.count }
+        for translation in translations { length += translation.property.utf8.count + translation.text.utf8.count }
         return length
     }
 
@@ -69,6 +72,7 @@ extension PayloadContent {
     /// A flat object of strings; `messageParam` as the tutorials' templates name it.
     private func template(_ json: inout JSONWriter) {
         json.field("messageParam", message)
+        for translation in translations { json.field(named: translation.property, translation.text) }
         // For the templates of platforms that replace by it; Apple's devices get it in a header.
         json.field("tag", collapseID)
         fields(&json)

@@ -1,7 +1,7 @@
 import NewsModel
 
 /// Makes a payload fit: the summary goes first, then the title, then the event's own values from the last, then the
-/// image. Only then is the message cut. The link goes when less than `messageFloor` bytes of the message would stay,
+/// image. Only then is the message cut. Translations are cut to what a phone takes, and all stay. The link goes when less than `messageFloor` bytes of the message would stay,
 /// then the id, then the category. Something always fits.
 struct PayloadFit {
     private var content: PayloadContent
@@ -50,6 +50,12 @@ struct PayloadFit {
         let max = platform.textLengthMax
         // A byte becomes six at most, so the usual text is not read for this.
         if content.message.utf8.count > max / 6 { cutMessage(to: max) }
+        for index in content.translations.indices where content.translations[index].text.utf8.count > max / 6 {
+            let text = content.translations[index].text
+            let short = TextCut.cut(text, to: max, cost: platform.cost)
+            if short.utf8.count != text.utf8.count { cuts.insert(.message) }
+            content.translations[index].text = short
+        }
         if let title = content.title, title.utf8.count > max / 6 {
             let short = TextCut.cut(title, to: max, cost: platform.cost)
             if short != title { cuts.insert(.title) }

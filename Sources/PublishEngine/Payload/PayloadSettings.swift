@@ -8,6 +8,8 @@ public struct PayloadSettings: Sendable, Hashable {
     public var message: String
     /// In template mode, the names of the two templates that each device has; `nil`: of one, which nothing can make silent.
     public var templates: TemplateNames?
+    /// `nil` where news has one language.
+    public var localization: Localization?
 
     /// The names of templates, which hubs take for tags of the registration. A send names one, or a device with both would show
     /// the news twice.
@@ -33,11 +35,13 @@ public struct PayloadSettings: Sendable, Hashable {
     }
 
     public init(
-        mode: Mode = .template, message: String = PayloadSettings.standardMessage, templates: TemplateNames? = nil
+        mode: Mode = .template, message: String = PayloadSettings.standardMessage, templates: TemplateNames? = nil,
+        localization: Localization? = nil
     ) {
         self.mode = mode
         self.message = message
         self.templates = templates
+        self.localization = localization
     }
 
     /// The text of the tutorials.
@@ -62,7 +66,7 @@ public struct PayloadSettings: Sendable, Hashable {
 
     /// Problems of the settings, the message's included.
     public var problems: [PayloadProblem] {
-        platformProblems + templateProblems + MessageTemplate.problems(in: message)
+        platformProblems + templateProblems + MessageTemplate.problems(in: message) + (localization?.problems ?? [])
     }
 
     private var templateProblems: [PayloadProblem] {

@@ -5,6 +5,8 @@ public struct Audience: Sendable, Hashable {
     public var templates: PayloadSettings.TemplateNames?
     /// The only tag that tests go to.
     public var testTag: String?
+    /// Where languages have tags: those of one language, or of all.
+    var readers: LanguageReaders?
 
     public init(templates: PayloadSettings.TemplateNames? = nil, testTag: String? = nil) {
         self.templates = templates
@@ -13,28 +15,30 @@ public struct Audience: Sendable, Hashable {
 
     /// The most tags of categories that an expression has room for: a hub takes fewer where not all are joined by `||`.
     var tagsMax: Int {
-        templates == nil ? TagExpression.tagsMaxJoinedByOr : TagExpression.tagsMax - 1
+        let others = (templates == nil ? 0 : 1) + (readers?.commonTag == nil ? 0 : 1)
+        return others == 0 ? TagExpression.tagsMaxJoinedByOr : TagExpression.tagsMax - others
     }
 
     /// The devices with any of the tags, as a printed expression: `World || Politics`, or
     /// `(World || Politics) && breakingNews` where devices have two templates.
     public func expression(_ tags: [String], isQuiet: Bool) -> String {
-        Self.printed { () throws -> [TagExpression] in [try Self.anyOf(tags)] + (try template(isQuiet)) }
+        Self.printed { () throws -> [TagExpression] in [try Self.anyOf(tags)] + (try common(isQuiet)) }
     }
 
     /// The testers among them: `staff && (World || Politics)`. Where there is no room for all the tags, all testers.
     func testExpression(_ tags: [String], isQuiet: Bool) -> String {
         guard let testTag else { return "" }
         return Self.printed { () throws -> [TagExpression] in
-            let (testers, template) = (TagExpression(try Tag(testTag)), try template(isQuiet))
-            let fits = tags.count + 1 + template.count <= TagExpression.tagsMax
-            return [testers] + (fits ? [try Self.anyOf(tags)] : []) + template
+            let (testers, common) = (TagExpression(try Tag(testTag)), try common(isQuiet))
+            let fits = tags.count + 1 + common.count <= TagExpression.tagsMax
+            return [testers] + (fits ? [try Self.anyOf(tags)] : []) + common
         }
     }
 
-    private func template(_ isQuiet: Bool) throws -> [TagExpression] {
-        guard let templates else { return [] }
-        return [TagExpression(try Tag(isQuiet ? templates.quiet : templates.normal))]
+    /// What all its devices have: their language, and the template.
+    private func common(_ isQuiet: Bool) throws -> [TagExpression] {
+        let template = templates.map { isQuiet ? $0.quiet : $0.normal }
+        return try [readers?.commonTag, template].compactMap { try $0.map { TagExpression(try Tag($0)) } }
     }
 
     private static func anyOf(_ tags: [String]) throws -> TagExpression { try .anyOf(try tags.map { try Tag($0) }) }

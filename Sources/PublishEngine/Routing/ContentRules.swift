@@ -21,7 +21,8 @@ public final class ContentRules: Sendable {
     ) throws(PayloadProblems) {
         let audience = Audience(templates: payload.templates, testTag: policy.testTag)
         self.init(
-            router: try Router(table: table, unroutable: unroutable, audience: audience),
+            router: try Router(
+                table: table, unroutable: unroutable, audience: audience, localization: payload.localization),
             builder: try PayloadBuilder(payload), policy: policy)
     }
 

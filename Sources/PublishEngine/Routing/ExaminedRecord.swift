@@ -44,7 +44,7 @@ final class ExaminedRecord: Sendable {
         self.identity = identity
         eventID = event.id
         let (expiresAt, embargo) = (event.expiresAt, event.embargoUntil)
-        let routing = rules.router.route(event)
+        let routing = rules.router.route(event, isForEverybody: record.isReplacement)
         let refusal = rules.policy.refusal(of: event)
         failure = if let refusal { refusal } else if case .unroutable(let failure) = routing { failure } else { nil }
         let routed = RoutedEvent(
@@ -121,6 +121,22 @@ final class RoutedEvent: Sendable {
         self.rules = rules
         self.routing = if case .tagged(let tagged) = routing { tagged } else { nil }
     }
+
+    /// The key that orders it: that of its story, and of its language where each language is sent apart. Else version 2 in French
+    /// would supersede version 1 in English. Recalls go by the story alone.
+    var orderKey: String {
+        routing?.edition.map { Self.orderKey(event.orderKey, edition: $0) } ?? event.orderKey
+    }
+
+    static func orderKey(_ story: String, edition: String) -> String { "\(story)#\(edition)" }
+
+    /// What tells versions of the id apart on the ledger: its translations may have one id.
+    var ledgerVersion: String? {
+        routing?.edition.map { "\($0):\(event.ledgerVersion ?? "")" } ?? event.ledgerVersion
+    }
+
+    /// The languages whose readers get the fallback's text.
+    func filled(on platform: Platform) -> [String] { rules.builder.filled(for: event, on: platform) }
 
     /// What becomes of it at a time by the clock on the wall, if it may leave here at all.
     func treatment(at wall: Instant) -> Treatment {

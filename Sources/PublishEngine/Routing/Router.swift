@@ -16,17 +16,36 @@ public final class Router: Sendable {
     /// event has one of them.
     private let singles: [Routing.Tagged]
     private let bySubject: [String: Routing.Tagged]
+    /// Where languages have tags.
+    private let editions: Editions?
 
     /// A category of an event, and why it is one. `single` if it is known where an event of this category alone goes.
     private typealias Found = (index: Int, reason: String, single: Routing.Tagged?)
 
-    /// - Throws: every problem of `problems(table:unroutable:)`.
-    public init(
-        table: CategoryTable = .standard, unroutable: UnroutablePolicy = .deadLetter, audience: Audience = Audience()
+    /// - Parameter localization: matters where languages have tags.
+    /// - Throws: every problem of `problems(table:unroutable:)`, and of the languages' tags.
+    public convenience init(
+        table: CategoryTable = .standard, unroutable: UnroutablePolicy = .deadLetter, audience: Audience = Audience(),
+        localization: Localization? = nil
     ) throws(PayloadProblems) {
-        let problems = Self.problems(table: table, unroutable: unroutable)
+        let problems =
+            Self.problems(table: table, unroutable: unroutable)
+            + (localization?.tagProblems(categories: table.categories) ?? [])
         guard problems.isEmpty else { throw PayloadProblems(problems) }
+        var editions: Editions?
+        if let localization, localization.mode != .properties {
+            editions = try Editions(localization) { readers throws(PayloadProblems) in
+                var audience = audience
+                audience.readers = readers
+                return Router(table, unroutable, audience, editions: nil)
+            }
+        }
+        self.init(table, unroutable, audience, editions: editions)
+    }
+
+    private init(_ table: CategoryTable, _ unroutable: UnroutablePolicy, _ audience: Audience, editions: Editions?) {
         self.table = table
+        self.editions = editions
         self.audience = audience
         func single(_ index: Int, _ reason: String) -> Routing.Tagged {
             Self.tagged([(index, reason)], table, audience, tagsMax: audience.tagsMax)
@@ -68,8 +87,13 @@ public final class Router: Sendable {
         ]
     }
 
-    public func route(_ event: NewsEvent) -> Routing {
-        event.isTest ? routeTest(event) : route(event, tagsMax: audience.tagsMax)
+    /// The codes of the languages that are sent apart from each other; empty where one send is for all.
+    var editionCodes: [String] { editions?.codes ?? [] }
+
+    /// - Parameter isForEverybody: whatever its language.
+    public func route(_ event: NewsEvent, isForEverybody: Bool = false) -> Routing {
+        if let editions { return isForEverybody ? editions.everybody.route(event) : editions.route(event) }
+        return event.isTest ? routeTest(event) : route(event, tagsMax: audience.tagsMax)
     }
 
     /// - Parameter tagsMax: the most tags of categories.
@@ -106,7 +130,7 @@ public final class Router: Sendable {
                 categories: routing.categories, tags: [testTag],
                 expression: audience.testExpression(routing.tags, isQuiet: false),
                 quietExpression: audience.testExpression(routing.tags, isQuiet: true), label: routing.label,
-                reasons: routing.reasons))
+                reasons: routing.reasons, edition: routing.edition))
     }
 
     /// - Parameter found: the first reason of each category counts.
@@ -127,20 +151,19 @@ public final class Router: Sendable {
         var leftOut: [String] = []
         for (index, reason) in found {
             let category = table.categories[index]
-            if !tags.contains(category.tag) {
-                guard tags.count < tagsMax else {
-                    leftOut.append(category.name)
-                    continue
-                }
-                tags.append(category.tag)
+            let new = (audience.readers?.tags(of: category) ?? [category.tag]).filter { !tags.contains($0) }
+            guard tags.count + new.count <= tagsMax else {
+                leftOut.append(category.name)
+                continue
             }
+            tags += new
             reasons.append(.init(category: category.name, because: reason))
         }
         let names = reasons.map(\.category)
         return Routing.Tagged(
             categories: names, tags: tags, expression: audience.expression(tags, isQuiet: false),
             quietExpression: audience.expression(tags, isQuiet: true), label: names.joined(separator: ", "),
-            leftOut: leftOut, reasons: reasons)
+            leftOut: leftOut, reasons: reasons, edition: audience.readers?.edition)
     }
 
     private func failure(of event: NewsEvent) -> ResultRecord.Failure {

@@ -24,10 +24,12 @@ public enum Routing: Sendable, Hashable {
         public let leftOut: [String]
         /// By which rule it belongs to each of the categories.
         public let reasons: [ResultRecord.Reason]
+        /// The code of the one language that it is for, where languages have tags.
+        public let edition: String?
 
         public init(
             categories: [String], tags: [String], expression: String, quietExpression: String? = nil, label: String,
-            leftOut: [String] = [], reasons: [ResultRecord.Reason] = []
+            leftOut: [String] = [], reasons: [ResultRecord.Reason] = [], edition: String? = nil
         ) {
             self.categories = categories
             self.tags = tags
@@ -36,12 +38,13 @@ public enum Routing: Sendable, Hashable {
             self.label = label
             self.leftOut = leftOut
             self.reasons = reasons
+            self.edition = edition
         }
 
         public static func == (lhs: Tagged, rhs: Tagged) -> Bool {
             (lhs.categories, lhs.tags, lhs.expression, lhs.quietExpression, lhs.label)
                 == (rhs.categories, rhs.tags, rhs.expression, rhs.quietExpression, rhs.label)
-                && (lhs.leftOut, lhs.reasons) == (rhs.leftOut, rhs.reasons)
+                && (lhs.leftOut, lhs.reasons, lhs.edition) == (rhs.leftOut, rhs.reasons, rhs.edition)
         }
 
         public func hash(into hasher: inout Hasher) { hasher.combine(expression) }

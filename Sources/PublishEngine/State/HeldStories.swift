@@ -24,14 +24,14 @@ struct HeldStories: Sendable {
     }
 
     /// This engine holds the event.
-    mutating func add(_ event: NewsEvent) {
-        added[Fingerprint(of: event.orderKey).value] = .some(event.version)
+    mutating func add(_ routed: RoutedEvent) {
+        added[Fingerprint(of: routed.orderKey).value] = .some(routed.event.version)
     }
 
     /// The held topic does not take it.
-    mutating func remove(_ event: NewsEvent) {
-        let key = Fingerprint(of: event.orderKey).value
-        if added[key] == .some(event.version) { added[key] = nil }
+    mutating func remove(_ routed: RoutedEvent) {
+        let key = Fingerprint(of: routed.orderKey).value
+        if added[key] == .some(routed.event.version) { added[key] = nil }
     }
 
     /// This engine holds an event of the story that was not read back yet.
@@ -54,9 +54,10 @@ struct HeldStories: Sendable {
         case unrelated
     }
 
-    func relation(to event: NewsEvent) -> Relation {
+    func relation(to routed: RoutedEvent) -> Relation {
         guard !isEmpty else { return .nothing }
-        let key = Fingerprint(of: event.orderKey).value
+        let event = routed.event
+        let key = Fingerprint(of: routed.orderKey).value
         guard let held = added[key] ?? known[key] else { return .nothing }
         // Without a story, what is held is a former copy of the same event.
         guard let held, let version = event.version else { return event.story == nil ? .older : .unrelated }

@@ -18,7 +18,7 @@ struct RecentDeliveries: Sendable {
     }
 
     static func delivery(of routed: RoutedEvent, platform: Int) -> Fingerprint {
-        delivery(id: routed.event.id, version: routed.event.ledgerVersion, platform: platform)
+        delivery(id: routed.event.id, version: routed.ledgerVersion, platform: platform)
     }
 
     static func delivery(id: String, version: String?, platform: Int) -> Fingerprint {

@@ -1,0 +1,101 @@
+import ByteText
+import Foundation
+
+/// A language in which a newsroom tells its news.
+public struct NewsLanguage: Sendable, Hashable, Codable, Identifiable {
+    /// BCP 47, e.g. `fr`.
+    public let code: String
+    /// The name that senders give it, e.g. `French`.
+    public let name: String
+    /// The property of a send that holds the text in this language, e.g. `News_French`.
+    public let property: String
+
+    public var id: String { code }
+
+    /// - Parameters:
+    ///   - code: BCP 47.
+    ///   - pattern: the newsroom's `localization.property`; `{language}` stands for the name.
+    /// - Throws: where templates could not name the property: it has 1 to 120 letters, digits and underscores.
+    public init(code: String, name: String, pattern: String = "News_{language}") throws(NewsLanguageProblem) {
+        let property = pattern.replacingOccurrences(of: "{language}", with: name)
+        let isName = property.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
+        guard !code.isEmpty, (1...120).contains(property.utf8.count), isName else {
+            throw NewsLanguageProblem(property: property)
+        }
+        self.code = code
+        self.name = name
+        self.property = property
+    }
+
+    /// English, French and Mandarin.
+    public static let standard: [NewsLanguage] = [("en", "English"), ("fr", "French"), ("zh", "Mandarin")].compactMap {
+        try? NewsLanguage(code: $0.0, name: $0.1)
+    }
+
+    /// The one on offer that serves a reader best: exactly, or as a more general one (`fr` for `fr-CA`), the reader's first
+    /// language first.
+    ///
+    /// - Parameter preferred: BCP 47 tags, as a system gives them.
+    public static func best(of offer: [NewsLanguage], for preferred: [String]) -> NewsLanguage? {
+        for tag in preferred {
+            var subtags = tag.asciiLowercased.split { $0 == "-" || $0 == "_" }
+            while !subtags.isEmpty {
+                let wanted = subtags.joined(separator: "-")
+                if let found = offer.first(where: { $0.code.equalsIgnoringASCIICase(wanted) }) { return found }
+                subtags.removeLast()
+            }
+        }
+        return nil
+    }
+}
+
+/// A language whose property no template can name.
+public struct NewsLanguageProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    public let property: String
+
+    public var description: String {
+        "'\(property.prefix(60))' cannot be a property of templates: use 1 to 120 letters, digits and '_'"
+    }
+}
+
+/// The reader's language, kept on the device.
+public struct LanguageStore: Sendable {
+    /// The newsroom's languages, in display order.
+    public let offer: [NewsLanguage]
+    private let store: any LocalStore
+    private let preferred: [String]
+
+    private static let name = "locale"
+
+    /// - Parameter preferred: BCP 47 tags, the reader's first one first; `nil` for the system's.
+    public init(
+        _ store: any LocalStore, offer: [NewsLanguage] = NewsLanguage.standard, preferred: [String]? = nil
+    ) {
+        self.store = store
+        self.offer = offer
+        self.preferred = preferred ?? Locale.preferredLanguages
+    }
+
+    #if canImport(Darwin)
+    /// Keeps the choice in the app's user defaults.
+    public init(offer: [NewsLanguage] = NewsLanguage.standard) {
+        self.init(DefaultsStore(), offer: offer)
+    }
+    #endif
+
+    /// The reader's choice, else the system's language, else the first on offer; `nil` only if nothing is.
+    public var language: NewsLanguage? {
+        choice ?? NewsLanguage.best(of: offer, for: preferred) ?? offer.first
+    }
+
+    /// What the reader chose; `nil` while the system's language decides. A choice that is no longer on offer is kept, in case
+    /// it returns.
+    public var choice: NewsLanguage? {
+        store.value(String.self, named: Self.name).flatMap { code in offer.first { $0.code == code } }
+    }
+
+    /// - Parameter language: `nil` leaves it to the system again.
+    public func choose(_ language: NewsLanguage?) throws {
+        try store.save(value: language?.code, named: Self.name)
+    }
+}

@@ -1,0 +1,67 @@
+/// The languages that readers choose from, and how a send reaches those of each.
+public struct Localization: Sendable, Hashable {
+    public var mode: Mode
+    /// The property of a template send that holds the text in one language; `{language}` stands for the language's name.
+    public var property: String
+    /// In the mode `tags`, the tag of one category's readers in one language; in the mode `expression`, that of all readers in
+    /// one language. `{language}` stands for the language's code, `{category}` for the category's tag.
+    public var tag: String
+    /// The text in one language, as a `MessageTemplate`, whose headline and language are that one's.
+    public var message: String
+    /// In the order of the settings; at most `languagesMax`.
+    public var languages: [Language]
+    /// Codes of `languages`, to be tried in this order for one that an event does not have.
+    public var fallback: [String]
+
+    public enum Mode: String, CaseIterable, Sendable {
+        /// One send carries the text of every language, and the device's template picks one.
+        case properties
+        /// An event has one language, and goes to the tag of its category and language.
+        case tags
+        /// The same with a tag for the language: `World && language_fr`.
+        case expression
+    }
+
+    public struct Language: Sendable, Hashable {
+        /// BCP 47, e.g. `fr`.
+        public var code: String
+        /// As the devices' templates name it, e.g. `French`.
+        public var name: String
+
+        public init(code: String, name: String) {
+            self.code = code
+            self.name = name
+        }
+    }
+
+    /// So many texts of the greatest length fill half of the hub's 64 KiB.
+    public static let languagesMax = 20
+    public static let standardProperty = "News_{language}"
+    public static let standardMessage = "{{headline}}"
+
+    /// - Parameter tag: `nil` for the mode's own.
+    public init(
+        mode: Mode = .properties, property: String = standardProperty, tag: String? = nil,
+        message: String = standardMessage, languages: [Language], fallback: [String] = []
+    ) {
+        self.mode = mode
+        self.property = property
+        self.tag = tag ?? Self.standardTag(mode)
+        self.message = message
+        self.languages = languages
+        self.fallback = fallback
+    }
+
+    public static func standardTag(_ mode: Mode) -> String {
+        mode == .expression ? "language_{language}" : "{category}_{language}"
+    }
+
+    static let languageMark = "{language}"
+    static let categoryMark = "{category}"
+
+    func propertyName(of language: Language) -> String { property.replacing(Self.languageMark, with: language.name) }
+
+    func tag(of language: Language, category: String) -> String {
+        tag.replacing(Self.languageMark, with: language.code).replacing(Self.categoryMark, with: category)
+    }
+}

@@ -1,0 +1,152 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+import Testing
+
+/// Languages that have tags: each is sent apart.
+struct EditionTests {
+    private static let languages = LocalizationTests.three.languages
+
+    private func rules(
+        _ mode: Localization.Mode, fallback: [String] = ["en"], templates: PayloadSettings.TemplateNames? = nil,
+        testTag: String? = nil
+    ) throws -> ContentRules {
+        let localization = Localization(mode: mode, languages: Self.languages, fallback: fallback)
+        return try ContentRules(
+            payload: PayloadSettings(templates: templates, localization: localization),
+            policy: ContentPolicy(testTag: testTag))
+    }
+
+    private func shell(_ mode: Localization.Mode = .tags, change: (inout EngineSettings) -> Void = { _ in }) throws
+        -> TestShell
+    {
+        var shell = try TestShell(
+            change: change, localization: Localization(mode: mode, languages: Self.languages, fallback: ["en"]))
+        _ = shell.assign()
+        return shell
+    }
+
+    @Test(
+        arguments: [
+            (Localization.Mode.tags, "fr", "World_fr"), (.tags, "fr-CA", "World_fr"), (.tags, "FR", "World_fr"),
+            (.tags, nil, "World_en"), (.expression, "fr", "World && language_fr"),
+            (.expression, nil, "World && language_en"), (.properties, "fr", "World"), (.properties, "de", "World"),
+        ] as [(Localization.Mode, String?, String)])
+    func `an event goes to the readers of its language`(mode: Localization.Mode, language: String?, tags: String)
+        throws
+    {
+        let event = NewsEvent(id: "1", headline: "h", categories: ["World"], language: language)
+        guard case .tagged(let routing) = try rules(mode).router.route(event) else {
+            Issue.record("unroutable")
+            return
+        }
+        #expect(routing.expression == tags)
+        #expect(routing.categories == ["World"])
+    }
+
+    @Test func `templates, testers and several categories go together with a language`() throws {
+        let event = NewsEvent(id: "1", headline: "h", categories: ["World", "Sports"], language: "fr", isTest: true)
+        guard
+            case .tagged(let routing) = try rules(.expression, templates: .standard, testTag: "staff").router.route(
+                event)
+        else {
+            Issue.record("unroutable")
+            return
+        }
+        #expect(routing.expression == "staff && (World || Sports) && language_fr && breakingNews")
+    }
+
+    @Test(arguments: [("de", ["en"]), ("?", ["en"]), (nil, [])] as [(String?, [String])])
+    func `an event in a language that nobody reads is a dead letter with its reason`(
+        language: String?, fallback: [String]
+    ) throws {
+        let event = NewsEvent(id: "1", headline: "h", categories: ["World"], language: language)
+        guard case .unroutable(let failure) = try rules(.tags, fallback: fallback).router.route(event) else {
+            Issue.record("routed")
+            return
+        }
+        #expect(failure.code == "unknown-language")
+    }
+
+    @Test func `version 2 in French does not supersede version 1 in English`() throws {
+        var shell = try shell { $0.connections = 1 }
+        let first = shell.publish(
+            news("x", category: "Sports", #","language":"en""#),
+            news("e1", story: "s", version: 1, #","language":"en""#),
+            news("f2", story: "s", version: 2, #","language":"fr""#),
+            news("e2", story: "s", version: 2, #","language":"en""#))
+        // Within a language it does.
+        #expect(first.endings.map { "\($0.result.eventID ?? "") \($0.result.outcome)" } == ["e1 superseded"])
+        let second = shell.reply(201, to: first.sends[0])
+        let third = shell.reply(201, to: second.sends[0])
+        #expect((second.sends + third.sends).map(\.request.tags) == ["World_fr", "World_en"])
+        _ = shell.reply(201, to: third.sends[0])
+        #expect(shell.publish(news("e0", story: "s", version: 1, #","language":"en""#)).outcomes == [.superseded])
+        #expect(shell.publish(news("z1", story: "s", version: 1, #","language":"zh""#)).sends.count == 1)
+    }
+
+    @Test func `translations with one id are no duplicates of each other`() throws {
+        var shell = try shell()
+        let sent = shell.publish(
+            news("a", version: 1, #","language":"en""#), news("a", version: 1, #","language":"fr""#))
+        #expect(sent.sends.count == 2)
+        let ended = shell.reply(201, to: sent.sends[0])
+        #expect(ended.results.map(\.version) == ["en:1"])
+        #expect(shell.publish(news("a", version: 1, #","language":"en""#)).outcomes == [.duplicate])
+    }
+
+    @Test func `a recall of the story reaches every language, in the queue and later`() throws {
+        var shell = try shell { $0.connections = 1 }
+        let sent = shell.publish(
+            news("x"), news("e1", story: "s", version: 1, #","language":"en""#),
+            news("f1", story: "s", version: 1, #","language":"fr""#))
+        #expect(sent.sends.count == 1)
+        let recalled = shell.take(.orders([.recall("s")]))
+        #expect(recalled.outcomes == [.canceled, .canceled])
+        #expect(recalled.applied.map(\.waiting) == [2])
+        #expect(shell.reply(201, to: sent.sends[0]).sends.isEmpty)
+        #expect(shell.publish(news("z1", story: "s", #","language":"zh""#)).outcomes == [.canceled])
+    }
+
+    @Test func `what one language holds is not taken back by another's, but by a recall`() throws {
+        var shell = try shell { $0.holdsBeyond = .seconds(60) }
+        let due = shell.wall + .seconds(3_600)
+        let held = shell.publish(
+            news("e1", story: "s", version: 1, #","language":"en","embargoUntil":"\#(due)""#))
+        #expect(held.holds.map(\.event.story) == ["s#en"])
+        _ = shell.store(held)
+        let other = shell.publish(news("f2", story: "s", version: 2, #","language":"fr""#))
+        #expect(other.sends.count == 1 && other.returns.isEmpty)
+        #expect(shell.take(.orders([.recall("s")])).returns == ["s#en recalled"])
+    }
+
+    @Test func `what takes a recalled story's place goes to readers of all languages`() throws {
+        var shell = try shell()
+        let header = RecordHeader(HeaderName.replacement, "O1")
+        _ = shell.take(.orders([.recall("s")]))
+        let sent = shell.publish(news("r", story: "s"), headers: [header])
+        #expect(sent.sends.map(\.request.tags) == ["World_en || World_fr || World_zh"])
+    }
+
+    @Test func `a recall finds what was queued before the languages changed`() throws {
+        var shell = try shell { $0.connections = 1 }
+        let sent = shell.publish(news("x"), news("f1", story: "s", #","language":"fr""#))
+        let rules = try ContentRules(payload: PayloadSettings())
+        _ = shell.take(.reload(Reload(rate: nil, rules: rules, floodGuard: .init())))
+        #expect(shell.take(.orders([.recall("s")])).outcomes == [.canceled])
+        _ = sent
+    }
+
+    @Test func `the result of one send for all languages says which were filled`() throws {
+        var shell = try shell(.properties)
+        let sent = shell.publish(
+            news("a", #","language":"en","headlines":{"fr":"F"}"#), news("b", #","language":"en""#), news("c"))
+        let results = sent.sends.flatMap { shell.reply(201, to: $0).results.map(\.result) }
+        #expect(results.map(\.filled) == [["zh"], ["fr", "zh"], ["en", "fr", "zh"]])
+        // What was never sent had nothing filled.
+        let refused = shell.publish(news("d", category: "Nowhere"))
+        #expect(refused.deadLetters.map(\.result.filled) == [[]])
+    }
+}
