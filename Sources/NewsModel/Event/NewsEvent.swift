@@ -25,6 +25,8 @@ public struct NewsEvent: Sendable, Hashable {
     public var environment: String?
     /// For the testers only.
     public var isTest: Bool
+    /// The ids of the only readers that it is for; empty if it is for the readers of its categories.
+    public var users: [String]
     /// The sender's own values, handed to the payload, in the document's order; names are unique.
     public var data: [DataField]
 
@@ -86,13 +88,13 @@ extension NewsEvent {
         language: String? = nil, urgency: Int? = nil, story: String? = nil, version: Version? = nil,
         status: Status = .usable, publishedAt: Instant? = nil, expiresAt: Instant? = nil, embargoUntil: Instant? = nil,
         link: String? = nil, image: String? = nil, environment: String? = nil, isTest: Bool = false,
-        data: [DataField] = []
+        users: [String] = [], data: [DataField] = []
     ) {
         self.init(
             id: id, headline: headline, categories: categories, subjects: subjects, summary: summary,
             language: language, urgency: urgency, story: story, status: status, version: version,
             publishedAt: publishedAt, expiresAt: expiresAt, embargoUntil: embargoUntil, link: link, image: image,
-            environment: environment, isTest: isTest, data: data)
+            environment: environment, isTest: isTest, users: users, data: data)
     }
 }
 
@@ -111,6 +113,10 @@ public enum EventLimits {
     public static let version = 64
     public static let language = 64
     public static let environment = 64
+    /// Members of `users`, as many as a hub's tag expression can join.
+    public static let users = 20
+    /// One user id.
+    public static let user = 256
     /// `link` and `image`.
     public static let address = 4_096
     /// One category name or subject code.

@@ -51,6 +51,7 @@ extension Members {
         event.image = picture(&inner)
         event.environment = try environment(envelope)
         event.isTest = try flag(.test) ?? false
+        event.users = try users()
         return event
     }
 

@@ -31,6 +31,8 @@ public struct ResultRecord: Sendable, Hashable {
     public var isQuiet: Bool
     /// It went to the testers only.
     public var isTest: Bool
+    /// Pseudonyms of the only readers that it was for; empty if it was for those of its categories.
+    public var users: [String]
     /// The run of `publish` that it belongs to.
     public var run: String?
 
@@ -95,7 +97,8 @@ extension ResultRecord {
         tags: [String] = [], lane: String, attempts: Int = 0, httpStatus: Int? = nil, notificationID: String? = nil,
         trackingID: String? = nil, source: Source, publishedAt: Instant? = nil, settledAt: Instant,
         latency: Latency = Latency(), afterRecall: Bool = false, cut: [String] = [], leftOut: [String] = [],
-        routing: [Reason] = [], isQuiet: Bool = false, isTest: Bool = false, run: String? = nil, error: Failure? = nil
+        routing: [Reason] = [], isQuiet: Bool = false, isTest: Bool = false, users: [String] = [],
+        run: String? = nil, error: Failure? = nil
     ) {
         self.init(
             eventID: eventID, story: story, platform: platform, outcome: outcome, categories: categories, tags: tags,
@@ -103,6 +106,6 @@ extension ResultRecord {
             attempts: attempts, httpStatus: httpStatus, notificationID: notificationID, trackingID: trackingID,
             source: source, publishedAt: publishedAt, settledAt: settledAt, latency: latency, error: error,
             afterRecall: afterRecall, cut: cut, leftOut: leftOut, routing: routing, isQuiet: isQuiet, isTest: isTest,
-            run: run)
+            users: users, run: run)
     }
 }

@@ -62,6 +62,7 @@ extension ResultRecord {
         if !routing.isEmpty { encodeRouting(into: &json) }
         if isQuiet { json.field("quiet", Self.silent) }
         if isTest { json.field("test", true) }
+        if !users.isEmpty { json.array("users", of: Limits.list(users)) }
         json.field("run", run?.cut(toBytes: Limits.code))
     }
 
@@ -162,6 +163,7 @@ extension ResultRecord {
         }
         isQuiet = try fields.string("quiet") != nil
         isTest = try fields.flag("test") ?? false
+        users = try fields.strings("users")
         run = try fields.string("run")
     }
 }
