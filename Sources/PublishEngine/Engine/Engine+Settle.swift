@@ -96,7 +96,8 @@ extension Engine {
             afterRecall: delivery.withdrawal == .recalled && (outcome == .accepted || outcome == .unknown),
             cut: delivery.cuts.names,
             leftOut: routing?.leftOut ?? [], routing: routing?.reasons ?? [], isQuiet: delivery.isQuiet,
-            isTest: content.routed?.event.isTest ?? false, run: content.record.run, error: failure)
+            isTest: content.routed?.event.isTest ?? false, users: routing?.users ?? [], run: content.record.run,
+            error: failure)
     }
 }
 

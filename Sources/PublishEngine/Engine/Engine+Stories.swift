@@ -37,7 +37,7 @@ extension Engine {
     ) {
         for id in openDeliveries(of: story) where id != newest {
             guard let event = partitions.event(of: id)?.event, event.orderKey == newer.orderKey,
-                let version = event.version,
+                event.users == newer.users, let version = event.version,
                 let newerVersion = newer.version, version < newerVersion
             else { continue }
             withdraw(id, for: .superseded, &turn)

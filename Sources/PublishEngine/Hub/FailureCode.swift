@@ -7,6 +7,8 @@ public enum FailureCode: String, CaseIterable, Sendable {
     case noCategory = "no-category"
     case unknownCategory = "unknown-category"
     case unknownSubject = "unknown-subject"
+    /// More single readers than a send has room for.
+    case tooManyUsers = "too-many-users"
     // What may leave at all.
     /// The event is for another environment, or does not say for which.
     case environment
@@ -35,7 +37,8 @@ public enum FailureCode: String, CaseIterable, Sendable {
     /// False for those that come with an outcome without a dead letter only, or with none.
     fileprivate var endsInDeadLetters: Bool {
         switch self {
-        case .noCategory, .unknownCategory, .unknownSubject, .noReply, .connectionLost, .invalidRequest: true
+        case .noCategory, .unknownCategory, .unknownSubject, .tooManyUsers, .noReply, .connectionLost, .invalidRequest:
+            true
         // With an attempt that was not answered, these end as `unknown`.
         case .expired, .tooOld, .recalled, .superseded: true
         // Given up by an operator.

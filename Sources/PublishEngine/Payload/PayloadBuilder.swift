@@ -47,6 +47,8 @@ public final class PayloadBuilder: Sendable {
     ) -> Payload {
         let data = Self.allowed(event.data[...], on: platform)
         var text = message.render(event, category: routing.label)
+        // News for single readers need not have one: where its name would stand is not a gap.
+        if routing.label.isEmpty { text = text.replacing("  ", with: " ") }
         // Readers who are testers too must see at once that it is none of the news.
         if event.isTest { text = Self.testMark + text }
         let content = PayloadContent(

@@ -1,17 +1,22 @@
-import NotificationHub
+public import NotificationHub
 
 /// The devices that a send is for, apart from its categories: those that have a template, or testers.
 public struct Audience: Sendable, Hashable {
     public var templates: PayloadSettings.TemplateNames?
     /// The only tag that tests go to.
     public var testTag: String?
+    /// How single readers are reached.
+    public var users: UserTags
 
-    public init(templates: PayloadSettings.TemplateNames? = nil, testTag: String? = nil) {
+    public init(
+        templates: PayloadSettings.TemplateNames? = nil, testTag: String? = nil, users: UserTags = .reserved()
+    ) {
         self.templates = templates
         self.testTag = testTag
+        self.users = users
     }
 
-    /// The most tags of categories that an expression has room for: a hub takes fewer where not all are joined by `||`.
+    /// The most tags of categories or users that an expression has room for: a hub takes fewer where not all are joined by `||`.
     var tagsMax: Int {
         templates == nil ? TagExpression.tagsMaxJoinedByOr : TagExpression.tagsMax - 1
     }
@@ -22,12 +27,12 @@ public struct Audience: Sendable, Hashable {
         Self.printed { () throws -> [TagExpression] in [try Self.anyOf(tags)] + (try template(isQuiet)) }
     }
 
-    /// The testers among them: `staff && (World || Politics)`. Where there is no room for all the tags, all testers.
+    /// The testers among them: `staff && (World || Politics)`. All testers where there are no tags, or no room for all of them.
     func testExpression(_ tags: [String], isQuiet: Bool) -> String {
         guard let testTag else { return "" }
         return Self.printed { () throws -> [TagExpression] in
             let (testers, template) = (TagExpression(try Tag(testTag)), try template(isQuiet))
-            let fits = tags.count + 1 + template.count <= TagExpression.tagsMax
+            let fits = !tags.isEmpty && tags.count + 1 + template.count <= TagExpression.tagsMax
             return [testers] + (fits ? [try Self.anyOf(tags)] : []) + template
         }
     }

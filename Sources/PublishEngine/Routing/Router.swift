@@ -70,16 +70,21 @@ public final class Router: Sendable {
 
     public func route(_ event: NewsEvent) -> Routing {
         if event.isTest { return routeTest(event) }
+        if !event.users.isEmpty { return routeToUsers(event) }
         if event.categories.count == 1, let name = event.categories.first, let index = table.index(named: name) {
             return .tagged(singles[index])
         }
-        var found: [Found] = event.categories.compactMap { name in
-            table.index(named: name).map { ($0, Self.byName, singles[$0]) }
-        }
-        if found.isEmpty { found = event.subjects.flatMap(find) }
+        let found = categories(of: event)
         guard let first = found.first else { return fallback.map(Routing.tagged) ?? .unroutable(failure(of: event)) }
         if let single = first.single, found.allSatisfy({ $0.index == first.index }) { return .tagged(single) }
         return .tagged(several(found))
+    }
+
+    private func categories(of event: NewsEvent) -> [Found] {
+        let found: [Found] = event.categories.compactMap { name in
+            table.index(named: name).map { ($0, Self.byName, singles[$0]) }
+        }
+        return found.isEmpty ? event.subjects.flatMap(find) : found
     }
 
     private func find(subject: String) -> [Found] {
@@ -97,12 +102,41 @@ public final class Router: Sendable {
         var real = event
         real.isTest = false
         guard let testTag = audience.testTag, case .tagged(let routing) = route(real) else { return route(real) }
+        // Single readers have no tags here: their news is tried out on all testers.
         return .tagged(
             Routing.Tagged(
                 categories: routing.categories, tags: [testTag],
                 expression: audience.testExpression(routing.tags, isQuiet: false),
                 quietExpression: audience.testExpression(routing.tags, isQuiet: true), label: routing.label,
                 leftOut: routing.leftOut, reasons: routing.reasons))
+    }
+
+    /// To these readers and no others. Its categories, if it has any, say what it is about: the text may name them, quiet hours
+    /// and stops go by them. They add no reader, and `unroutable` adds none to an event without.
+    private func routeToUsers(_ event: NewsEvent) -> Routing {
+        let found = categories(of: event)
+        let about = found.isEmpty ? nil : several(found)
+        var tags: [Tag] = []
+        var pseudonyms: [String] = []
+        for user in event.users {
+            guard let tag = try? audience.users.tag(of: user) else { continue }
+            guard !tags.contains(tag) else { continue }
+            tags.append(tag)
+            pseudonyms.append(audience.users.pseudonym(of: user))
+        }
+        guard tags.count <= audience.tagsMax else {
+            return .unroutable(
+                .init(
+                    .tooManyUsers,
+                    "it is for \(tags.count) readers; a send that names a template too has room for \(audience.tagsMax): "
+                        + "write one event for each \(audience.tagsMax)"))
+        }
+        let texts = tags.map(\.text)
+        return .tagged(
+            Routing.Tagged(
+                categories: about?.categories ?? [], tags: [], expression: audience.expression(texts, isQuiet: false),
+                quietExpression: audience.expression(texts, isQuiet: true), label: about?.label ?? "",
+                reasons: about?.reasons ?? [], users: pseudonyms))
     }
 
     /// - Parameter found: the first reason of each category counts.

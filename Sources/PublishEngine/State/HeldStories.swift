@@ -42,7 +42,7 @@ struct HeldStories: Sendable {
     }
 
     func relation(to event: NewsEvent) -> Relation {
-        guard !isEmpty else { return .nothing }
+        guard !isEmpty, !event.isForSomeOfItsStory else { return .nothing }
         let key = Fingerprint(of: event.orderKey).value
         guard let held = added[key] ?? known[key] else { return .nothing }
         // Without a story, what is held is a former copy of the same event.
@@ -59,4 +59,9 @@ struct HeldStories: Sendable {
         let wasAdded = added.removeValue(forKey: key) != nil
         return known.removeValue(forKey: key) != nil || wasAdded
     }
+}
+
+extension NewsEvent {
+    /// For single readers of a story that others may be told of too: no version of what is held for them.
+    var isForSomeOfItsStory: Bool { !users.isEmpty && story != nil }
 }
