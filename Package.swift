@@ -302,7 +302,7 @@ let package = Package(
             name: "NewswireSettingsTests",
             dependencies: [
                 "ControlIO", "EditorialControl", "Feeds", "HubIO", "KafkaIO", "KafkaModel", "NewsModel",
-                "NewswireSettings", "PublishEngine", "PublisherService", "TestSupport", logging,
+                "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
             ],
             swiftSettings: strict),
         .testTarget(
