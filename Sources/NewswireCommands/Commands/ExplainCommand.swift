@@ -35,6 +35,8 @@ struct ExplainCommand: AsyncParsableCommand {
         help: "ndjson, array, document, csv or newsml (NITF too); by default detected.",
         completion: .list(EventFileFormat.allCases.map(\.rawValue)))
     var format: String?
+    @Flag(help: "Name single readers as the request does; otherwise results and this command name pseudonyms.")
+    var showUsers = false
     @Flag(help: "Print one JSON object per event, for programs.")
     var json = false
     @Argument(help: ArgumentHelp("Files of events, or - for standard input.", valueName: "file"), completion: .file())
@@ -57,7 +59,7 @@ struct ExplainCommand: AsyncParsableCommand {
             throw ExitCode.wrongUsage(lane ?? "", isNot: "a lane", known: lanes)
         }
         let wall = at.flatMap { Instant(rfc3339: $0) } ?? ServiceClock().now.wall
-        var reader = try EventExplanation.Reader(settings, lane: position, at: wall)
+        var reader = try EventExplanation.Reader(settings, lane: position, at: wall, showsUsers: showUsers)
         var isSound = true
         for path in files {
             do {
