@@ -186,6 +186,17 @@ let package = Package(
                 "PublisherService", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"), nioCore, nioPosix, nioSSL,
             ], path: "Sources/Benchmark", swiftSettings: strict),
+        // An example: the back end of the tutorial "notify users". It uses only what other packages can use too.
+        .target(
+            name: "NotifyUsers",
+            dependencies: [
+                "BreakingNews", "NotificationHub", nioCore, .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ], path: "deploy/notify-users/BackEnd", swiftSettings: strict),
+        .executableTarget(
+            name: "notify-users",
+            dependencies: ["NotificationHub", "NotifyUsers", .product(name: "Hummingbird", package: "hummingbird")],
+            path: "deploy/notify-users/Program", swiftSettings: strict),
         // What tests of several modules use: Python, a browser, requests written by hand.
         .target(
             name: "TestSupport",
@@ -238,6 +249,12 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "NotifyUsersTests",
+            dependencies: [
+                "BreakingNews", "HubEmulator", "HubServer", "NotificationHub", "NotifyUsers", "TestSupport", nioCore,
+                .product(name: "Hummingbird", package: "hummingbird"),
             ], swiftSettings: strict),
         .testTarget(name: "ServerIdentityTests", dependencies: ["ServerIdentity"], swiftSettings: strict),
         .testTarget(
@@ -302,7 +319,7 @@ let package = Package(
             name: "NewswireSettingsTests",
             dependencies: [
                 "ControlIO", "EditorialControl", "Feeds", "HubIO", "KafkaIO", "KafkaModel", "NewsModel",
-                "NewswireSettings", "PublishEngine", "PublisherService", "TestSupport", logging,
+                "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -180,12 +180,12 @@ struct ControlSchemaTests {
 struct ReplacementTests {
     private func result(
         _ id: String, _ outcome: Outcome, story: String? = nil, categories: [String] = ["World"], at seconds: Int64 = 0,
-        afterRecall: Bool = false
+        afterRecall: Bool = false, users: [String] = [], offset: Int64 = 7
     ) -> ResultRecord {
         ResultRecord(
             eventID: id, story: story, platform: .template, outcome: outcome, categories: categories, lane: "live",
-            source: .init(partition: TopicPartition(topic: "news.events", partition: 3), offset: 7),
-            settledAt: start + .seconds(seconds), afterRecall: afterRecall)
+            source: .init(partition: TopicPartition(topic: "news.events", partition: 3), offset: offset),
+            settledAt: start + .seconds(seconds), afterRecall: afterRecall, users: users)
     }
 
     private let order = Order(id: "o1", scope: .recall(story: "S"), at: later, by: "m", replacement: "Withdrawn")
@@ -214,6 +214,38 @@ struct ReplacementTests {
         replacement.take(result("S", outcome))
         #expect(replacement.record("Withdrawn", for: order) == nil)
         #expect(replacement.reach == [])
+    }
+
+    @Test func `what single readers got is not put before the readers of its categories`() throws {
+        var replacement = Replacement(story: "S")
+        replacement.take(result("S", .accepted, users: ["1f"], offset: 8))
+        #expect(replacement.record("Withdrawn", for: order) == nil)
+        #expect(replacement.originals.map(\.offset) == [8])
+        #expect(replacement.reach == [])
+    }
+
+    @Test func `those readers get theirs, once, from the events that named them`() throws {
+        var replacement = Replacement(story: "S")
+        replacement.take(result("S", .accepted, categories: ["Sports"]))
+        replacement.take(result("a", .accepted, story: "S", users: ["1f"], offset: 8))
+        let originals = [
+            #"{"id":"a","story":"S","headline":"h","category":"World","users":["anna","ben"]}"#,
+            #"{"id":"b","story":"S","headline":"h","users":["ben","anna"]}"#,
+            #"{"id":"c","story":"S","headline":"h","users":["ben"]}"#,
+            #"{"id":"d","story":"S","headline":"h","category":"World"}"#,
+            #"{"id":"e","story":"T","headline":"h","users":["carl"]}"#, "{",
+        ]
+        let partition = TopicPartition(topic: "news.events", partition: 3)
+        let records = originals.compactMap { original in
+            replacement.record(
+                "Withdrawn", for: order, inPlaceOf: SourceRecord(offset: 8, value: Array(original.utf8)), at: partition)
+        }
+        let events = try records.map { try NewsDecoder().decode(SourceRecord(offset: 0, value: $0.value)) }
+        #expect(events.map(\.users) == [["anna", "ben"], ["ben"]])
+        #expect(events.map(\.id) == ["replacement-o1-1", "replacement-o1-2"])
+        #expect(events.map(\.headline) == ["Withdrawn", "Withdrawn"])
+        #expect(records.allSatisfy { $0.headers.contains { $0.name == HeaderName.replacement && $0.text == "o1" } })
+        #expect(replacement.reach == ["Sports", Replacement.singleReaders])
     }
 
     @Test func `what was on its way when the story was recalled is told by its outcome`() {

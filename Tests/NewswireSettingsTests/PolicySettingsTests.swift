@@ -2,6 +2,7 @@ import ByteText
 import Foundation
 import NewsModel
 import NewswireSettings
+import NotificationHub
 import PublishEngine
 import Testing
 
@@ -33,6 +34,29 @@ struct PolicySettingsTests {
         #expect(policy.quietHours.map(\.action) == [.silent, .drop, .silent])
         #expect(policy.quietHours.map(\.exceptUrgency) == [2, nil, nil])
         #expect(loaded.settings?.payload.templates == .standard)
+    }
+
+    @Test(arguments: [
+        ("", UserTags.reserved()),
+        ("users: {tag: userId, secret: 0123456789abcdef}", .reserved(secret: AccessKey("0123456789abcdef"))),
+        ("users: {tag: plain, secret: 0123456789abcdef}", .signed(with: AccessKey("0123456789abcdef"))),
+    ])
+    func `single readers are reached as the settings say`(text: String, users: UserTags) throws {
+        let loaded = load(text)
+        #expect(lines(loaded) == [])
+        #expect(loaded.settings?.policy.users == users)
+        #expect(!EffectiveSetting.yaml(loaded.effective).contains("0123456789"))
+    }
+
+    @Test(arguments: [
+        ("users: {tag: plain}", "users.secret", "any app could make the tag"),
+        ("users: {tag: plain, secret: short}", "users.secret", "too short"),
+        ("users: {secret: short}", "users.secret", "too short"), ("users: {tag: hash}", "users.tag", "userId"),
+    ])
+    func `a tag that anybody could make is refused`(text: String, key: String, says: String) throws {
+        let loaded = load(text)
+        #expect(loaded.settings == nil)
+        #expect(loaded.problems.contains { $0.key == key && "\($0.message) \($0.remedy)".contains(says) })
     }
 
     @Test(arguments: [

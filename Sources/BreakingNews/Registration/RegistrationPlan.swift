@@ -45,9 +45,9 @@ struct RegistrationPlan: Sendable {
         self.record = record.flatMap { $0.hub == hub ? $0 : nil } ?? RegistrationRecord(hub: hub)
     }
 
-    /// - Parameter subscription: `nil`, or one without tags, to remove the registration.
+    /// - Parameter subscription: `nil`, or one that nothing would reach, to remove the registration.
     mutating func want(_ subscription: Subscription?) {
-        let wanted: Intent = subscription.flatMap { $0.tags.isEmpty ? nil : .subscription($0) } ?? .nothing
+        let wanted: Intent = subscription.flatMap { isReachable($0) ? .subscription($0) : nil } ?? .nothing
         guard intent != wanted else { return }
         intent = wanted
         // Calls in flight may still take effect; their replies say nothing about the new subscription.
@@ -55,6 +55,11 @@ struct RegistrationPlan: Sendable {
         round = nil
         hasRenewedToken = false
         if failure?.isRetryTimeFromHub == false { failure = nil }
+    }
+
+    /// By a tag or, in an installation, by its user.
+    private func isReachable(_ subscription: Subscription) -> Bool {
+        !subscription.tags.isEmpty || (subscription.userID != nil && settings.form == .installation)
     }
 
     /// Makes a registration due now although nothing changed.

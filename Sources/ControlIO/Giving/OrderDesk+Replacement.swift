@@ -14,7 +14,8 @@ extension OrderDesk {
     ///   - order: the recall, which stands.
     ///   - inFlight: requests that were under way when it came: their outcomes are waited for.
     ///   - patience: for these.
-    /// - Returns: the categories it goes to; empty if nothing of the story was taken, so that nothing is written.
+    /// - Returns: the categories it goes to, and `Replacement.singleReaders` if it goes to such; empty if nothing of the story was
+    ///   taken, so that nothing is written.
     public func replace(
         _ text: String, for order: Order, results topic: String, inFlight: Int, environment: String?,
         patience: Duration = .seconds(10)
@@ -35,9 +36,33 @@ extension OrderDesk {
                 replacement.take(result)
             }
         }
-        guard let record = replacement.record(text, for: order, environment: environment) else { return [] }
-        try store(record)
+        if let record = replacement.record(text, for: order, environment: environment) { try store(record) }
+        try replaceForSingleReaders(text, order, &replacement, environment, until: now().steady + patience)
         return replacement.reach
+    }
+
+    /// Only the originals say who they are.
+    private func replaceForSingleReaders(
+        _ text: String, _ order: Order, _ replacement: inout Replacement, _ environment: String?,
+        until deadline: Instant
+    ) throws(KafkaFailure) {
+        let topics = Dictionary(grouping: replacement.originals, by: \.partition.topic)
+        for (topic, sources) in topics.sorted(by: { $0.key < $1.key }) {
+            let places = Dictionary(grouping: sources, by: \.partition.partition).mapValues {
+                $0.map(\.offset).sorted()
+            }
+            let originals = try PlaceReader(settings: settings, topic: topic, partitions: places.count)
+            try originals.begin(places)
+            while !originals.isDone, now().steady < deadline {
+                for event in try originals.next(timeout: .milliseconds(200)) {
+                    guard case .found(let number, let original) = event else { continue }
+                    let partition = TopicPartition(topic: topic, partition: number)
+                    let record = replacement.record(
+                        text, for: order, inPlaceOf: original, at: partition, environment: environment)
+                    if let record { try store(record) }
+                }
+            }
+        }
     }
 }
 

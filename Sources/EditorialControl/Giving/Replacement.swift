@@ -7,8 +7,14 @@ public struct Replacement: Sendable, Hashable {
     private var accepted: ResultRecord?
     private var categories: [String] = []
     private var isTest = true
+    /// Where the events stand that single readers got: results do not name these readers.
+    public private(set) var originals: Set<ResultRecord.Source> = []
+    private var audiences: Set<Set<String>> = []
     /// Requests that were under way when the story was recalled, and have their outcome by now.
     public private(set) var lateOutcomes = 0
+
+    /// Events for single readers that are replaced; those beyond are left.
+    public static let originalsMax = 1_000
 
     /// A notification that nobody opened in a day is not worth another word.
     public static let lasts = Duration.seconds(86_400)
@@ -20,6 +26,11 @@ public struct Replacement: Sendable, Hashable {
         guard result.story ?? result.eventID == story else { return }
         if result.afterRecall || result.outcome == .unknown { lateOutcomes += 1 }
         guard result.outcome == .accepted else { return }
+        // Its categories have other readers, who know nothing of it.
+        guard result.users.isEmpty else {
+            if originals.count < Self.originalsMax { originals.insert(result.source) }
+            return
+        }
         for category in result.categories where !categories.contains(category) { categories.append(category) }
         isTest = isTest && result.isTest
         // The newest goes where all of the story goes in order.
@@ -28,8 +39,29 @@ public struct Replacement: Sendable, Hashable {
 
     /// The record for the lane that the story was on; `nil` if the hub never took anything of it.
     public func record(_ text: String, for order: Order, environment: String? = nil) -> ProducedRecord? {
-        guard let accepted else { return nil }
-        var event = NewsEvent(id: "replacement-\(order.id)", headline: text, categories: categories, story: story)
+        guard let accepted, !categories.isEmpty else { return nil }
+        let event = NewsEvent(id: "replacement-\(order.id)", headline: text, categories: categories, story: story)
+        return record(event, isTest: isTest, at: accepted.source.partition, for: order, environment)
+    }
+
+    /// The record for the readers of an original that named them; `nil` if it does not, or if they have got theirs.
+    public mutating func record(
+        _ text: String, for order: Order, inPlaceOf original: SourceRecord, at partition: TopicPartition,
+        environment: String? = nil
+    ) -> ProducedRecord? {
+        guard let event = try? NewsDecoder().decode(original), !event.users.isEmpty,
+            event.orderKey == story, audiences.insert(Set(event.users)).inserted
+        else { return nil }
+        let replacement = NewsEvent(
+            id: "replacement-\(order.id)-\(audiences.count)", headline: text, categories: event.categories,
+            subjects: event.subjects, story: story, users: event.users)
+        return record(replacement, isTest: event.isTest, at: partition, for: order, environment)
+    }
+
+    private func record(
+        _ event: NewsEvent, isTest: Bool, at partition: TopicPartition, for order: Order, _ environment: String?
+    ) -> ProducedRecord {
+        var event = event
         // Routine news makes no sound on platforms that know silence.
         event.urgency = 9
         event.publishedAt = order.at
@@ -41,10 +73,15 @@ public struct Replacement: Sendable, Hashable {
         var headers = [RecordHeader(HeaderName.replacement, order.id)]
         if let environment { headers.append(RecordHeader(HeaderName.environment, environment)) }
         return ProducedRecord(
-            topic: accepted.source.partition.topic, partition: accepted.source.partition.partition,
+            topic: partition.topic, partition: partition.partition,
             key: Array(story.utf8), value: value, headers: headers)
     }
 
     /// Where readers get it.
-    public var reach: [String] { accepted == nil ? [] : categories }
+    public var reach: [String] {
+        (accepted == nil ? [] : categories) + (audiences.isEmpty ? [] : [Self.singleReaders])
+    }
+
+    /// Stands in `reach` for readers whom events named.
+    public static let singleReaders = "single readers"
 }

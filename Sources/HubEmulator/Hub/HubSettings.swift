@@ -15,6 +15,8 @@ public struct HubSettings: Sendable {
     public var clockSkewSeconds: Int64 = 0
     /// Tags on one registration or installation. Documented as 60.
     public var tagsPerRegistrationMax = 60
+    /// Clients with the Listen right alone may not take tags that name a user or the testers. The service lets them.
+    public var protectsTags = false
     /// Registrations held at most; more are refused as over quota.
     public var registrationsMax = 10_000_000
     /// Received sends kept for inspection and telemetry: their number, and the sum of their bodies in bytes.

@@ -14,6 +14,7 @@ extension EmulatedHub {
             let limit = min(settings.registrationsMax, settings.tier.devicesMax)
             guard registrations.count < limit else { throw .forbidden("The quota of registrations is exceeded") }
         }
+        try check(DeviceClaim(installation), after: installations[id].map { DeviceClaim($0) }, context)
         try replace(installation, at: context.now)
         return reply(200)
     }
@@ -26,8 +27,9 @@ extension EmulatedHub {
 
     mutating func patchInstallation(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         guard let installation = installations[id] else { throw .notFound("Installation not found") }
-        try replace(
-            try InstallationPatch.apply(try Self.json(context.request.body), to: installation), at: context.now)
+        let patched = try InstallationPatch.apply(try Self.json(context.request.body), to: installation)
+        try check(DeviceClaim(patched), after: DeviceClaim(installation), context)
+        try replace(patched, at: context.now)
         return reply(200)
     }
 

@@ -16,6 +16,7 @@ extension EmulatedHub {
         let registration = try RegistrationXML.read(
             context.request.body, id: RegistrationID(using: &random), tagsMax: settings.tagsPerRegistrationMax,
             templates: &templates)
+        try check(DeviceClaim(registration), after: nil, context)
         store(registration)
         return entry(registration, context, place: .created)
     }
@@ -34,6 +35,9 @@ extension EmulatedHub {
         if known == nil { try checkQuota() }
         var registration = try RegistrationXML.read(
             context.request.body, id: id, tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
+        try check(
+            DeviceClaim(registration),
+            after: registrations.slot(id).flatMap { registrations[$0] }.map { DeviceClaim($0) }, context)
         registration.etag = (known?.etag ?? 0) &+ 1
         store(registration)
         return entry(registration, context, place: .replaced)

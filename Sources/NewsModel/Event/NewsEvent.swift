@@ -25,6 +25,8 @@ public struct NewsEvent: Sendable, Hashable {
     public var environment: String?
     /// For the testers only.
     public var isTest: Bool
+    /// The ids of the only readers that it is for; empty if it is for the readers of its categories.
+    public var users: [String]
     /// The sender's own values, handed to the payload, in the document's order; names are unique.
     public var data: [DataField]
     /// The headline in several languages, in the document's order; each language once. `headline` is what readers of none of
@@ -109,13 +111,13 @@ extension NewsEvent {
         language: String? = nil, urgency: Int? = nil, story: String? = nil, version: Version? = nil,
         status: Status = .usable, publishedAt: Instant? = nil, expiresAt: Instant? = nil, embargoUntil: Instant? = nil,
         link: String? = nil, image: String? = nil, environment: String? = nil, isTest: Bool = false,
-        data: [DataField] = [], headlines: [Headline] = []
+        users: [String] = [], data: [DataField] = [], headlines: [Headline] = []
     ) {
         self.init(
             id: id, headline: headline, categories: categories, subjects: subjects, summary: summary,
             language: language, urgency: urgency, story: story, status: status, version: version,
             publishedAt: publishedAt, expiresAt: expiresAt, embargoUntil: embargoUntil, link: link, image: image,
-            environment: environment, isTest: isTest, data: data, headlines: headlines)
+            environment: environment, isTest: isTest, users: users, data: data, headlines: headlines)
     }
 }
 
@@ -134,6 +136,10 @@ public enum EventLimits {
     public static let version = 64
     public static let language = 64
     public static let environment = 64
+    /// Members of `users`, as many as a hub's tag expression can join.
+    public static let users = 20
+    /// One user id.
+    public static let user = 256
     /// Members of `headlines`.
     public static let headlines = 64
     /// `link` and `image`.

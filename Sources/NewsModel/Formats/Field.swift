@@ -2,7 +2,7 @@
 enum Field: UInt8, CaseIterable {
     // news-event
     case id, headline, category, categories, subjects, summary, language, urgency, story, version, status
-    case publishedAt, expiresAt, embargoUntil, link, image, environment, test, data
+    case publishedAt, expiresAt, embargoUntil, link, image, environment, test, users, data
     // ninjs, any version
     case uri, standard, type, versionCreated, firstCreated, contentCreated, embargoed, expires, pubStatus
     case headlines, headlineOther, title, slugline, descriptionText, descriptionOther, descriptions
@@ -33,6 +33,7 @@ enum Field: UInt8, CaseIterable {
         case .image: ["image"]
         case .environment: ["environment"]
         case .test: ["test"]
+        case .users: ["users"]
         case .data: ["data"]
         case .uri: ["uri"]
         case .standard: ["standard"]

@@ -26,6 +26,7 @@ extension NewsEvent {
         json.field("image", image)
         json.field("environment", environment)
         if isTest { json.field("test", true) }
+        if !users.isEmpty { json.array("users", of: users) }
         if !data.isEmpty {
             json.object("data") { json in
                 for field in data { json.field(named: field.name, field.value) }

@@ -40,7 +40,7 @@ extension Members {
             expiresAt: try instant(.expiresAt), embargoUntil: try instant(.embargoUntil),
             link: try identifier(.link, limit: EventLimits.address),
             image: try identifier(.image, limit: EventLimits.address), environment: try environment(envelope),
-            isTest: try flag(.test) ?? false, data: try dataFields(), headlines: try headlines())
+            isTest: try flag(.test) ?? false, users: try users(), data: try dataFields(), headlines: try headlines())
     }
 
     /// The stamps of the document and of the record. Two that differ are no environment's, so that nobody takes the event.

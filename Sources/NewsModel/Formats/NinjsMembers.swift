@@ -55,6 +55,7 @@ extension Members {
         event.image = picture(&inner)
         event.environment = try environment(envelope)
         event.isTest = try flag(.test) ?? false
+        event.users = try users()
         return event
     }
 

@@ -39,6 +39,8 @@ public struct Undecodable: Error, Sendable, Hashable {
         /// Outside 1…9.
         case badUrgency = "bad-urgency"
         case unknownStatus = "unknown-status"
+        /// `users` is there and is no list of 1 to 20 user ids.
+        case badUsers = "bad-users"
         /// A text is longer than `EventLimits` allows.
         case tooLong = "too-long"
         /// A list has more members than `EventLimits` allows.

@@ -31,6 +31,8 @@ public struct ResultRecord: Sendable, Hashable {
     public var isQuiet: Bool
     /// It went to the testers only.
     public var isTest: Bool
+    /// Pseudonyms of the only readers that it was for; empty if it was for those of its categories.
+    public var users: [String]
     /// The run of `publish` that it belongs to.
     public var run: String?
     /// The languages that the event has no headline in: their readers got that of the fallback.
@@ -97,8 +99,8 @@ extension ResultRecord {
         tags: [String] = [], lane: String, attempts: Int = 0, httpStatus: Int? = nil, notificationID: String? = nil,
         trackingID: String? = nil, source: Source, publishedAt: Instant? = nil, settledAt: Instant,
         latency: Latency = Latency(), afterRecall: Bool = false, cut: [String] = [], leftOut: [String] = [],
-        routing: [Reason] = [], isQuiet: Bool = false, isTest: Bool = false, run: String? = nil, filled: [String] = [],
-        error: Failure? = nil
+        routing: [Reason] = [], isQuiet: Bool = false, isTest: Bool = false, users: [String] = [],
+        run: String? = nil, filled: [String] = [], error: Failure? = nil
     ) {
         self.init(
             eventID: eventID, story: story, platform: platform, outcome: outcome, categories: categories, tags: tags,
@@ -106,6 +108,6 @@ extension ResultRecord {
             attempts: attempts, httpStatus: httpStatus, notificationID: notificationID, trackingID: trackingID,
             source: source, publishedAt: publishedAt, settledAt: settledAt, latency: latency, error: error,
             afterRecall: afterRecall, cut: cut, leftOut: leftOut, routing: routing, isQuiet: isQuiet, isTest: isTest,
-            run: run, filled: filled)
+            users: users, run: run, filled: filled)
     }
 }

@@ -62,6 +62,7 @@ extension ResultRecord {
         if !routing.isEmpty { encodeRouting(into: &json) }
         if isQuiet { json.field("quiet", Self.silent) }
         if isTest { json.field("test", true) }
+        if !users.isEmpty { json.array("users", of: Limits.list(users)) }
         json.field("run", run?.cut(toBytes: Limits.code))
         if !filled.isEmpty { json.array("filled", of: Limits.list(filled)) }
     }
@@ -163,6 +164,7 @@ extension ResultRecord {
         }
         isQuiet = try fields.string("quiet") != nil
         isTest = try fields.flag("test") ?? false
+        users = try fields.strings("users")
         run = try fields.string("run")
         filled = try fields.strings("filled")
     }

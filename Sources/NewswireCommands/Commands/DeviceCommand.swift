@@ -2,6 +2,7 @@ import ArgumentParser
 import BreakingNews
 import Foundation
 import HubIO
+import NewsModel
 import NotificationHub
 
 struct DeviceCommand: AsyncParsableCommand {
@@ -21,6 +22,10 @@ struct DeviceCommand: AsyncParsableCommand {
             \(NewsLanguage.standard.map { "\($0.code) (\($0.name))" }.joined(separator: ", ")), or another one by code and \
             name, such as de=German.
 
+            With --user it belongs to a reader and gets the events that name this reader in users. In an app only your \
+            back end may say so, as with the Listen right alone anybody could claim to be anybody; a hub with \
+            --protect-tags wants a key with more rights for it.
+
             With --state and --keep it stays the same device: when started again, it prints what arrived in the \
             meantime. Only the emulator of 'newswire hub' shows its deliveries; with the real service the device \
             can register, but its notifications go to the platform.
@@ -33,10 +38,12 @@ struct DeviceCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The hub's name.", valueName: "n"))
     var hub: String?
     @Option(help: ArgumentHelp("The categories to subscribe to, separated by commas.", valueName: "list"))
-    var categories: String
+    var categories: String?
     @Option(
         help: ArgumentHelp("The reader's language; without one the text for all readers.", valueName: "code"))
     var language: String?
+    @Option(help: ArgumentHelp("The reader whose device it is; needs no categories.", valueName: "id"))
+    var user: String?
     @Option(help: "The device's platform: apple, fcmv1, windows or browser.")
     var platform = DevicePlatform.apple
     @Option(help: ArgumentHelp("The device's address at its platform; by default made up.", valueName: "h"))
@@ -58,7 +65,15 @@ struct DeviceCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try settings()
-        guard try !chosen().isEmpty else { throw ValidationError("--categories must name at least one category.") }
+        if let user, !(1...EventLimits.user).contains(user.utf8.count) {
+            throw ValidationError("--user must have 1 to \(EventLimits.user) bytes.")
+        }
+        if user != nil, registrations {
+            throw ValidationError("--user needs an installation; leave out --registrations.")
+        }
+        guard try !chosen().isEmpty || (user != nil && categories == nil) else {
+            throw ValidationError("--categories must name at least one category.")
+        }
         if let handle { try check(handle) }
         _ = try newsLanguage()
     }
@@ -92,9 +107,8 @@ struct DeviceCommand: AsyncParsableCommand {
     }
 
     private func chosen() throws -> [NewsCategory] {
-        try categories.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.map
-        {
-            name in
+        let names = (categories ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        return try names.filter { !$0.isEmpty }.map { name in
             // A standard category is known by its own spelling.
             if let known = NewsCategory.standard.first(where: { $0.name.lowercased() == name.lowercased() }) {
                 return known
@@ -132,15 +146,18 @@ struct DeviceCommand: AsyncParsableCommand {
         let choices = CategoryStore(store, offer: try chosen())
         try choices.choose(try chosen())
         let language = try newsLanguage()
+        // Never the reader's id: what a device prints ends up in logs.
         let names =
-            choices.chosen.map(\.name).joined(separator: ", ") + (language.map { " in \($0.name)" } ?? "")
+            (choices.chosen.map(\.name) + (user == nil ? [] : ["a single reader"])).joined(separator: ", ")
+            + (language.map { " in \($0.name)" } ?? "")
         let end = DeviceEnd()
         let registrar = HubRegistrar(settings, store: store, transport: link) { state in
             Self.report(state, "\(names) as \(platform.rawValue) \(handle)", end)
         }
         await registrar.want(
             Subscription(
-                channel: platform.channel(handle), categories: choices.chosen, language: language))
+                channel: platform.channel(handle), tags: choices.chosen.map(\.tag),
+                userID: user.map { UserTags.userID(for: $0) }, language: language))
         // The hub may have been restarted since the last time.
         await registrar.refresh()
         let inbox = DeviceInbox(

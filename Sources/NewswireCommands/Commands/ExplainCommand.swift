@@ -31,6 +31,8 @@ struct ExplainCommand: AsyncParsableCommand {
     var lane: String?
     @Option(help: ArgumentHelp("Decide as at this time (RFC 3339), not now.", valueName: "time"))
     var at: String?
+    @Flag(help: "Name single readers as the request does; otherwise results and this command name pseudonyms.")
+    var showUsers = false
     @Flag(help: "Print one JSON object per event, for programs.")
     var json = false
     @OptionGroup var input: EventFileArguments
@@ -49,7 +51,7 @@ struct ExplainCommand: AsyncParsableCommand {
             throw ExitCode.wrongUsage(lane ?? "", isNot: "a lane", known: lanes)
         }
         let wall = at.flatMap { Instant(rfc3339: $0) } ?? ServiceClock().now.wall
-        var reader = try EventExplanation.Reader(settings, lane: position, at: wall)
+        var reader = try EventExplanation.Reader(settings, lane: position, at: wall, showsUsers: showUsers)
         var isSound = true
         for path in input.files {
             do {

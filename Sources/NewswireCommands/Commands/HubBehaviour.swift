@@ -33,6 +33,12 @@ struct HubBehaviour: ParsableArguments {
         completion: .list(APIEra.allCases.map(\.rawValue)))
     var apiEra = APIEra.year2023.rawValue
 
+    @Flag(
+        help: ArgumentHelp(
+            "Refuse user ids and the tags username:…, user_… and staff from clients with the Listen right alone, as your "
+                + "back end should; the service lets them pass."))
+    var protectTags = false
+
     func validate() throws { _ = try configuration() }
 
     func configuration() throws -> @Sendable (inout HubSettings) -> Void {
@@ -47,7 +53,8 @@ struct HubBehaviour: ParsableArguments {
         }
         let lag = try Self.duration(installationLag, max: Self.lagMax, "--installation-lag must be 0s to 10m, e.g. 2s.")
         let skew = try Self.duration(clockSkew, max: Self.skewMax, "--clock-skew must be 0s to 1h, e.g. 30s.")
-        return { [sendsPerMinute] settings in
+        return { [sendsPerMinute, protectTags] settings in
+            settings.protectsTags = protectTags
             (settings.tier, settings.era, settings.sendsPerMinute) = (tier, era, sendsPerMinute)
             settings.installationLagMilliseconds =
                 lag.components.seconds * 1000 + lag.components.attoseconds / 1_000_000_000_000_000

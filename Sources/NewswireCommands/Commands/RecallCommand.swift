@@ -24,8 +24,9 @@ struct RecallCommand: ParsableCommand {
               newswire recall --config newswire.yaml quake-1 --lift
 
             It returns when every live process has applied the order, and says how long that took. The replacement goes, \
-            once and quietly, to the categories that the story went to, and expires after a day; nothing is sent if the \
-            hub took nothing of the story in the last 7 days.
+            once and quietly, to the categories that the story went to, and to the single readers that its events name, as \
+            long as these events are on their topics. It expires after a day; nothing is sent if the hub took nothing of \
+            the story in the last 7 days.
 
             Exit code 1 if a process has not answered within 5 seconds (the order stands all the same) or Kafka fails.
             """)
@@ -59,9 +60,16 @@ struct RecallCommand: ParsableCommand {
                 Terminal.standardError.plainLine(
                     reached.isEmpty
                         ? "nothing to replace: the hub took nothing of \(story) in the last 7 days"
-                        : "the replacement is on its way to the readers of \(reached.joined(separator: ", "))")
+                        : "the replacement is on its way to \(Self.phrase(reached))")
             }
             return reached
         }
+    }
+
+    private static func phrase(_ reached: [String]) -> String {
+        let categories = reached.filter { $0 != Replacement.singleReaders }.joined(separator: ", ")
+        if categories.isEmpty { return Replacement.singleReaders }
+        return "the readers of \(categories)"
+            + (reached.contains(Replacement.singleReaders) ? " and to \(Replacement.singleReaders)" : "")
     }
 }

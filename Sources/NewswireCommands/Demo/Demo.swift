@@ -2,6 +2,7 @@ import ByteText
 import ControlIO
 import Foundation
 import HTTPServing
+import HubEmulator
 import HubIO
 import HubServer
 import KafkaIO
@@ -92,6 +93,8 @@ struct Demo: Sendable {
         settings.subscribesPhones = true
         settings.dashboard = { dashboard.address.withLock { $0 } }
         settings.publish = publish
+        // As a newsroom's own back end would.
+        settings.configure = { $0.protectsTags = true }
         do {
             return try await HubServer(settings).start()
         } catch {

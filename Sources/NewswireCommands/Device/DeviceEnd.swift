@@ -43,7 +43,8 @@ extension RegistrationFailure {
         case .forbidden(status: 401, _):
             "copy the connection string again, and check this machine's clock"
         case .forbidden(status: 404, _): "check --hub and the Endpoint of the connection string"
-        case .forbidden: "use a connection string with the Listen right"
+        case .forbidden:
+            "use a connection string with the Listen right, or with all rights for --user where the hub protects tags"
         case .refused: "check --platform, --handle and --categories"
         }
     }

@@ -13,15 +13,22 @@ package struct EventExplanation: Sendable {
     var lane: String
     var results: [ResultRecord]
     var requests: [(platform: Platform, request: SendRequest)]
+    /// What stands in tag expressions for the tags of single readers.
+    var shownTags: [(tag: String, shown: String)] = []
 
     /// Those of a file, one by one.
     package struct Reader {
         private var rehearsal: EngineRehearsal
         private let decoder = NewsDecoder()
         private let lane: String
+        private let users: UserTags
+        private let showsUsers: Bool
 
+        /// - Parameter showsUsers: single readers are named as in the request, not by their pseudonyms.
         /// - Throws: nothing for checked settings and one of their lanes.
-        package init(_ settings: Settings, lane: Int, at wall: Instant) throws {
+        package init(_ settings: Settings, lane: Int, at wall: Instant, showsUsers: Bool = false) throws {
+            users = settings.policy.users
+            self.showsUsers = showsUsers
             rehearsal = try EngineRehearsal(settings, lane: lane, at: wall)
             self.lane = settings.engine.lanes[lane].name
         }
@@ -34,7 +41,11 @@ package struct EventExplanation: Sendable {
             return EventExplanation(
                 eventID: result?.eventID ?? event?.id, outcome: outcome,
                 because: Self.because(decision, outcome, event), lane: lane, results: decision.results,
-                requests: decision.requests)
+                requests: decision.requests, shownTags: showsUsers ? [] : shownTags(of: event?.users ?? []))
+        }
+
+        private func shownTags(of ids: [String]) -> [(tag: String, shown: String)] {
+            ids.compactMap { id in (try? users.tag(of: id)).map { ($0.text, "user:\(users.pseudonym(of: id))") } }
         }
 
         private static func because(
@@ -73,12 +84,13 @@ package struct EventExplanation: Sendable {
             if isTest { json.field("test", true) }
             if !leftOut.isEmpty { json.array("leftOut", of: leftOut) }
             if !filled.isEmpty { json.array("filled", of: filled) }
+            if let users = results.first?.users, !users.isEmpty { json.array("users", of: users) }
             json.array("requests") { json in
                 for (index, (platform, request)) in requests.enumerated() {
                     json.object { json in
                         json.field("platform", platform.rawValue)
                         json.object("headers") { json in
-                            for field in Self.fields(of: request) { json.field(named: field.name, field.value) }
+                            for field in fields(of: request) { json.field(named: field.name, field.value) }
                         }
                         json.field("body", String(decoding: request.body, as: UTF8.self))
                         let cut = cut(index)
@@ -96,18 +108,22 @@ package struct EventExplanation: Sendable {
     private var filled: [String] { results.first { $0.platform == .template }?.filled ?? [] }
     private var isQuiet: Bool { results.first?.isQuiet ?? false }
     private var isTest: Bool { results.first?.isTest ?? false }
-    private var tagExpression: String? { requests.first?.request.tags }
+    private var tagExpression: String? { requests.first.map { shown($0.request.tags) } }
+
+    private func shown(_ expression: String) -> String {
+        shownTags.reduce(expression) { $0.replacing($1.tag, with: $1.shown) }
+    }
 
     private func cut(_ index: Int) -> [String] {
         results.first { $0.platform == requests[index].platform }?.cut ?? []
     }
 
     /// Those that say something about the event. The one that proves who sends it is never shown.
-    private static func fields(of request: SendRequest) -> [HeaderField] {
+    private func fields(of request: SendRequest) -> [HeaderField] {
         [
             HeaderField("Content-Type", request.format.contentType),
             HeaderField("ServiceBusNotification-Format", request.format.rawValue),
-            HeaderField("ServiceBusNotification-Tags", request.tags),
+            HeaderField("ServiceBusNotification-Tags", shown(request.tags)),
         ] + request.fields
     }
 
@@ -129,7 +145,7 @@ package struct EventExplanation: Sendable {
         for (index, (platform, request)) in requests.enumerated() {
             let cut = cut(index)
             lines.append("  \(platform.rawValue)" + (cut.isEmpty ? "" : ", cut: \(cut.joined(separator: ", "))"))
-            lines += Self.fields(of: request).map { "    \($0.name): \($0.value.plain)" }
+            lines += fields(of: request).map { "    \($0.name): \($0.value.plain)" }
             lines.append("    " + String(decoding: request.body, as: UTF8.self).plain)
         }
         return lines.map { $0 + "\n" }.joined()

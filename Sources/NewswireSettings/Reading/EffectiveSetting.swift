@@ -111,7 +111,7 @@ extension SettingsPath {
         switch parts.first {
         case "rate", "categories", "unroutable", "floodGuard": true
         case "payload": parts == ["payload", "message"] || parts.starts(with: ["payload", "templates"])
-        case "test", "quiet", "localization": true
+        case "test", "users", "quiet", "localization": true
         case "logging": parts == ["logging", "level"]
         // `newswire ingest` takes its feeds at once, and the publisher has no use for them.
         case "ingest": true

@@ -1,4 +1,5 @@
 import Foundation
+import NotificationHub
 import PublishEngine
 
 extension ContentPolicy {
@@ -9,8 +10,34 @@ extension ContentPolicy {
         let isProduction = environment?.lowercased() == Self.production
         acceptsUnstamped = reader.boolean("acceptUnstamped") ?? !(isProduction && hasFeeds)
         testTag = reader.text("test.tag")
+        users = UserTags(&reader)
         var zones: [String: ClockZone] = [:]
         quietHours = reader.names(under: "quiet").map { QuietHours("quiet" / $0, &reader, &zones) }
+    }
+}
+
+/// The words of `users.tag`.
+enum UserTagForm: String, CaseIterable {
+    case userId, plain
+}
+
+extension UserTags {
+    /// Signatures that anybody can make are worth nothing: plain tags need a secret.
+    fileprivate init(_ reader: inout SettingsReader) {
+        let form = reader.text("users.tag").flatMap(UserTagForm.init(rawValue:)) ?? .userId
+        guard let secret = reader.text("users.secret") else {
+            if form == .plain {
+                reader.report(
+                    "users.secret", "is missing: without it any app could make the tag of any user",
+                    "write the secret that your back end signs with, e.g. ${file:/run/secrets/users}")
+            }
+            self = .reserved()
+            return
+        }
+        if secret.utf8.count < Self.secretLengthMin {
+            reader.report("users.secret", "is too short", "use at least \(Self.secretLengthMin) random characters")
+        }
+        self = form == .plain ? .signed(with: AccessKey(secret)) : .reserved(secret: AccessKey(secret))
     }
 }
 

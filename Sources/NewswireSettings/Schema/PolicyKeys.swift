@@ -25,6 +25,21 @@ extension SettingsKey {
             """
         ),
         SettingsKey(
+            "users.tag", .choice(UserTagForm.allCases.map(\.rawValue)), default: UserTagForm.userId.rawValue,
+            """
+            How events with users reach them. userId: by the tag $UserId:{…}, which hubs add to installations with that user. \
+            plain: by user_ and a signature of the id, which your back end gives to the user's devices with the same secret; \
+            works where FCM v1 does not match $UserId.
+            """
+        ),
+        SettingsKey(
+            "users.secret", .text, secret: true,
+            """
+            Signs plain tags, and keys the pseudonyms that stand for users in results: at least 16 characters. Without it, \
+            whoever can guess a user's id can recognize its pseudonym.
+            """
+        ),
+        SettingsKey(
             "quiet.*.categories", .list(.text), "The categories whose readers sleep then; when not set, all."),
         SettingsKey("quiet.*.from", .text, required: true, "When quiet hours begin, e.g. \"22:00\"."),
         SettingsKey(

@@ -13,7 +13,9 @@ extension Engine {
     func hold(of content: ExaminedRecord, _ routed: RoutedEvent, _ turn: borrowing Turn) -> Due? {
         guard let least = settings.holdsBeyond, let due = content.due(turn), due.at > turn.embargoClock + least,
             content.returned == nil || (due.because == .quietHours && routed.event.embargoUntil != nil),
-            content.record.byteCount <= Self.heldBytesMax
+            content.record.byteCount <= Self.heldBytesMax,
+            // The held topic has one place for a story: it waits here instead.
+            !routed.event.isForSomeOfItsStory
         else { return nil }
         // Another event of the story would lose its place there, being no version of this one.
         return held.relation(to: routed) == .unrelated ? nil : due

@@ -138,7 +138,8 @@ extension Engine {
         let story = StoryID(fingerprint, lane: place.lane)
         // A redriven record is sent although its id is known.
         guard isFirst || content.record.isRedriven else { return joinTwin(story, place, &turn) }
-        if let version = routed.event.version, partitions[place.slot].recent.isOutdated(version, ofStory: fingerprint) {
+        let versions = RecentDeliveries.versions(of: routed.event, fingerprint)
+        if let version = routed.event.version, partitions[place.slot].recent.isOutdated(version, ofStory: versions) {
             if isFirst { partitions[place.slot].recent.remove(delivery) }
             return settle(place, as: .superseded, .outdated, &turn)
         }

@@ -7,10 +7,10 @@ import NotificationHub
 extension Engine {
     mutating func receive(_ arrival: Arrival, _ turn: inout Turn) {
         guard let request = inFlight.end(arrival.request) else { return }
-        let reply = arrival.reply
+        let place = partitions.place(of: request.delivery)
+        let reply = discreet(arrival.reply, to: place)
         let verdict = Judge.verdict(on: reply)
         let roundTrip = turn.now - request.sentAt
-        let place = partitions.place(of: request.delivery)
         if let place {
             let hasLeft = if case .notSent = reply { false } else { true }
             partitions[place.slot].arrive(place, after: hasLeft ? roundTrip : nil)
@@ -23,6 +23,17 @@ extension Engine {
         let answer: HubReply? = if case .replied(let answer) = reply { answer } else { nil }
         applyToDelivery(verdict, answer, place, &turn)
         advanceStories(&turn)
+    }
+
+    /// A hub's words may repeat the tags of the request, and go to results, logs and pages. Where the tags name readers, the
+    /// status has to do.
+    private func discreet(_ reply: Reply, to place: Place?) -> Reply {
+        guard case .replied(var answer) = reply, answer.detail != nil else { return reply }
+        if let place, let content = partitions.content(of: place), content.routed?.routing?.users.isEmpty ?? true {
+            return reply
+        }
+        answer.detail = nil
+        return .replied(answer)
     }
 
     // MARK: The hub

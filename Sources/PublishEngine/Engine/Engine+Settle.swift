@@ -96,7 +96,7 @@ extension Engine {
             afterRecall: delivery.withdrawal == .recalled && (outcome == .accepted || outcome == .unknown),
             cut: delivery.cuts.names,
             leftOut: routing?.leftOut ?? [], routing: routing?.reasons ?? [], isQuiet: delivery.isQuiet,
-            isTest: content.routed?.event.isTest ?? false, run: content.record.run,
+            isTest: content.routed?.event.isTest ?? false, users: routing?.users ?? [], run: content.record.run,
             filled: delivery.attempts > 0
                 ? content.routed?.filled(on: settings.platforms[place.platform]) ?? [] : [], error: failure)
     }

@@ -37,7 +37,7 @@ extension Engine {
     ) {
         for id in openDeliveries(of: story) where id != newest {
             guard let routed = partitions.event(of: id), routed.orderKey == newer.orderKey,
-                let version = routed.event.version,
+                routed.event.users == newer.event.users, let version = routed.event.version,
                 let newerVersion = newer.event.version, version < newerVersion
             else { continue }
             withdraw(id, for: .superseded, &turn)

@@ -73,6 +73,13 @@ public final class PayloadBuilder: Sendable {
                 text = message.render(event, headline: headline, category: routing.label)
             }
         }
+        // News for single readers need not have one: where its name would stand is not a gap.
+        if routing.label.isEmpty {
+            text = text.replacing("  ", with: " ")
+            for index in translations.indices {
+                translations[index].text = translations[index].text.replacing("  ", with: " ")
+            }
+        }
         // Readers who are testers too must see at once that it is none of the news.
         if event.isTest {
             text = Self.testMark + text

@@ -1,4 +1,5 @@
 public import NewsModel
+public import NotificationHub
 
 /// What the settings say about events apart from their categories: whose environment they are for, who gets tests, and when
 /// readers sleep.
@@ -11,14 +12,19 @@ public struct ContentPolicy: Sendable, Hashable {
     /// The only tag that test events go to; `nil`: they are withheld.
     public var testTag: String?
     public var quietHours: [QuietHours]
+    /// How single readers are reached.
+    public var users: UserTags
 
     public init(
-        environment: String? = nil, acceptsUnstamped: Bool = true, testTag: String? = nil, quietHours: [QuietHours] = []
+        environment: String? = nil, acceptsUnstamped: Bool = true, testTag: String? = nil,
+        quietHours: [QuietHours] = [],
+        users: UserTags = .reserved()
     ) {
         self.environment = environment
         self.acceptsUnstamped = acceptsUnstamped
         self.testTag = testTag
         self.quietHours = quietHours
+        self.users = users
     }
 
     /// The environment of a process that is not told another.

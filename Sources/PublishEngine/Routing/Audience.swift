@@ -1,4 +1,4 @@
-import NotificationHub
+public import NotificationHub
 
 /// The devices that a send is for, apart from its categories: those that have a template, or testers.
 public struct Audience: Sendable, Hashable {
@@ -7,13 +7,18 @@ public struct Audience: Sendable, Hashable {
     public var testTag: String?
     /// Where languages have tags: those of one language, or of all.
     var readers: LanguageReaders?
+    /// How single readers are reached.
+    public var users: UserTags
 
-    public init(templates: PayloadSettings.TemplateNames? = nil, testTag: String? = nil) {
+    public init(
+        templates: PayloadSettings.TemplateNames? = nil, testTag: String? = nil, users: UserTags = .reserved()
+    ) {
         self.templates = templates
         self.testTag = testTag
+        self.users = users
     }
 
-    /// The most tags of categories that an expression has room for: a hub takes fewer where not all are joined by `||`.
+    /// The most tags of categories or users that an expression has room for: a hub takes fewer where not all are joined by `||`.
     var tagsMax: Int {
         let others = (templates == nil ? 0 : 1) + (readers?.commonTag == nil ? 0 : 1)
         return others == 0 ? TagExpression.tagsMaxJoinedByOr : TagExpression.tagsMax - others
@@ -25,12 +30,12 @@ public struct Audience: Sendable, Hashable {
         Self.printed { () throws -> [TagExpression] in [try Self.anyOf(tags)] + (try common(isQuiet)) }
     }
 
-    /// The testers among them: `staff && (World || Politics)`. Where there is no room for all the tags, all testers.
+    /// The testers among them: `staff && (World || Politics)`. All testers where there are no tags, or no room for all of them.
     func testExpression(_ tags: [String], isQuiet: Bool) -> String {
         guard let testTag else { return "" }
         return Self.printed { () throws -> [TagExpression] in
             let (testers, common) = (TagExpression(try Tag(testTag)), try common(isQuiet))
-            let fits = tags.count + 1 + common.count <= TagExpression.tagsMax
+            let fits = !tags.isEmpty && tags.count + 1 + common.count <= TagExpression.tagsMax
             return [testers] + (fits ? [try Self.anyOf(tags)] : []) + common
         }
     }

@@ -19,7 +19,7 @@ public final class ContentRules: Sendable {
         table: CategoryTable = .standard, unroutable: UnroutablePolicy = .deadLetter,
         payload: PayloadSettings = PayloadSettings(), policy: ContentPolicy = ContentPolicy()
     ) throws(PayloadProblems) {
-        let audience = Audience(templates: payload.templates, testTag: policy.testTag)
+        let audience = Audience(templates: payload.templates, testTag: policy.testTag, users: policy.users)
         self.init(
             router: try Router(
                 table: table, unroutable: unroutable, audience: audience, localization: payload.localization),
@@ -31,6 +31,6 @@ public final class ContentRules: Sendable {
         policy.quietHours.isEmpty
             ? .send
             : policy.quietHours.treatment(
-                of: event, in: routing.categories, at: wall, canBeSilent: builder.settings.canBeSilent)
+                of: event, in: routing.topics, at: wall, canBeSilent: builder.settings.canBeSilent)
     }
 }

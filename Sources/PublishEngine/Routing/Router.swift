@@ -93,21 +93,28 @@ public final class Router: Sendable {
     /// - Parameter isForEverybody: whatever its language.
     public func route(_ event: NewsEvent, isForEverybody: Bool = false) -> Routing {
         if let editions { return isForEverybody ? editions.everybody.route(event) : editions.route(event) }
-        return event.isTest ? routeTest(event) : route(event, tagsMax: audience.tagsMax)
+        if event.isTest { return routeTest(event) }
+        return event.users.isEmpty ? route(event, tagsMax: audience.tagsMax) : routeToUsers(event)
     }
 
+    /// By its categories.
+    ///
     /// - Parameter tagsMax: the most tags of categories.
     private func route(_ event: NewsEvent, tagsMax: Int) -> Routing {
         if event.categories.count == 1, let name = event.categories.first, let index = table.index(named: name) {
             return .tagged(singles[index])
         }
-        var found: [Found] = event.categories.compactMap { name in
-            table.index(named: name).map { ($0, Self.byName, singles[$0]) }
-        }
-        if found.isEmpty { found = event.subjects.flatMap(find) }
+        let found = categories(of: event)
         guard let first = found.first else { return fallback.map(Routing.tagged) ?? .unroutable(failure(of: event)) }
         if let single = first.single, found.allSatisfy({ $0.index == first.index }) { return .tagged(single) }
         return .tagged(several(found, tagsMax: tagsMax))
+    }
+
+    private func categories(of event: NewsEvent) -> [Found] {
+        let found: [Found] = event.categories.compactMap { name in
+            table.index(named: name).map { ($0, Self.byName, singles[$0]) }
+        }
+        return found.isEmpty ? event.subjects.flatMap(find) : found
     }
 
     private func find(subject: String) -> [Found] {
@@ -123,7 +130,9 @@ public final class Router: Sendable {
     /// Where a test would go if it were none, and to the testers among those readers only. Where there is no room for all the
     /// tags it goes to all testers: so none is left out.
     private func routeTest(_ event: NewsEvent) -> Routing {
-        let real = route(event, tagsMax: audience.testTag == nil ? audience.tagsMax : .max)
+        let tagsMax = audience.testTag == nil ? audience.tagsMax : .max
+        // Single readers have no tags here: their news is tried out on all testers.
+        let real = event.users.isEmpty ? route(event, tagsMax: tagsMax) : routeToUsers(event)
         guard let testTag = audience.testTag, case .tagged(let routing) = real else { return real }
         return .tagged(
             Routing.Tagged(
@@ -131,6 +140,34 @@ public final class Router: Sendable {
                 expression: audience.testExpression(routing.tags, isQuiet: false),
                 quietExpression: audience.testExpression(routing.tags, isQuiet: true), label: routing.label,
                 reasons: routing.reasons, edition: routing.edition))
+    }
+
+    /// To these readers and no others. Its categories, if it has any, say what it is about: the text may name them, quiet hours
+    /// and stops go by them. They add no reader, and `unroutable` adds none to an event without.
+    private func routeToUsers(_ event: NewsEvent) -> Routing {
+        let found = categories(of: event)
+        let about = found.isEmpty ? nil : several(found, tagsMax: .max)
+        var tags: [Tag] = []
+        var pseudonyms: [String] = []
+        for user in event.users {
+            guard let tag = try? audience.users.tag(of: user) else { continue }
+            guard !tags.contains(tag) else { continue }
+            tags.append(tag)
+            pseudonyms.append(audience.users.pseudonym(of: user))
+        }
+        guard tags.count <= audience.tagsMax else {
+            return .unroutable(
+                .init(
+                    .tooManyUsers,
+                    "it is for \(tags.count) readers; a send that names a template too has room for \(audience.tagsMax): "
+                        + "write one event for each \(audience.tagsMax)"))
+        }
+        let texts = tags.map(\.text)
+        return .tagged(
+            Routing.Tagged(
+                categories: about?.categories ?? [], tags: [], expression: audience.expression(texts, isQuiet: false),
+                quietExpression: audience.expression(texts, isQuiet: true), label: about?.label ?? "",
+                reasons: about?.reasons ?? [], users: pseudonyms, edition: audience.readers?.edition))
     }
 
     /// - Parameter found: the first reason of each category counts.

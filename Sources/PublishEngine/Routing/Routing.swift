@@ -6,13 +6,14 @@ public enum Routing: Sendable, Hashable {
     /// The event is not sent, and why: a send without a tag would reach every device.
     case unroutable(ResultRecord.Failure)
 
-    /// The categories of one event; at least one, in the table's order.
+    /// The categories of one event, in the table's order: at least one, unless it is for single readers.
     ///
     /// An object, because nearly all events share those of a few categories.
     public final class Tagged: Sendable, Hashable {
         /// Their names, e.g. `["World"]`.
         public let categories: [String]
-        /// Their tags, each once; at most `TagExpression.tagsMaxJoinedByOr`. Of a test only the testers' tag.
+        /// Their tags, each once; at most `TagExpression.tagsMaxJoinedByOr`. Of a test only the testers' tag; of news for single
+        /// readers none.
         public let tags: [String]
         /// The tags as one printed expression, `World || Politics`, so that a reader of both gets one notification.
         public let expression: String
@@ -24,12 +25,18 @@ public enum Routing: Sendable, Hashable {
         public let leftOut: [String]
         /// By which rule it belongs to each of the categories.
         public let reasons: [ResultRecord.Reason]
+        /// The pseudonyms of the only readers that it is for; empty if it is for those of the categories. The expression names
+        /// them in clear.
+        public let users: [String]
         /// The code of the one language that it is for, where languages have tags.
         public let edition: String?
 
+        /// What quiet hours go by: the categories, or none in particular.
+        var topics: [String] { categories.isEmpty ? [""] : categories }
+
         public init(
             categories: [String], tags: [String], expression: String, quietExpression: String? = nil, label: String,
-            leftOut: [String] = [], reasons: [ResultRecord.Reason] = [], edition: String? = nil
+            leftOut: [String] = [], reasons: [ResultRecord.Reason] = [], users: [String] = [], edition: String? = nil
         ) {
             self.categories = categories
             self.tags = tags
@@ -38,13 +45,15 @@ public enum Routing: Sendable, Hashable {
             self.label = label
             self.leftOut = leftOut
             self.reasons = reasons
+            self.users = users
             self.edition = edition
         }
 
         public static func == (lhs: Tagged, rhs: Tagged) -> Bool {
             (lhs.categories, lhs.tags, lhs.expression, lhs.quietExpression, lhs.label)
                 == (rhs.categories, rhs.tags, rhs.expression, rhs.quietExpression, rhs.label)
-                && (lhs.leftOut, lhs.reasons, lhs.edition) == (rhs.leftOut, rhs.reasons, rhs.edition)
+                && (lhs.leftOut, lhs.reasons, lhs.users, lhs.edition)
+                    == (rhs.leftOut, rhs.reasons, rhs.users, rhs.edition)
         }
 
         public func hash(into hasher: inout Hasher) { hasher.combine(expression) }

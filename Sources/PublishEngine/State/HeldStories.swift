@@ -55,7 +55,7 @@ struct HeldStories: Sendable {
     }
 
     func relation(to routed: RoutedEvent) -> Relation {
-        guard !isEmpty else { return .nothing }
+        guard !isEmpty, !routed.event.isForSomeOfItsStory else { return .nothing }
         let event = routed.event
         let key = Fingerprint(of: routed.orderKey).value
         guard let held = added[key] ?? known[key] else { return .nothing }
@@ -81,4 +81,9 @@ struct HeldStories: Sendable {
         let wasAdded = added.removeValue(forKey: key) != nil
         return known.removeValue(forKey: key) != nil || wasAdded
     }
+}
+
+extension NewsEvent {
+    /// For single readers of a story that others may be told of too: no version of what is held for them.
+    var isForSomeOfItsStory: Bool { !users.isEmpty && story != nil }
 }

@@ -36,6 +36,13 @@ struct RecentDeliveries: Sendable {
         return fingerprint
     }
 
+    /// What an event's version is a version of: its story, as these readers get it.
+    static func versions(of event: NewsEvent, _ story: Fingerprint) -> Fingerprint {
+        var fingerprint = story
+        for user in event.users { fingerprint.mix(user) }
+        return fingerprint
+    }
+
     /// `false` if it was known already.
     mutating func insert(_ delivery: Fingerprint) -> Bool {
         guard capacity > 0 else { return true }

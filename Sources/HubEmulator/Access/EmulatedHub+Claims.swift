@@ -1,0 +1,43 @@
+import ByteText
+import NotificationHub
+
+/// What a device asks the hub to know it by.
+struct DeviceClaim: Sendable {
+    var handle: String
+    /// Names of templates included, which become tags.
+    var tags: [String]
+    var userID: String?
+
+    init(_ registration: Registration) {
+        handle = registration.handle
+        tags = registration.tags + (registration.templateName.map { [$0] } ?? [])
+    }
+
+    init(_ installation: Installation) {
+        handle = installation.handle
+        tags = installation.tags + installation.templates.flatMap { [$0.name] + $0.template.tags }
+        userID = installation.userID
+    }
+
+    /// Tags by which back ends reach one user, or testers.
+    static func isProtected(_ tag: String) -> Bool {
+        let tag = tag.asciiLowercased
+        return tag.hasPrefix("username:") || tag.hasPrefix(UserTags.prefix) || tag == "staff"
+    }
+}
+
+extension EmulatedHub {
+    /// Refuses what only a back end may say of a device. What one has said stays, as long as the device is the same.
+    func check(_ claim: DeviceClaim, after known: DeviceClaim?, _ context: CallContext) throws(Refusal) {
+        guard settings.protectsTags, context.rights.isDisjoint(with: [.send, .manage]) else { return }
+        let granted = known.flatMap { $0.handle == claim.handle ? $0 : nil }
+        let claimed = claim.tags.contains { tag in
+            DeviceClaim.isProtected(tag)
+                && !(granted?.tags.contains { $0.equalsIgnoringASCIICase(tag) } ?? false)
+        }
+        guard claimed || (claim.userID != nil && claim.userID != granted?.userID) else { return }
+        throw .forbidden(
+            "Tags that begin with username: or user_, the tag staff and a userId are for a back end to give: with the Listen "
+                + "right alone a client may not take them. A real hub would let it")
+    }
+}

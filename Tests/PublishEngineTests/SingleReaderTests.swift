@@ -1,0 +1,202 @@
+import EditorialControl
+import KafkaModel
+import NewsModel
+import NotificationHub
+import PublishEngine
+import Testing
+
+struct SingleReaderTests {
+    private static let secret = AccessKey("0123456789abcdef")
+    private static let night = DailyWindow(from: 7 * 60, to: 9 * 60, zone: .utc)
+
+    private func router(
+        _ users: UserTags = .reserved(), templates: PayloadSettings.TemplateNames? = nil, testTag: String? = nil,
+        unroutable: UnroutablePolicy = .deadLetter
+    ) throws -> Router {
+        try Router(unroutable: unroutable, audience: Audience(templates: templates, testTag: testTag, users: users))
+    }
+
+    private func event(_ users: [String], categories: [String] = [], isTest: Bool = false) -> NewsEvent {
+        NewsEvent(id: "1", headline: "h", categories: categories, isTest: isTest, users: users)
+    }
+
+    private func tagged(_ routing: Routing) throws -> Routing.Tagged {
+        guard case .tagged(let tagged) = routing else { throw Unrouted() }
+        return tagged
+    }
+
+    private struct Unrouted: Error {}
+
+    /// A small event for readers.
+    private func personal(_ id: String, _ users: String = #"["anna"]"#, _ more: String = "") -> String {
+        #"{"id":"\#(id)","headline":"headline of \#(id)","users":\#(users)\#(more)}"#
+    }
+
+    // MARK: Routing
+
+    @Test func `it goes to its readers, and its categories add nobody`() throws {
+        let routing = try tagged(try router().route(event(["anna", "b/n", "anna"], categories: ["World", "Sports"])))
+        let hash = UserTags.userID(for: "b/n")
+        #expect(routing.expression == "$UserId:{anna} || $UserId:{\(hash)}")
+        #expect(routing.tags == [])
+        #expect(routing.categories == ["World", "Sports"])
+        #expect(routing.users == [UserTags.reserved().pseudonym(of: "anna"), UserTags.reserved().pseudonym(of: "b/n")])
+    }
+
+    @Test func `with plain tags they are signed`() throws {
+        let users = UserTags.signed(with: Self.secret)
+        let routing = try tagged(try router(users, templates: .standard).route(event(["anna"])))
+        #expect(routing.expression == "\(try users.tag(of: "anna")) && breakingNews")
+        #expect(routing.quietExpression == "\(try users.tag(of: "anna")) && breakingNewsQuiet")
+    }
+
+    @Test(arguments: [[], ["Gossip"]])
+    func `without a category it goes to its readers all the same, and to no other category`(names: [String]) throws {
+        let routing = try tagged(
+            try router(unroutable: .category("World")).route(event(["anna"], categories: names)))
+        #expect(routing.expression == "$UserId:{anna}")
+        #expect(routing.categories == [])
+    }
+
+    @Test(arguments: [(20, false, true), (5, true, true), (6, true, false)])
+    func `more readers than a send has room for are refused, not left out`(
+        count: Int, hasTemplates: Bool, fits: Bool
+    ) throws {
+        let routing = try router(templates: hasTemplates ? .standard : nil)
+            .route(event((1...count).map { "reader-\($0)" }))
+        switch routing {
+        case .tagged(let tagged):
+            #expect(fits)
+            #expect(try TagExpression(parsing: tagged.expression).tags.count == count + (hasTemplates ? 1 : 0))
+        case .unroutable(let failure):
+            #expect(!fits)
+            #expect(failure.code == "too-many-users")
+            #expect(!failure.detail.contains("reader-"))
+        }
+    }
+
+    @Test(arguments: [(nil, "staff"), (PayloadSettings.TemplateNames.standard, "staff && breakingNews")])
+    func `a test goes to the testers, never to the readers it names`(
+        templates: PayloadSettings.TemplateNames?, expression: String
+    ) throws {
+        let routing = try tagged(
+            try router(templates: templates, testTag: "staff").route(
+                event(["anna"], categories: ["World"], isTest: true)))
+        #expect(routing.expression == expression)
+        #expect(routing.tags == ["staff"])
+        #expect(routing.users == [])
+    }
+
+    // MARK: In the engine
+
+    @Test func `neither result nor dead letter names a reader, whatever the hub says`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = try #require(shell.publish(personal("1")).sends.first)
+        #expect(sent.request.tags == "$UserId:{anna}")
+        let reply = HubReply(status: 400, trackingID: "t", detail: "The tag $UserId:{anna} is not a tag")
+        let ending = try #require(shell.take(.reply(.replied(reply), to: sent.id)).endings.first)
+        #expect(ending.result.error == .init(code: "status-400", detail: "the hub answered 400"))
+        #expect(ending.result.trackingID == "t")
+        #expect(ending.result.users == [UserTags.reserved().pseudonym(of: "anna")])
+        var bytes: [UInt8] = []
+        ending.result.encode(into: &bytes)
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("anna"))
+        #expect(try ResultRecord(decoding: bytes).users == ending.result.users)
+    }
+
+    @Test func `what a hub says to a request for a category is kept`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let sent = try #require(shell.publish(news("1")).sends.first)
+        let reply = HubReply(status: 400, detail: "The tag World is not a tag")
+        let ending = try #require(shell.take(.reply(.replied(reply), to: sent.id)).endings.first)
+        #expect(ending.result.error?.detail.contains("World") == true)
+    }
+
+    @Test(arguments: ["[]", #"[""]"#, #""anna""#])
+    func `a list of nobody is a dead letter, not news for all`(users: String) throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let actions = shell.publish(personal("1", users, #","category":"World""#))
+        #expect(actions.sends.isEmpty)
+        #expect(actions.outcomes == [.undecodable])
+        #expect(actions.endings.first?.result.error?.code == "bad-users")
+    }
+
+    @Test func `without a category the text has no gap where its name would be`() throws {
+        var shell = try TestShell(message: PayloadSettings.standardMessage)
+        _ = shell.assign()
+        let sent = try #require(shell.publish(personal("1")).sends.first)
+        #expect(sent.text.contains(#""messageParam":"Breaking News : headline of 1""#))
+        let other = try #require(shell.publish(personal("2", #"["b"]"#, #","category":"sport""#)).sends.first)
+        #expect(other.text.contains(#""messageParam":"Breaking Sports News : headline of 2""#))
+    }
+
+    @Test(arguments: [
+        (#","category":"World""#, ["World"], true), (#","category":"Sports""#, ["World"], false),
+        ("", ["World"], false),
+        ("", [], true), (#","category":"Sports""#, [], true),
+    ])
+    func `quiet hours go by its categories, and those of all categories hold for it too`(
+        more: String, categories: [String], isQuiet: Bool
+    ) throws {
+        let hours = QuietHours(categories: categories, window: Self.night, action: .silent)
+        var shell = try TestShell(templates: .standard, policy: ContentPolicy(quietHours: [hours]))
+        _ = shell.assign()
+        let sent = try #require(shell.publish(personal("1", #"["anna"]"#, more)).sends.first)
+        #expect(sent.request.tags == "$UserId:{anna} && breakingNews" + (isQuiet ? "Quiet" : ""))
+    }
+
+    @Test func `a recall of the story reaches it, and so do stops and environments`() throws {
+        var shell = try TestShell(
+            change: { $0.connections = 1 }, policy: ContentPolicy(environment: "production"))
+        _ = shell.assign()
+        _ = shell.publish(news("first"))
+        _ = shell.publish(personal("1", #"["anna"]"#, #","story":"s""#))
+        let recalled = shell.take(.orders([.recall("s")]))
+        #expect(recalled.outcomes == [.canceled])
+        #expect(shell.publish(personal("2", #"["anna"]"#, #","story":"s""#)).outcomes == [.canceled])
+        #expect(shell.publish(personal("3", #"["anna"]"#, #","environment":"staging""#)).outcomes == [.withheld])
+        _ = shell.take(.orders([.stop(.category("Sports"))]))
+        #expect(shell.publish(personal("4", #"["anna"]"#, #","category":"Sports""#)).sends.isEmpty)
+    }
+
+    @Test func `versions of a story for other readers do not end one another`() throws {
+        var shell = try TestShell(change: { $0.connections = 1 })
+        _ = shell.assign()
+        var actions = shell.publish(news("all", story: "s", version: 1))
+        actions += shell.publish(news("all", story: "s", version: 2))
+        actions += shell.publish(personal("a3", #"["anna"]"#, #","story":"s","version":3"#))
+        actions += shell.publish(personal("b3", #"["ben"]"#, #","story":"s","version":3"#))
+        // Anna's next version takes the place of hers alone, and a late one of hers comes too late.
+        actions += shell.publish(personal("a4", #"["anna"]"#, #","story":"s","version":4"#))
+        actions += shell.publish(personal("a2", #"["anna"]"#, #","story":"s","version":2"#))
+        #expect(actions.endings.map(\.result.eventID) == ["a3", "a2"])
+        #expect(actions.outcomes == [.superseded, .superseded])
+        var reached = actions.sends.map(\.request.tags)
+        var next = actions.sends.first
+        while let sent = next {
+            let more = shell.reply(201, to: sent)
+            reached += more.sends.map(\.request.tags)
+            next = more.sends.first
+        }
+        #expect(reached == ["World", "World", "$UserId:{ben}", "$UserId:{anna}"])
+    }
+
+    @Test func `what is held of a story for all is not replaced by news for one of its readers`() throws {
+        var shell = try TestShell(change: { $0.holdsBeyond = .seconds(60) })
+        _ = shell.assign()
+        let later = (shell.wall + .seconds(3_600)).description
+        let embargo = #","embargoUntil":"\#(later)""#
+        let held = shell.publish(news("all", story: "s", version: 1, embargo))
+        #expect(held.holds.count == 1)
+        let personal = shell.publish(personal("a", #"["anna"]"#, #","story":"s","version":2"#))
+        #expect(personal.sends.count == 1)
+        #expect(personal.returns.isEmpty)
+        let waiting = shell.publish(self.personal("b", #"["ben"]"#, #","story":"s","version":2"# + embargo))
+        #expect(waiting.holds.isEmpty && waiting.endings.isEmpty)
+        _ = shell.reply(201, to: try #require(personal.sends.first))
+        #expect(shell.wait(.seconds(3_700)).sends.map(\.request.tags).contains("$UserId:{ben}"))
+    }
+}

@@ -1,0 +1,78 @@
+import BreakingNews
+import Foundation
+import NotificationHub
+
+/// The calls to the hub that a back end makes, with a key of all rights. It stays here: apps never get it.
+struct HubCalls: Sendable {
+    /// What the hub answered, where that was not what was asked for.
+    struct Refusal: Error {
+        /// `nil` if there was no answer.
+        var status: Int?
+    }
+
+    let connection: ConnectionString
+    let hub: HubName
+    let transport: any HubTransport
+
+    private static let tokenLasts: Int64 = 300
+
+    /// The ids of a device's registrations, as far as the hub lists them at once; not of those that an installation keeps.
+    func registrations(of handle: String) async throws -> [String] {
+        // The hub calls the handle so on every platform.
+        let target = RegistrationPath.registrations(
+            of: .windows(channelURI: handle), endpoint: connection.endpoint, hub: hub)
+        return RegistrationFeed(scanning: try await call("GET", target).body).items
+            .filter { $0.installation == nil }.map(\.id)
+    }
+
+    func newID() async throws -> String {
+        let reply = try await call("POST", RegistrationPath.newID(endpoint: connection.endpoint, hub: hub))
+        let location = reply.fields.first { $0.name.lowercased() == "location" }
+        guard let id = location.flatMap({ RegistrationPath.id(inLocation: $0.value) }) else {
+            throw Refusal(status: reply.status)
+        }
+        return id
+    }
+
+    func put(_ entry: RegistrationEntry, id: String) async throws {
+        let fields = [HeaderField("Content-Type", RegistrationEntry.contentType)]
+        _ = try await call("PUT", path(id), fields, entry.bytes)
+    }
+
+    /// One that is gone already is as good as deleted.
+    func delete(id: String) async throws {
+        do { _ = try await call("DELETE", path(id), [HeaderField("If-Match", "*")]) } catch let refusal as Refusal {
+            guard refusal.status == 404 || refusal.status == 410 else { throw refusal }
+        }
+    }
+
+    func send(_ request: SendRequest) async throws {
+        let fields =
+            [
+                HeaderField("Content-Type", request.format.contentType),
+                HeaderField("ServiceBusNotification-Format", request.format.rawValue),
+                HeaderField("ServiceBusNotification-Tags", request.tags),
+            ] + request.fields
+        _ = try await call("POST", SendPath(endpoint: connection.endpoint, hub: hub).target, fields, request.body)
+    }
+
+    private func path(_ id: String) -> String {
+        RegistrationPath.registration(id, endpoint: connection.endpoint, hub: hub)
+    }
+
+    /// - Throws: `Refusal` for any answer but one of success.
+    private func call(
+        _ method: String, _ target: String, _ fields: [HeaderField] = [], _ body: [UInt8] = []
+    ) async throws -> HubResponse {
+        let token = SharedAccessSignature.token(
+            resource: connection.endpoint.audience, keyName: connection.keyName, key: connection.key,
+            expiresAt: Int64(Date().timeIntervalSince1970) + Self.tokenLasts)
+        let request = HubRequest(
+            method: method, endpoint: connection.endpoint, target: target,
+            fields: fields + [HeaderField("Authorization", token)], body: body)
+        let reply: HubResponse
+        do { reply = try await transport.send(request) } catch { throw Refusal(status: nil) }
+        guard (200...299).contains(reply.status) else { throw Refusal(status: reply.status) }
+        return reply
+    }
+}
