@@ -29,7 +29,8 @@ enum PollSchedule {
     static func next(after done: Int, age: Duration, _ eventID: String) -> Int? {
         guard done < last else { return nil }
         var attempt = done + 1
-        while attempt < last, Self.age(of: attempt + 1, eventID) <= age { attempt += 1 }
+        // Most are not due by far, and need no draw.
+        while attempt < last, ages[attempt] <= age, Self.age(of: attempt + 1, eventID) <= age { attempt += 1 }
         return attempt
     }
 }
