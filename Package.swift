@@ -74,6 +74,10 @@ let package = Package(
                 "ByteText", "EditorialControl", "KafkaModel", "NewsModel", "NotificationHub", crypto, deque, heap,
                 .product(name: "Mustache", package: "swift-mustache"),
             ], swiftSettings: strict),
+        // What is asked about accepted sends, and what the answers say.
+        .target(
+            name: "HubTelemetry", dependencies: ["ByteText", "KafkaModel", "NewsModel", "NotificationHub"],
+            swiftSettings: strict),
         .target(
             name: "KafkaIO", dependencies: ["ByteText", "CRdkafka", "KafkaModel", "NewsModel"], swiftSettings: strict),
         .target(
@@ -106,6 +110,13 @@ let package = Package(
                 "ByteText", "ControlIO", "EditorialControl", "HubIO", "KafkaIO", "KafkaModel", "NewsModel",
                 "NotificationHub", "PublishEngine", deque,
                 logging, nioCore, nioPosix, nioSSL, tracing,
+            ], swiftSettings: strict),
+        // Asks the hub what became of accepted sends.
+        .target(
+            name: "TelemetryIO",
+            dependencies: [
+                "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublisherService",
+                logging, nioCore, nioPosix, nioSSL,
             ], swiftSettings: strict),
         // Spans to an OpenTelemetry collector.
         .target(name: "OTLPTracing", dependencies: ["ByteText", "NewsModel", tracing], swiftSettings: strict),
@@ -141,9 +152,8 @@ let package = Package(
         .target(
             name: "StatusServer",
             dependencies: [
-                "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "KafkaIO", "KafkaModel", "NewsModel",
-                "OTLPTracing", "PublishEngine",
-                "PublisherService",
+                "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubTelemetry", "KafkaIO", "KafkaModel",
+                "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
                 logging, nioCore,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -152,18 +162,18 @@ let package = Package(
         .target(
             name: "NewswireSettings",
             dependencies: [
-                "ByteText", "ControlIO", "EditorialControl", "FeedIO", "Feeds", "HubIO", "KafkaIO", "KafkaModel",
-                "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService", "StatusServer",
-                "Yams", logging,
+                "ByteText", "ControlIO", "EditorialControl", "FeedIO", "Feeds", "HubIO", "HubTelemetry", "KafkaIO",
+                "KafkaModel", "NewsModel", "NotificationHub", "OTLPTracing", "PublishEngine", "PublisherService",
+                "StatusServer", "Yams", logging,
             ], swiftSettings: strict),
         // The commands as a library, so that tests can use them.
         .target(
             name: "NewswireCommands",
             dependencies: [
                 "BreakingNews", "ByteText", "CZlib", "CZstd", "ControlIO", "EditorialControl", "FeedIO", "Feeds",
-                "HTTPServing", "HubIO", "HubServer", "KafkaIO", "KafkaModel", "NewsModel", "NewswireSettings",
-                "NotificationHub", "OTLPTracing", "PublishEngine",
-                "PublisherService", "ServerIdentity", "Simulation", "StatusServer",
+                "HTTPServing", "HubIO", "HubServer", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel",
+                "NewswireSettings", "NotificationHub", "OTLPTracing", "PublishEngine",
+                "PublisherService", "ServerIdentity", "Simulation", "StatusServer", "TelemetryIO",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"), logging, nioCore, nioHTTP1,
                 nioPosix, nioSSL,
             ], swiftSettings: strict),
@@ -225,6 +235,12 @@ let package = Package(
         .testTarget(
             name: "EditorialControlTests",
             dependencies: ["ByteText", "EditorialControl", "KafkaModel", "NewsModel", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HubTelemetryTests",
+            dependencies: [
+                "ByteText", "HubEmulator", "HubTelemetry", "KafkaModel", "NewsModel", "NotificationHub", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ControlIOTests",
@@ -318,7 +334,7 @@ let package = Package(
         .testTarget(
             name: "NewswireSettingsTests",
             dependencies: [
-                "ControlIO", "EditorialControl", "Feeds", "HubIO", "KafkaIO", "KafkaModel", "NewsModel",
+                "ControlIO", "EditorialControl", "Feeds", "HubIO", "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel",
                 "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService", "TestSupport", logging,
             ],
             swiftSettings: strict),
@@ -326,7 +342,7 @@ let package = Package(
             name: "NewswireTests",
             dependencies: [
                 "newswire", "CZlib", "CZstd", "ControlIO", "EditorialControl", "Feeds", "HubEmulator", "HubServer",
-                "KafkaIO", "KafkaModel", "NewsModel",
+                "HubTelemetry", "KafkaIO", "KafkaModel", "NewsModel",
                 "NewswireCommands", "NewswireSettings", "NotificationHub", "PublishEngine", "PublisherService",
                 "TestSupport", logging, nioCore, nioPosix,
             ], exclude: ["page.py"], swiftSettings: strict),

@@ -41,6 +41,7 @@ package struct Settings: Sendable {
     package var ingest: IngestConfiguration
     /// How editors' orders are followed. Its environment is known to `publisherSettings` alone.
     package var control: ControlSettings
+    package var telemetry: TelemetryConfiguration
     package var logging: Logging
 
     package struct Tracing: Sendable {
@@ -140,6 +141,7 @@ extension Settings {
     package var topicRules: TopicRules {
         var rules = TopicRules(engine, deadLetterTopic: deadLettersTopic)
         if ingest.isConfigured { rules.feedStateTopic = ingest.stateTopic }
+        if telemetry.isConfigured { rules.telemetryTopic = telemetry.topic }
         rules.follow(control.topics)
         return rules
     }

@@ -1,8 +1,5 @@
 public import Feeds
 public import HTTPServing
-import HTTPTypes
-import Hummingbird
-import NIOCore
 import PublisherService
 
 /// Health, metrics and the page of a process that follows feeds. Nothing can be done there, only looked at.
@@ -19,51 +16,13 @@ public struct FeedStatusServer: Sendable {
     /// Serves until `stop()` is called on the server that this returns.
     /// - Returns: once the port is open.
     public func start() async throws(ListenFailure) -> RunningServer {
-        let gate = AccessGate(token: settings.token, isOnLoopback: Caller.namesLoopback(settings.host))
-        return try await RunningServer.start(
-            FeedStatusResponder(report: report, gate: gate), host: settings.host, port: settings.port,
-            limits: settings.limits)
+        try await ReportResponder(settings, page: .feeds) { [report] in await report() }.start()
     }
 }
 
-private struct FeedStatusResponder: HTTPResponder {
-    let report: @Sendable () async -> IngestReport
-    let gate: AccessGate
+extension IngestReport: ServedReport {
+    var isReady: Bool { notReady.isEmpty }
+    var metrics: [UInt8] { FeedMetrics.text(self, .now) }
 
-    private enum Page: String {
-        case health = "/healthz"
-        case readiness = "/readyz"
-        case metrics = "/metrics"
-        case status = "/api/status"
-    }
-
-    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
-        guard gate.mayRead(context.caller(request), authorization: request.headers[.authorization]) else {
-            return Answer.problem(.forbidden, "Ask for localhost or a loopback address.")
-        }
-        let path = request.uri.path
-        let file = PageFile(path: path, of: .feeds)
-        guard file != nil || Page(rawValue: path) != nil else {
-            return Answer.problem(.notFound, "There is nothing here.")
-        }
-        guard [.get, .head].contains(request.method) else {
-            var answer = Answer.wrongMethod(allowed: "GET, HEAD")
-            // Do not read a body.
-            answer.headers[.connection] = "close"
-            return answer
-        }
-        if let file { return Answer.file(file) }
-        let report = await report()
-        switch Page(rawValue: path) {
-        // It has answered, so its event loop is alive.
-        case .health?: return Answer.json(.ok, StatusJSON.healthy)
-        case .readiness?: return Answer.json(report.notReady.isEmpty ? .ok : .serviceUnavailable, report.readiness)
-        case .metrics?: return Answer.answer(.ok, MetricsText.contentType, FeedMetrics.text(report, .now))
-        case .status?:
-            let limit = request.uri.queryParameters["limit"].map { Int($0) ?? 0 } ?? .max
-            guard limit > 0 else { return Answer.problem(.badRequest, "limit must be a whole number from 1.") }
-            return Answer.json(.ok, report.json(version: ServiceVersion.text, limit: limit))
-        case nil: return Answer.problem(.notFound, "There is nothing here.")
-        }
-    }
+    func status(limit: Int) -> [UInt8] { json(version: ServiceVersion.text, limit: limit) }
 }

@@ -28,14 +28,14 @@ struct MetricsText {
     }
 
     /// `counts` has one more entry than `bounds` (in seconds), for values above the last bound.
-    mutating func histogram(bounds: [Double], counts: [UInt64], sum: Double, _ label: Label) {
+    mutating func histogram(bounds: [Double], counts: [UInt64], sum: Double, _ labels: Label...) {
         var total: UInt64 = 0
         for (bound, count) in zip(bounds + [.infinity], counts) {
             total += count
-            line("_bucket", [label, ("le", Self.text(bound))], "\(total)")
+            line("_bucket", labels + [("le", Self.text(bound))], "\(total)")
         }
-        line("_sum", [label], Self.text(sum))
-        line("_count", [label], "\(total)")
+        line("_sum", labels, Self.text(sum))
+        line("_count", labels, "\(total)")
     }
 
     private mutating func line(_ suffix: String, _ labels: [Label], _ value: String) {

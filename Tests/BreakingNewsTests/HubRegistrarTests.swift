@@ -199,13 +199,13 @@ struct HubRegistrarTests {
 
     private static func status(_ status: Int) -> HubFault {
         var fault = HubFault()
-        (fault.status, fault.callsLeft, fault.affectsAllCalls) = (status, 3, true)
+        (fault.status, fault.callsLeft, fault.calls) = (status, 3, .all)
         return fault
     }
 
     private static func reset(_ reset: HubFault.Reset) -> HubFault {
         var fault = HubFault()
-        (fault.reset, fault.callsLeft, fault.affectsAllCalls) = (reset, 3, true)
+        (fault.reset, fault.callsLeft, fault.calls) = (reset, 3, .all)
         return fault
     }
 

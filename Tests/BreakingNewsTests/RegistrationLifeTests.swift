@@ -115,7 +115,7 @@ struct RegistrationLifeTests {
             if !isWell {
                 var fault = HubFault()
                 fault.callsLeft = 1
-                fault.affectsAllCalls = true
+                fault.calls = .all
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0: fault.status = [408, 409, 429, 500, 503].randomElement(using: &random)
                 case 1: fault.expiresTokens = true

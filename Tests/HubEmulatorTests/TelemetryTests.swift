@@ -39,6 +39,59 @@ struct TelemetryTests {
     }
 
     @Test
+    func `telemetry becomes known little by little, and of some sends never`() throws {
+        var test = try TestHub {
+            $0.telemetry.hiddenMilliseconds = 10_000
+            $0.telemetry.enqueuedMilliseconds = 5_000
+            $0.telemetry.processingMilliseconds = 20_000
+        }
+        for token in 10..<20 {
+            _ = test.call(
+                "POST", "/registrations",
+                body: WireTable.entry("Apple", "<Tags>Sports</Tags><DeviceToken>\(token)</DeviceToken>"))
+        }
+        let id = try id(test.send("{}", format: "apple", tags: "Sports"))
+        _ = test.hub.deliver(limit: 100, at: test.now)
+        let start = test.now
+        var told: [String] = []
+        for second in [0, 9, 10, 14, 15, 25, 34, 35, 3_600] as [Int64] {
+            test.now = start.advanced(byMilliseconds: second * 1_000)
+            let reply = test.call("GET", "/messages/\(id)?api-version=2016-07")
+            guard reply.status == 200 else {
+                told.append("\(reply.status)")
+                continue
+            }
+            let details = try XMLReader.read(reply.body)
+            let count = details.child("ApnsOutcomeCounts")?.elements.first?.child("Count")?.text
+            told.append("\(details.child("State")?.text ?? "") \(count ?? "-")")
+        }
+        #expect(
+            told == [
+                "404", "404", "Enqueued -", "Enqueued -", "Processing -", "Processing 5", "Processing 9",
+                "Completed 10",
+                "Completed 10",
+            ])
+        var forgetful = try TestHub { $0.telemetry.missingMillionths = 250_000 }
+        let ids = try (0..<200).map { _ in try self.id(forgetful.send("{}", format: "apple")) }
+        let missing = ids.filter { forgetful.call("GET", "/messages/\($0)").status == 404 }
+        #expect((25...80).contains(missing.count))
+        #expect(ids.filter { forgetful.call("GET", "/messages/\($0)").status == 404 } == missing)
+    }
+
+    @Test
+    func `a fault of telemetry leaves sends alone`() throws {
+        var test = try TestHub()
+        let id = try id(test.send("{}", format: "apple"))
+        var fault = HubFault()
+        (fault.status, fault.retryAfter, fault.calls) = (429, 7, .telemetry)
+        test.hub.add(fault)
+        #expect(test.send("{}", format: "apple").status == 201)
+        let reply = test.call("GET", "/messages/\(id)")
+        #expect(reply.status == 429 && reply.headers["Retry-After"] == "7")
+        #expect(test.call("GET", "/registrations").status == 200)
+    }
+
+    @Test
     func `telemetry and schedules need the Standard tier, batches more than the Free one`() throws {
         var test = try TestHub { $0.tier = .free }
         #expect(test.call("GET", "/messages/a-1-1-1").status == 403)

@@ -307,7 +307,7 @@ struct LateTests {
             var fault = HubFault()
             fault.latencyMilliseconds = 40
             fault.slowBody = 4000
-            fault.affectsAllCalls = true
+            fault.calls = .all
             hub.add(fault)
             let start = ContinuousClock.now
             let refused = try await RawClient.call(hub.port, "GET", "/BreakingNews/registrations")

@@ -122,6 +122,36 @@ import Testing
     }
 }
 
+struct TelemetryTopicTests {
+    private var rules: TopicRules {
+        var rules = TopicRules(
+            lanes: [.init(name: "live", topics: ["news.events"])], resultsTopic: "news.results",
+            deadLetterTopic: "news.dead-letters")
+        rules.telemetryTopic = "news.telemetry"
+        return rules
+    }
+
+    private func findings(_ telemetry: TopicState?) -> [TopicRules.Finding] {
+        var states = ["news.events": TopicState(partitions: 6), "news.results": TopicState(partitions: 6)]
+        states["news.telemetry"] = telemetry
+        return rules.findings(states).filter { $0.use == .telemetry }
+    }
+
+    @Test func `a missing topic stops no news, and is created as wide as the results`() {
+        #expect(findings(nil).map(\.severity) == [.warning])
+        let change = rules.changes(["news.events": TopicState(partitions: 6)], partitions: 12)
+            .first { $0.use == .telemetry }
+        #expect(change?.partitions == 6 && change?.configuration["cleanup.policy"] == "delete")
+    }
+
+    @Test func `a topic with too few partitions or that is compacted does not fit`() {
+        #expect(findings(TopicState(partitions: 6)).isEmpty)
+        #expect(findings(TopicState(partitions: 5)).map(\.problem) == [.tooFewPartitions])
+        let compacted = TopicState(partitions: 6, configuration: .known(["cleanup.policy": "compact"]))
+        #expect(findings(compacted).map(\.problem) == [.compacted])
+    }
+}
+
 struct FeedStateTopicTests {
     private let rules = TopicRules(
         lanes: [.init(name: "live", topics: ["news.events"])], resultsTopic: "news.results",

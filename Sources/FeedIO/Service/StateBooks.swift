@@ -53,6 +53,8 @@ final class StateBooks {
             if partition == 0 { layoutsSeen = 0 }
             unrestored?.insert(partition)
             return [.lost([partition]), .assigned([partition])]
+        // Feeds commit nothing: each owner reads the topic as a whole.
+        case .committed: return []
         case .written(let number):
             if case .events(let write) = WriteNumber(raw: number) { return [.published(write)] }
             return []

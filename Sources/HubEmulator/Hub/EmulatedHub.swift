@@ -78,8 +78,7 @@ public struct EmulatedHub: Sendable {
 
     mutating func handle(_ request: HubHTTPRequest, _ target: RequestTarget?, at now: HubTime) -> HubHTTPResponse {
         let call = target.flatMap { HubCall($0.segments.dropFirst()) }
-        let isSend = call?.isSend == true && request.method == "POST"
-        let faults = faultPlan.take(forSend: isSend, using: &random)
+        let faults = faultPlan.take(for: Self.kind(of: call, request), using: &random)
         var response: HubHTTPResponse
         if faults.contains(where: { $0.reset == .before }) {
             response = HubHTTPResponse(status: 503)
@@ -103,6 +102,13 @@ public struct EmulatedHub: Sendable {
             response.transmission = .slow(bytesPerSecond: pace)
         }
         return response
+    }
+
+    /// For faults.
+    private static func kind(of call: HubCall?, _ request: HubHTTPRequest) -> HubFault.Calls? {
+        if call?.isSend == true, request.method == "POST" { return .sends }
+        if case .message? = call { return .telemetry }
+        return nil
     }
 
     private mutating func answer(
@@ -173,7 +179,10 @@ public struct EmulatedHub: Sendable {
     /// `GET /messages/{id}`: the telemetry of a send.
     private mutating func telemetry(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         try requireStandard("Telemetry")
-        guard let message = message(id: id) else { throw .notFound("The notification was not found") }
+        guard var message = message(id: id), let seen = telemetry(of: message, at: context.now) else {
+            throw .notFound("The notification was not found")
+        }
+        message.telemetry = seen
         let host = context.request.headers["Host"] ?? ""
         let version = context.target["api-version"] ?? context.version.name
         let location = "sb://\(host)/\(settings.name)/messages/\(id)?api-version=\(version)"
@@ -181,6 +190,14 @@ public struct EmulatedHub: Sendable {
         let errors = context.version < .namesErrorDetails ? nil : errorDetails(of: message, context)
         return reply(
             200, body: Array(NotificationTelemetry.xml(message, location: location, errorDetails: errors).utf8))
+    }
+
+    /// What the hub tells of a send by now; `nil` while, or if, it tells nothing.
+    private func telemetry(of message: ReceivedMessage, at now: HubTime) -> NotificationTelemetry? {
+        let times = settings.telemetry
+        var random = SeededRandom(seed: settings.seed &+ UInt64(truncatingIfNeeded: message.number))
+        if random.next() % 1_000_000 < times.missingMillionths { return nil }
+        return message.telemetry.seen(after: now.millisecondsSince(message.time), sentAt: message.time, by: times)
     }
 
     private static func faultMessage(_ status: Int) -> String {

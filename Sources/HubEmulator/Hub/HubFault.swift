@@ -24,13 +24,20 @@ public struct HubFault: Sendable, Hashable {
     public var callsLeft: Int?
     /// The share of calls it affects, in millionths; `nil` for all.
     public var shareMillionths: UInt64?
-    /// True when it affects all calls, not only sends.
-    public var affectsAllCalls = false
+    public var calls = Calls.sends
+
+    /// The calls that it affects.
+    public enum Calls: String, Sendable, Hashable, CaseIterable {
+        case sends
+        /// `GET /messages/{id}`.
+        case telemetry
+        case all
+    }
 
     public init() {}
 
     /// Reads the fields of `POST /_emulator/faults`: `status`, `retryAfter`, `latencyMs`, `reset`, `expired`,
-    /// `slowBody`, `next`, `share` (0…1) and `on` (`sends` or `all`).
+    /// `slowBody`, `next`, `share` (0…1) and `on` (`sends`, `telemetry` or `all`).
     /// - Throws: a sentence that names the field that is wrong.
     public init(json: JSONTree) throws(HubFaultProblem) {
         guard case .object(let members) = json else { throw HubFaultProblem("A fault is a JSON object.") }
@@ -53,8 +60,10 @@ public struct HubFault: Sendable, Hashable {
             guard let value = Reset(rawValue: word) else { throw HubFaultProblem("reset must be before or after.") }
             reset = value
         case ("on", .string(let word)):
-            guard word == "sends" || word == "all" else { throw HubFaultProblem("on must be sends or all.") }
-            affectsAllCalls = word == "all"
+            guard let value = Calls(rawValue: word) else {
+                throw HubFaultProblem("on must be sends, telemetry or all.")
+            }
+            calls = value
         case ("share", .number(let text)):
             guard let share = Double(text), share >= 0, share <= 1 else {
                 throw HubFaultProblem("share must be 0 to 1.")
@@ -83,7 +92,7 @@ public struct HubFault: Sendable, Hashable {
         if let slowBody { members.append(.init("slowBody", .integer(slowBody))) }
         if let callsLeft { members.append(.init("next", .integer(callsLeft))) }
         if let shareMillionths { members.append(.init("share", .number(String(Double(shareMillionths) / 1_000_000)))) }
-        members.append(.init("on", .string(affectsAllCalls ? "all" : "sends")))
+        members.append(.init("on", .string(calls.rawValue)))
         return .object(members)
     }
 }
@@ -110,10 +119,11 @@ struct FaultPlan: Sendable {
     mutating func removeAll() { faults = [] }
 
     /// Returns the faults that affect this call and counts them as used. Only faults with a share draw a random number.
-    mutating func take(forSend isSend: Bool, using random: inout SeededRandom) -> [HubFault] {
+    /// - Parameter call: `nil` for a call that is neither a send nor about telemetry.
+    mutating func take(for call: HubFault.Calls?, using random: inout SeededRandom) -> [HubFault] {
         guard !faults.isEmpty else { return [] }
         var taken: [HubFault] = []
-        for index in faults.indices where isSend || faults[index].affectsAllCalls {
+        for index in faults.indices where faults[index].calls == .all || faults[index].calls == call {
             if let share = faults[index].shareMillionths, random.next() % 1_000_000 >= share { continue }
             taken.append(faults[index])
             if let callsLeft = faults[index].callsLeft { faults[index].callsLeft = callsLeft - 1 }

@@ -26,6 +26,7 @@ public struct HubSettings: Sendable {
     public var deliveriesKept = 50_000
     /// The delay, in milliseconds, before a change of an installation affects routing. The service queues such changes.
     public var installationLagMilliseconds: Int64 = 0
+    public var telemetry = TelemetryTimes()
     /// Accepted sends whose deliveries are still to be made, at most; beyond that the hub answers that it is busy.
     public var pendingMax = 100_000
     /// Signs the addresses of the namespace's storage.
@@ -68,6 +69,21 @@ public struct HubSettings: Sendable {
         if let sendsPerMinute, sendsPerMinute < 1 { problems.append("The limit of sends a minute must be at least 1.") }
         return problems
     }
+}
+
+/// How slowly telemetry becomes known; by default at once. The service needs seconds to minutes, and never tells of some
+/// sends.
+public struct TelemetryTimes: Sendable, Hashable {
+    /// Milliseconds from the send for which the answer is 404.
+    public var hiddenMilliseconds: Int64 = 0
+    /// From then on, for which the state is Enqueued.
+    public var enqueuedMilliseconds: Int64 = 0
+    /// From then on, for which it is Processing and the counts grow.
+    public var processingMilliseconds: Int64 = 0
+    /// The share of sends that are answered with 404 for ever, in millionths; the same ones each time.
+    public var missingMillionths: UInt64 = 0
+
+    public init() {}
 }
 
 /// The year of the recordings that the answers follow where the service has changed the form of its own: ids, entries,

@@ -39,6 +39,32 @@ public struct NotificationTelemetry: Sendable, Hashable {
 
     init() {}
 
+    /// As it is told so long after the send: what was done long ago becomes known little by little.
+    /// - Returns: `nil` while nothing is told.
+    func seen(after milliseconds: Int64, sentAt sent: HubTime, by times: TelemetryTimes) -> NotificationTelemetry? {
+        if milliseconds < times.hiddenMilliseconds { return nil }
+        guard state == .completed || state == .noTargetFound || state == .processing else { return self }
+        let begin = times.hiddenMilliseconds + times.enqueuedMilliseconds
+        let total = begin + times.processingMilliseconds
+        guard total > 0 else { return self }
+        var seen = self
+        if milliseconds < begin {
+            (seen.state, seen.start, seen.end, seen.counts) = (.enqueued, nil, nil, [])
+            return seen
+        }
+        seen.start = max(start ?? sent, sent.advanced(byMilliseconds: begin))
+        if milliseconds < total {
+            (seen.state, seen.end) = (.processing, nil)
+            for index in seen.counts.indices {
+                let share = Int64(seen.counts[index].count) * (milliseconds - begin) / times.processingMilliseconds
+                seen.counts[index].count = Int(share)
+            }
+        } else if let end {
+            seen.end = max(end, sent.advanced(byMilliseconds: total))
+        }
+        return seen
+    }
+
     /// Reads the form that `json` writes; `nil` for anything else.
     init?(json: JSONTree) {
         guard let state = json["state"]?.string.flatMap(State.init(rawValue:)),

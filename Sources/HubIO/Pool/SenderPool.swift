@@ -196,7 +196,7 @@ extension NIODeadline {
 
 extension TimeAmount {
     /// From zero to a year, so that adding it to a deadline never overflows.
-    fileprivate init(_ duration: Duration) {
+    init(_ duration: Duration) {
         self = .nanoseconds(max(.zero, min(duration, .seconds(365 * 86_400))).nanoseconds)
     }
 }

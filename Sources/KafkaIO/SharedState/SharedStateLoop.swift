@@ -87,6 +87,7 @@ final class SharedStateLoop: @unchecked Sendable {
         for command in taken {
             switch command {
             case .write(let records, let number): producer.write(records, number) { events.append($0) }
+            case .commit(let offsets): consumer.commit(offsets, consumer.generation, shard: ShardID(0), &turn)
             case .handled(let records, let bytes): consumer.grant(records: records, bytes: bytes, shard: ShardID(0))
             case .release: consumer.release(consumer.generation, shard: ShardID(0))
             case .found(let ranges, let generation):

@@ -52,7 +52,9 @@ public struct SharedStateReading: Sendable {
             guard generation == self.generation, partitions[partition.partition] != nil else { return [] }
             partitions[partition.partition] = Progress()
             return [.beganAnew(partition: partition.partition)]
-        case .restored, .restoreFailed, .stored, .tooLargeToHold, .committed, .partitionCounts: return []
+        case .committed(_, let generation, _, let failure):
+            return generation == self.generation ? [.committed(failure)] : []
+        case .restored, .restoreFailed, .stored, .tooLargeToHold, .partitionCounts: return []
         }
     }
 

@@ -79,7 +79,7 @@ public struct TopicPlan: Sendable, Hashable {
             case .source(let lane): max(.days(7), rules.lanes.first { $0.name == lane }?.maxAge ?? .zero)
             case .results: max(.days(14), rules.longestOpen)
             case .audit: Duration.days(400)
-            case .deadLetters, .feedState, .control, .held: Duration.days(30)
+            case .deadLetters, .feedState, .control, .held, .telemetry: Duration.days(30)
             }
         return ["cleanup.policy": "delete", "retention.ms": String(kept.wholeMilliseconds)]
     }

@@ -13,6 +13,8 @@ public struct TopicRules: Sendable, Hashable {
     public var controlTopic: String?
     public var auditTopic: String?
     public var heldTopic: String?
+    /// What the hub says of accepted sends; `nil` where nobody asks.
+    public var telemetryTopic: String?
 
     public struct Lane: Sendable, Hashable {
         public var name: String
@@ -43,6 +45,7 @@ public struct TopicRules: Sendable, Hashable {
         case control
         case audit
         case held
+        case telemetry
 
         public var description: String {
             switch self {
@@ -53,16 +56,19 @@ public struct TopicRules: Sendable, Hashable {
             case .control: "control"
             case .audit: "audit"
             case .held: "held events"
+            case .telemetry: "telemetry"
             }
         }
     }
 
-    /// Lanes by urgency, then results, dead letters, the state of feeds, and those of the editors.
+    /// Lanes by urgency, then results, dead letters, the state of feeds, those of the editors, and telemetry.
     public var topics: [(name: String, use: Use)] {
         lanes.flatMap { lane in lane.topics.map { ($0, .source(lane: lane.name)) } }
             + [(resultsTopic, .results), (deadLetterTopic, .deadLetters)]
-            + [(feedStateTopic, .feedState), (controlTopic, .control), (auditTopic, .audit), (heldTopic, .held)]
-            .compactMap { name, use in name.map { ($0, use) } }
+            + [
+                (feedStateTopic, .feedState), (controlTopic, .control), (auditTopic, .audit), (heldTopic, .held),
+                (telemetryTopic, .telemetry),
+            ].compactMap { name, use in name.map { ($0, use) } }
     }
 
     /// The longest time a record may stay without its result: the ledger must keep the results behind it for so long.
@@ -81,6 +87,7 @@ extension TopicRules.Use {
         case .control: "no order reaches this process, and a recall by an event reaches this one only; all else works"
         case .audit: "who has given an order, and where it was applied, is not recorded"
         case .held: "what is under embargo waits in memory, up to a bound, and then holds back its partition"
+        case .telemetry: "how many phones a send has reached is not recorded"
         }
     }
 }
@@ -137,7 +144,7 @@ extension TopicRules {
             switch use {
             case .source: .waits
             case .results, .feedState: .refuse
-            case .deadLetters, .control, .audit, .held: .warning
+            case .deadLetters, .control, .audit, .held, .telemetry: .warning
             }
         let consequence = use.withoutIt.map { ": \($0)" } ?? ""
         return Finding(
@@ -181,6 +188,15 @@ extension TopicRules {
                 .tooFewPartitions,
                 "has \(counted(state.partitions, "partition")), but \(widest.name) has \(widest.partitions): events from "
                     + "partition \(state.partitions) on wait in memory for their time")
+        case .telemetry:
+            // A record stands on the partition of its result.
+            guard let widest = widest(of: lanes.flatMap(\.topics), states), state.partitions < widest.partitions else {
+                return nil
+            }
+            return finding(
+                .tooFewPartitions,
+                "has \(counted(state.partitions, "partition")), but \(widest.name) has \(widest.partitions): newswire telemetry "
+                    + "does not start")
         case .control:
             guard state.partitions > 1 else { return nil }
             return Finding(
@@ -248,6 +264,10 @@ extension TopicRules {
                     .compacted, .refuse,
                     "is compacted (cleanup.policy=\(policies.joined(separator: ","))): results that the ledger needs vanish "
                         + "from it, and events would be sent twice",
+                    "set cleanup.policy=delete on it")
+            } else if use == .telemetry {
+                add(
+                    .compacted, .warning, "is compacted: of an event sent to several platforms only one is kept",
                     "set cleanup.policy=delete on it")
             } else {
                 add(

@@ -103,4 +103,30 @@ package struct JSONFields {
         }
         return objects
     }
+
+    // MARK: Members whose names are data
+
+    /// All members, each an object, in order.
+    package func objects() throws(Undecodable) -> [(name: String, fields: JSONFields)] {
+        var members: [(name: String, fields: JSONFields)] = []
+        for member in object {
+            guard case .object(let object) = member.value else {
+                throw .wrongType("a member", wanted: "an object", found: member.value)
+            }
+            members.append((String(decoding: member.name, as: UTF8.self), JSONFields(object)))
+        }
+        return members
+    }
+
+    /// All members, each a whole number from 0, in order.
+    package func integers(upTo most: Int64) throws(Undecodable) -> [(name: String, value: Int64)] {
+        var members: [(name: String, value: Int64)] = []
+        for member in object {
+            guard case .integer(let number) = member.value, (0...most).contains(number) else {
+                throw .wrongType("a count", wanted: "a whole number from 0 that fits", found: member.value)
+            }
+            members.append((String(decoding: member.name, as: UTF8.self), number))
+        }
+        return members
+    }
 }

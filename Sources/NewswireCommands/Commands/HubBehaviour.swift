@@ -6,6 +6,7 @@ import NewswireSettings
 struct HubBehaviour: ParsableArguments {
     private static let sendsMax = 1_000_000
     private static let lagMax = Duration.seconds(600)
+    private static let telemetryMax = Duration.seconds(3600)
     private static let skewMax = Duration.seconds(3600)
 
     @Option(
@@ -38,6 +39,19 @@ struct HubBehaviour: ParsableArguments {
             "Refuse user ids and the tags username:…, user_… and staff from clients with the Listen right alone, as your "
                 + "back end should; the service lets them pass."))
     var protectTags = false
+    @Option(
+        help: ArgumentHelp(
+            "How long telemetry of a send is unknown (404), 0s to 1h; the service needs seconds.", valueName: "duration"
+        ))
+    var telemetryLag = "0s"
+    @Option(
+        help: ArgumentHelp(
+            "How long the counts of telemetry grow after that, 0s to 1h.", valueName: "duration"))
+    var telemetryTime = "0s"
+    @Option(
+        help: ArgumentHelp(
+            "The share of sends whose telemetry stays unknown for ever, e.g. 1%.", valueName: "percent"))
+    var telemetryMissing = "0%"
 
     func validate() throws { _ = try configuration() }
 
@@ -53,8 +67,18 @@ struct HubBehaviour: ParsableArguments {
         }
         let lag = try Self.duration(installationLag, max: Self.lagMax, "--installation-lag must be 0s to 10m, e.g. 2s.")
         let skew = try Self.duration(clockSkew, max: Self.skewMax, "--clock-skew must be 0s to 1h, e.g. 30s.")
+        let telemetryLag = try Self.duration(
+            telemetryLag, max: Self.telemetryMax, "--telemetry-lag must be 0s to 1h, e.g. 10s.")
+        let telemetryTime = try Self.duration(
+            telemetryTime, max: Self.telemetryMax, "--telemetry-time must be 0s to 1h, e.g. 30s.")
+        guard let missing = SettingsValue.percent(telemetryMissing), (0...100).contains(missing) else {
+            throw ValidationError("--telemetry-missing must be 0% to 100%.")
+        }
         return { [sendsPerMinute, protectTags] settings in
             settings.protectsTags = protectTags
+            settings.telemetry.hiddenMilliseconds = telemetryLag.components.seconds * 1000
+            settings.telemetry.processingMilliseconds = telemetryTime.components.seconds * 1000
+            settings.telemetry.missingMillionths = UInt64(missing) * 10_000
             (settings.tier, settings.era, settings.sendsPerMinute) = (tier, era, sendsPerMinute)
             settings.installationLagMilliseconds =
                 lag.components.seconds * 1000 + lag.components.attoseconds / 1_000_000_000_000_000

@@ -35,7 +35,7 @@ package struct NewswireCommand: AsyncParsableCommand {
         version: "newswire \(ServiceVersion.text)",
         subcommands: [
             DemoCommand.self, RunCommand.self, CheckCommand.self, TopicsCommand.self, PublishCommand.self,
-            IngestCommand.self,
+            IngestCommand.self, TelemetryCommand.self,
             RecallCommand.self, StopCommand.self, ResumeCommand.self, ControlCommand.self, AuditCommand.self,
             ResultsCommand.self, HeldCommand.self, ReleaseCommand.self, RedriveCommand.self, SendCommand.self,
             HubCommand.self, DeviceCommand.self, ExplainCommand.self,

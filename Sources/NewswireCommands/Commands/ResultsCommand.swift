@@ -29,11 +29,15 @@ struct ResultsCommand: ParsableCommand {
               newswire results --config newswire.yaml --outcome rejected --tail 20
               newswire results --config newswire.yaml --event 7001
               newswire results --config newswire.yaml --follow --json | jq .latencyMs.total
+              newswire results --config newswire.yaml --since 2h --with-telemetry
 
             Without --since and --tail it begins with the oldest result, or with --follow at the last \
             \(Self.tailOfFollow). It ends where the topic ended when the command started, or with --follow at Ctrl-C. \
             Filters come first: --tail 20 --outcome rejected shows the last 20 that were rejected. A record without \
             an id shows its place, topic/partition/offset, instead.
+
+            --with-telemetry adds what `newswire telemetry` has learned: how many devices each send was for, and how many \
+            of them it has reached. The hub tells that seconds to minutes later.
 
             Exit code 1 if the topic cannot be read.
             """)
@@ -56,6 +60,8 @@ struct ResultsCommand: ParsableCommand {
     @OptionGroup var outcomeOption: OutcomeOption
     @Flag(help: "Print one JSON object per line, for programs.")
     var json = false
+    @Flag(help: "Add how many devices each send has reached.")
+    var withTelemetry = false
     @Option(help: ArgumentHelp("Stop after this many results.", valueName: "n"))
     var limit: Int?
 
@@ -64,6 +70,9 @@ struct ResultsCommand: ParsableCommand {
     private static let tailMax = 10_000
 
     func validate() throws {
+        if withTelemetry, follow {
+            throw ValidationError("--with-telemetry is not for --follow: the hub tells seconds to minutes later.")
+        }
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
         if let tail, !(0...Self.tailMax).contains(tail) {
             throw ValidationError("--tail must be 0 to \(Self.tailMax).")
@@ -76,7 +85,9 @@ struct ResultsCommand: ParsableCommand {
         let signals = StopSignals { stop.raise() }
         defer { withExtendedLifetime(signals) {} }
         let output = Terminal.standardOutput
-        let table = ResultTable(width: output.isInteractive ? output.width : 200, hasColours: output.hasColours)
+        let table = ResultTable(
+            width: output.isInteractive ? output.width : 200, hasColours: output.hasColours, hasTelemetry: withTelemetry
+        )
         if !json { try output.line(table.title) }
         var reading = ResultReading(
             settings.kafkaSettings, topic: settings.engine.resultsTopic, follow: follow, stop: stop)
@@ -84,10 +95,19 @@ struct ResultsCommand: ParsableCommand {
         reading.events = Set(event)
         reading.since = since?.instant(at: ServiceClock().now.wall)
         var left = limit ?? .max
+        var telemetry: ResultTelemetry?
         do {
+            if withTelemetry {
+                telemetry = try ResultTelemetry(
+                    settings.kafkaSettings, topic: settings.telemetry.topic, since: reading.since, stop: stop)
+            }
             try reading.run(tail: tail ?? (follow && since == nil ? Self.tailOfFollow : nil)) {
                 found throws(ExitCode) in
-                try output.line(json ? String(decoding: found.json, as: UTF8.self) : table.line(found.result))
+                let word = telemetry?.take(found.result)
+                try output.line(
+                    json
+                        ? String(decoding: ResultTelemetry.json(found.json, word), as: UTF8.self)
+                        : table.line(found.result, word))
                 left -= 1
                 return left > 0
             } isRead: {
@@ -96,6 +116,14 @@ struct ResultsCommand: ParsableCommand {
         } catch let failure as KafkaFailure {
             Terminal.standardError.line("error: \(failure)")
             throw ExitCode.failure
+        }
+        if let telemetry {
+            Terminal.standardError.line(telemetry.summary)
+            let missing = telemetry.dropped + telemetry.unreadable
+            if missing > 0 {
+                Terminal.standardError.line(
+                    "left out \(counted(missing, "telemetry record")): unreadable, or older than there is room for")
+            }
         }
         if reading.unreadable > 0 {
             Terminal.standardError.line(

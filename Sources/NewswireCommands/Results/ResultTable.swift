@@ -1,40 +1,51 @@
+package import HubTelemetry
 package import NewsModel
 
 /// Results as rows that are printed one by one, so their widths are fixed beforehand.
 package struct ResultTable: Sendable {
     private let hasColours: Bool
     private let widths: [Int]
+    private let columns: [TextTable.Column]
 
-    private static let columns: [TextTable.Column] = [
+    private static let standardColumns: [TextTable.Column] = [
         .init(title: "settled"), .init(title: "outcome"), .init(title: "event"), .init(title: "platform"),
         .init(title: "categories"), .init(title: "status", isRightAligned: true),
         .init(title: "total ms", isRightAligned: true), .init(title: "remarks"),
     ]
 
-    /// - Parameter width: in characters; the event's id and the remarks share the space that the others leave.
-    package init(width: Int, hasColours: Bool) {
+    /// - Parameters:
+    ///   - width: in characters; the event's id and the remarks share the space that the others leave.
+    ///   - hasTelemetry: with a column for what the hub said.
+    package init(width: Int, hasColours: Bool, hasTelemetry: Bool = false) {
         self.hasColours = hasColours
-        let fixed = [19, 11, 0, 12, 18, 6, 8]
+        let reached = hasTelemetry ? [18] : []
+        var columns = Self.standardColumns
+        if hasTelemetry {
+            columns.insert(.init(title: "reached", isRightAligned: true), at: columns.count - 1)
+        }
+        self.columns = columns
+        let fixed = [19, 11, 0, 12, 18, 6, 8] + reached
         let left = max(width - fixed.reduce(0, +) - 2 * fixed.count, 40)
         let id = min(max(left / 2, 16), 40)
-        widths = [19, 11, id, 12, 18, 6, 8, max(left - id, 12)]
+        widths = [19, 11, id, 12, 18, 6, 8] + reached + [max(left - id, 12)]
     }
 
     package var title: String {
-        TextTable(Self.columns, hasColours: hasColours).line(
-            Self.columns.map { .init($0.title, colour: .bold) }, widths)
+        TextTable(columns, hasColours: hasColours).line(
+            columns.map { .init($0.title, colour: .bold) }, widths)
     }
 
-    package func line(_ result: ResultRecord) -> String {
+    package func line(_ result: ResultRecord, _ telemetry: TelemetryRecord? = nil) -> String {
         let time = result.settledAt.description.prefix(19).map { $0 == "T" ? " " : $0 }
         let total = result.latency.total.map { String($0.nanoseconds / 1_000_000) } ?? "-"
-        return TextTable(Self.columns, hasColours: hasColours).line(
+        let reached = columns.count > Self.standardColumns.count ? [telemetry?.reached ?? "-"] : []
+        return TextTable(columns, hasColours: hasColours).line(
             [
                 .init(String(time)), .init(result.outcome.rawValue, colour: result.outcome.colour),
                 .init(result.eventID ?? result.source.description), .init(result.platform.rawValue),
                 .init(result.categories.joined(separator: ",")), .init(result.httpStatus.map(String.init) ?? "-"),
-                .init(total), .init(Self.remarks(result)),
-            ], widths)
+                .init(total),
+            ] + reached.map { .init($0) } + [.init(Self.remarks(result))], widths)
     }
 
     private static func remarks(_ result: ResultRecord) -> String {

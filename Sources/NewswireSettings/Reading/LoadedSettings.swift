@@ -96,6 +96,7 @@ extension Settings {
             headers: reader.secretFields(under: "tracing.otlp.headers"),
             sampledPercent: reader.integer("tracing.sampleRatio"))
         control = ControlSettings(&reader)
+        telemetry = TelemetryConfiguration(&reader, lanes: engine.lanes.map(\.name))
         ingest = IngestConfiguration(&reader, lanes: engine.lanes.map(\.name))
         self.policy = ContentPolicy(&reader, hasFeeds: ingest.isConfigured)
         logging = Logging()

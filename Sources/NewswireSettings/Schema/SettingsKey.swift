@@ -66,6 +66,8 @@ package struct SettingsKey: Sendable {
         case duration(ClosedRange<Duration>, orNone: Bool)
         /// A whole percentage; `none` means "switched off" where it is allowed.
         case percent(orNone: Bool)
+        /// A number from 0 to 1, kept in millionths.
+        case share
         /// In bytes.
         case size(ClosedRange<Int>)
         case choice([String])
@@ -115,6 +117,7 @@ extension SettingsKey.Kind {
             }
         case .percent(let orNone):
             orNone && text == "none" ? .success(.word) : Self.integer(SettingsValue.percent(text), in: 0...100)
+        case .share: Self.integer(SettingsValue.millionths(text), in: 0...1_000_000)
         case .size(let range): Self.integer(SettingsValue.size(text), in: range)
         case .choice(let words): words.contains(text) ? .success(.text(text)) : .failure(.notUnderstood)
         case .list(let item): item.parse(text)
@@ -141,6 +144,7 @@ extension SettingsKey.Kind {
             "a time from \(SettingsValue.text(range.lowerBound)) to \(SettingsValue.text(range.upperBound)), e.g. 30s or 15m"
                 + (orNone ? ", or none" : "")
         case .percent(let orNone): "a whole percentage from 0% to 100%, e.g. 10%" + (orNone ? ", or none" : "")
+        case .share: "a number from 0 to 1, e.g. 0.01"
         case .size(let range):
             "a size from \(SettingsValue.text(bytes: range.lowerBound)) to \(SettingsValue.text(bytes: range.upperBound)), e.g. 16MiB"
         case .choice(let words):

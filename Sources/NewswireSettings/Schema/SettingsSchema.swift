@@ -77,6 +77,7 @@ package enum SettingsSchema {
                     ["{\"type\": \"string\", \"pattern\": \"^[0-9]{1,3}%$\"}"]
                         + (orNone ? ["{\"const\": \"none\"}"] : []))
             ]
+        case .share: [anyOf("{\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}")]
         case .size(let range):
             [anyOf(integer(range), "{\"type\": \"string\", \"pattern\": \"^[0-9]+(B|kB|KB|MB|GB|KiB|MiB|GiB)?$\"}")]
         case .choice(let words): [anyOf("{\"enum\": [\(words.map(string).joined(separator: ", "))]}")]

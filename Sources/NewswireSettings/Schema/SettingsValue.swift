@@ -60,6 +60,18 @@ package enum SettingsValue {
         "KiB": 1024, "MiB": 1_048_576, "GiB": 1_073_741_824,
     ]
 
+    /// `1`, `0.01`; digits after the sixth are dropped.
+    static func millionths(_ text: String) -> Int? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard (1...2).contains(parts.count), let whole = integer(parts[0]), whole <= 1_000_000 else { return nil }
+        guard parts.count == 2 else { return whole * 1_000_000 }
+        let digits = String(parts[1].prefix(6))
+        guard integer(parts[1].count <= 18 ? parts[1] : digits) != nil, let fraction = integer(digits) else {
+            return nil
+        }
+        return whole * 1_000_000 + (0..<(6 - digits.count)).reduce(fraction) { value, _ in value * 10 }
+    }
+
     /// Digits only: no sign, no separators.
     package static func integer(_ text: String) -> Int? {
         guard !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }

@@ -1,5 +1,3 @@
-package import NewsModel
-
 /// What is due when, earliest first; equal times in the order in which they were added.
 package struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
     private var heap: [Timer] = []

@@ -1,0 +1,98 @@
+public import NIOCore
+internal import NIOPosix
+public import NIOSSL
+public import NotificationHub
+internal import ServerIdentity
+
+/// Asks one hub questions (GET) over a few keep-alive connections of its own, each of which carries one at a time. For what is
+/// asked now and then; `SenderPool` sends.
+///
+/// Confined to one event loop: create, call and close it there. It never asks twice by itself.
+public final class HubQuestions {
+    /// An answer with its body, which a send's reply has no use for.
+    public struct Answer: Sendable, Hashable {
+        public var reply: HubReply
+        public var body: [UInt8]
+    }
+
+    let eventLoop: any EventLoop
+    let endpoint: HubEndpoint
+    let limits: SenderLimits
+    private let tls: NIOSSLContext?
+    private let userAgent: String
+    private var idle: [QuestionConnection] = []
+    private var busy: [ObjectIdentifier: QuestionConnection] = [:]
+
+    /// The value of `Authorization` for the next questions; empty for none.
+    public var authorization = ""
+
+    /// - Parameters:
+    ///   - limits: `connections` is the most questions at a time; `bodyBytesMax` bounds an answer.
+    ///   - tls: see `TrustRoots`; required for an `https` endpoint, unused for `http`.
+    public init(
+        eventLoop: any EventLoop, endpoint: HubEndpoint, limits: SenderLimits, tls: NIOSSLContext?,
+        userAgent: String = "newswire"
+    ) {
+        precondition((endpoint.scheme == .https) == (tls != nil), "https needs a TLS context, http has none")
+        self.eventLoop = eventLoop
+        self.endpoint = endpoint
+        self.limits = limits
+        self.tls = tls
+        self.userAgent = userAgent
+    }
+
+    /// - Parameters:
+    ///   - target: of the request line, e.g. `DetailsPath.target`.
+    ///   - onAnswer: called once, on the event loop, never from inside this call.
+    public func ask(_ target: String, onAnswer: @escaping (Result<Answer, SendFailure>) -> Void) {
+        eventLoop.assertInEventLoop()
+        let text = """
+            GET \(target) HTTP/1.1\r
+            Host: \(endpoint.authority)\r
+            User-Agent: \(userAgent)\r
+            Authorization: \(authorization)\r
+            \r\n
+            """
+        let values = [target, endpoint.authority, userAgent, authorization]
+        let problem: SendFailure? =
+            if !values.allSatisfy(\.isWritable) || target.utf8.contains(0x20) {
+                SendFailure(.invalidRequest, "a value cannot stand in an HTTP request")
+            } else if busy.count >= limits.connections {
+                SendFailure(.queueFull, "as many questions as may be are under way")
+            } else {
+                nil
+            }
+        if let problem {
+            return eventLoop.assumeIsolated().execute { onAnswer(.failure(problem)) }
+        }
+        let connection = idle.popLast() ?? QuestionConnection(self)
+        busy[ObjectIdentifier(connection)] = connection
+        connection.ask(ByteBuffer(string: text)) { [weak self] result, isReusable in
+            if let self {
+                busy[ObjectIdentifier(connection)] = nil
+                if isReusable { idle.append(connection) }
+            }
+            onAnswer(result)
+        }
+    }
+
+    /// Ends every connection; questions under way fail with `poolClosed`.
+    public func close() {
+        eventLoop.assertInEventLoop()
+        let all = idle + busy.values
+        idle = []
+        for connection in all { connection.end(SendFailure(.poolClosed, "the questions are closed")) }
+    }
+
+    /// An idle connection has ended.
+    func forget(_ connection: QuestionConnection) { idle.removeAll { $0 === connection } }
+
+    func makeTLSHandler() throws -> NIOSSLClientHandler? {
+        try tls.map { try ServerIdentity.makeHandler($0, host: endpoint.host) }
+    }
+}
+
+extension String {
+    /// Visible ASCII and spaces: nothing that could end its line.
+    fileprivate var isWritable: Bool { utf8.allSatisfy { (0x20...0x7E).contains($0) } }
+}

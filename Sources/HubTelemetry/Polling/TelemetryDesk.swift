@@ -1,0 +1,236 @@
+public import NewsModel
+import NotificationHub
+
+/// Decides what the hub is asked about accepted sends, what is recorded, and how far the results topic is dealt with. A plain
+/// value: its owner reads, asks, stores and commits.
+///
+/// An offset is committed once every send before it has its last record on the broker. So a restart asks again about what
+/// was open, at most `PollSchedule.end` back, and writes records that say what the same polls said before, or more.
+public struct TelemetryDesk: Sendable {
+    public let settings: TelemetrySettings
+    public internal(set) var figures = TelemetryFigures()
+    /// Why the hub is not asked for now.
+    public internal(set) var problem: TelemetryProblem?
+    /// The group has given this process its part, possibly none.
+    public private(set) var isAssigned = false
+
+    var partitions: [Int32: PartitionProgress] = [:]
+    var sends: [FollowedSendID: FollowedSend] = [:]
+    var timers = TimerHeap<FollowedSendID>()
+    var pace: AskingPace
+    var inFlight = 0
+    /// Failures in a row, of whatever send.
+    var failures = 0
+    /// Records that the broker has not answered for, and the sends whose last they are.
+    var writes: [UInt64: FollowedSendID?] = [:]
+    private var lastSend: UInt64 = 0
+    var lastWrite: UInt64 = 0
+    /// Read, and not given back yet because too many sends are open.
+    private var held = (records: 0, bytes: 0)
+    private var leaving = Leaving.no
+    private var isCommitting = false
+    /// What the commit under way says.
+    private var underWay: [Int32: Int64] = [:]
+    private var commitAt = Instant.distantPast
+    private var isCaughtUp = false
+    var actions: [TelemetryAction] = []
+
+    private enum Leaving: Sendable {
+        case no
+        /// Released once no commit is under way.
+        case revoked
+        /// The same, for good.
+        case finishing
+        case finished
+    }
+
+    private static let commitInterval = Duration.seconds(5)
+    /// Older results than that are not asked about: a new group begins with the oldest result there is.
+    static let lateMax = Duration.seconds(7_200)
+
+    public init(_ settings: TelemetrySettings) {
+        self.settings = settings
+        pace = AskingPace(perSecond: settings.perSecond)
+    }
+
+    /// Sends that are followed.
+    public var openCount: Int { sends.count }
+
+    /// Only looks at it: the age of the oldest send that is followed.
+    public func oldestAge(at wall: Instant) -> Duration? { sends.values.map { $0.age(at: wall) }.max() }
+
+    // MARK: Inputs
+
+    public mutating func handle(_ input: TelemetryInput, at now: Moment) -> [TelemetryAction] {
+        switch input {
+        case .assigned(let partitions, let total): assign(partitions, total)
+        case .results(let partition, let records): take(records, of: partition, at: now)
+        case .restored(let partition): partitions[partition]?.restore()
+        case .beganAnew(let partition):
+            forget(partition)
+            partitions[partition] = PartitionProgress()
+        case .revoked: leave(.revoked, at: now)
+        case .lost: clear()
+        case .answered(let id, let word): answered(id, word, at: now)
+        case .stored(let write): stored(write)
+        case .refused(let write): refused(write)
+        case .notStored(let write): notStored(write, at: now)
+        case .committed(let isStored): committed(isStored, at: now)
+        case .tick: break
+        case .finish: leave(.finishing, at: now)
+        }
+        carryOn(at: now)
+        defer { actions = [] }
+        return actions
+    }
+
+    private mutating func assign(_ list: [Int32], _ total: Int) {
+        clear()
+        isAssigned = true
+        for partition in list { partitions[partition] = PartitionProgress() }
+        pace.share(settings.perSecond, partitions: list.count, of: total)
+    }
+
+    /// Nothing is ours any more.
+    private mutating func clear() {
+        (partitions, sends, timers) = ([:], [:], TimerHeap())
+        writes = [:]
+        if case .revoked = leaving { leaving = .no }
+        isAssigned = false
+    }
+
+    private mutating func forget(_ partition: Int32) {
+        sends = sends.filter { $0.value.partition != partition }
+    }
+
+    // MARK: Results
+
+    private mutating func take(_ records: [SourceRecord], of partition: Int32, at now: Moment) {
+        held.records += records.count
+        held.bytes += records.reduce(0) { $0 + $1.byteCount }
+        guard partitions[partition] != nil else { return }
+        for record in records {
+            if let send = send(of: record, partition, at: now) {
+                lastSend += 1
+                let id = FollowedSendID(number: lastSend)
+                sends[id] = send
+                partitions[partition]?.follow(record.offset)
+                let due = send.acceptedAt + PollSchedule.age(of: send.attempt, send.send.eventID)
+                timers.add(id, at: now.steady + max(due - now.wall, .zero))
+            }
+            partitions[partition]?.came(record.offset)
+        }
+    }
+
+    /// - Returns: `nil` unless it is the result of an accepted send that is to be asked about.
+    private mutating func send(of record: SourceRecord, _ partition: Int32, at now: Moment) -> FollowedSend? {
+        // Another group may send to another hub.
+        guard record.headers.first(where: { $0.name == HeaderName.group })?.text == settings.group else { return nil }
+        guard let value = record.value, let result = try? ResultRecord(decoding: value) else {
+            figures.unreadable += 1
+            return nil
+        }
+        guard result.outcome == .accepted, let eventID = result.eventID else { return nil }
+        guard let id = result.notificationID, !id.isEmpty, id.utf8.count <= NotificationID.lengthMax else {
+            figures.count(.withoutID)
+            return nil
+        }
+        guard SendSample.contains(eventID, millionths: settings.sample[result.lane] ?? 0) else {
+            figures.count(.notSampled)
+            return nil
+        }
+        let age = max(now.wall - result.settledAt, .zero)
+        guard age <= Self.lateMax, let attempt = PollSchedule.next(after: 0, age: age, eventID) else {
+            figures.count(.tooOld)
+            return nil
+        }
+        return FollowedSend(
+            partition: partition, offset: record.offset,
+            send: .init(eventID: eventID, platform: result.platform, notificationID: id), lane: result.lane,
+            tags: result.tags, acceptedAt: result.settledAt, attempt: attempt)
+    }
+
+    // MARK: What follows
+
+    private mutating func carryOn(at now: Moment) {
+        if !isLeaving { ask(at: now) }
+        giveBack()
+        commit(at: now)
+        leaveIfDone()
+        if !isCaughtUp, isAssigned, !isLeaving, partitions.values.allSatisfy(\.isCaughtUp) {
+            isCaughtUp = true
+            actions.append(.caughtUp)
+        }
+        if !isLeaving { wake(at: now) }
+    }
+
+    /// Credit for what was read, unless more would be open than may be.
+    private mutating func giveBack() {
+        guard held.records > 0, sends.count < settings.openMax else { return }
+        actions.append(.read(records: held.records, bytes: held.bytes))
+        held = (0, 0)
+    }
+
+    private mutating func wake(at now: Moment) {
+        var next = Instant.distantFuture
+        if let timer = timers.next, inFlight < inFlightMax {
+            next = problem == .notAllowed ? timer : max(timer, pace.opensAt)
+        }
+        if !isCommitting, partitions.values.contains(where: { $0.due != nil }) { next = min(next, commitAt) }
+        if next < .distantFuture { actions.append(.wake(at: max(next, now.steady))) }
+    }
+
+    // MARK: Commits
+
+    private mutating func commit(at now: Moment) {
+        if case .finished = leaving { return }
+        guard !isCommitting, isAssigned, isLeaving || commitAt <= now.steady else { return }
+        let due = partitions.compactMapValues(\.due)
+        guard !due.isEmpty else { return }
+        isCommitting = true
+        commitAt = now.steady + Self.commitInterval
+        underWay = due
+        actions.append(.commit(due))
+    }
+
+    private mutating func committed(_ isStored: Bool, at now: Moment) {
+        isCommitting = false
+        if isStored {
+            for (partition, offset) in underWay { partitions[partition]?.commit(offset) }
+        } else if isLeaving {
+            // Whoever comes next asks again about a little more.
+            partitions = [:]
+        }
+        underWay = [:]
+    }
+
+    // MARK: Leaving
+
+    private var isLeaving: Bool { if case .no = leaving { false } else { true } }
+
+    private mutating func leave(_ way: Leaving, at now: Moment) {
+        switch leaving {
+        case .no: leaving = way
+        case .revoked, .finishing, .finished:
+            // The end of a group's member takes its partitions back too.
+            if case .revoked = way { actions.append(.release) }
+            return
+        }
+        // Replies and acknowledgements that still come belong to nothing.
+        (sends, timers) = ([:], TimerHeap())
+    }
+
+    private mutating func leaveIfDone() {
+        let isAllCommitted = !isAssigned || !partitions.values.contains { $0.due != nil }
+        guard !isCommitting, isAllCommitted else { return }
+        switch leaving {
+        case .no, .finished: break
+        case .revoked:
+            actions.append(.release)
+            clear()
+        case .finishing:
+            leaving = .finished
+            actions.append(.finished)
+        }
+    }
+}

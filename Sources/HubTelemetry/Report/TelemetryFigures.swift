@@ -1,0 +1,120 @@
+public import NewsModel
+import NotificationHub
+
+/// What a process has learned since it started. Counters begin again with each process.
+public struct TelemetryFigures: Sendable, Hashable {
+    /// The lane and the format of a send.
+    public struct Kind: Sendable, Hashable, Comparable {
+        public var lane: String
+        public var platform: Platform
+
+        public static func < (lhs: Kind, rhs: Kind) -> Bool {
+            (lhs.lane, lhs.platform.rawValue) < (rhs.lane, rhs.platform.rawValue)
+        }
+    }
+
+    /// The sends of one kind.
+    public struct Sends: Sendable, Hashable {
+        /// By the state they ended in, in the order of `TelemetryRecord.State.allCases`.
+        var ended = [Int](repeating: 0, count: TelemetryRecord.State.allCases.count)
+        /// Devices of those that ended.
+        public var targets: Int64 = 0
+        public var successes: Int64 = 0
+        /// From the acceptance to the end of the hub's work; one more than `bounds`.
+        public var seconds = [UInt64](repeating: 0, count: TelemetryFigures.bounds.count + 1)
+        public var secondsTotal: Double = 0
+
+        /// Every state with the number of sends that ended in it.
+        public var endedByState: [(state: String, count: Int)] {
+            zip(TelemetryRecord.State.allCases, ended).map { ($0.rawValue, $1) }
+        }
+    }
+
+    /// The devices of one push platform with one outcome.
+    public struct Outcome: Sendable, Hashable, Comparable {
+        public var lane: String
+        /// As in the records, e.g. `apns`.
+        public var platform: String
+        public var outcome: String
+
+        public static func < (lhs: Outcome, rhs: Outcome) -> Bool {
+            (lhs.lane, lhs.platform, lhs.outcome) < (rhs.lane, rhs.platform, rhs.outcome)
+        }
+    }
+
+    public enum Answer: String, Sendable, Hashable, CaseIterable {
+        case details, nothing, refused, wait, notAllowed = "not-allowed", tokenRefused = "token-refused", unreadable,
+            failed
+    }
+
+    /// Why an accepted send is not asked about.
+    public enum Skip: String, Sendable, Hashable, CaseIterable {
+        case notSampled = "not-sampled"
+        /// Accepted more than two hours before its result was read.
+        case tooOld = "too-old"
+        /// The hub gave it no id, as below the Standard tier.
+        case withoutID = "without-id"
+    }
+
+    /// In seconds.
+    public static let bounds: [Double] = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800]
+
+    public internal(set) var answers: [Answer: Int] = [:]
+    public internal(set) var skipped: [Skip: Int] = [:]
+    public internal(set) var sends: [Kind: Sends] = [:]
+    public internal(set) var outcomes: [Outcome: Int64] = [:]
+    /// Sends that found no device, by tag; tags beyond the bound together as `other`.
+    public internal(set) var withoutTarget: [String: Int] = [:]
+    /// Records that the broker has stored.
+    public internal(set) var stored = 0
+    /// Records that it will never take.
+    public internal(set) var refused = 0
+    /// Records of the results topic that cannot be read.
+    public internal(set) var unreadable = 0
+
+    static let tagsMax = 200
+    static let other = "other"
+    private static let platforms: Set = [
+        "apns", "mpns", "wns", "gcm", "fcm", "fcmv1", "adm", "baidu", "browser", "xiaomi",
+    ]
+    private static let outcomeNames = Set(OutcomeName.known)
+
+    public init() {}
+
+    /// Sums over all lanes.
+    public var targets: Int64 { sends.values.reduce(0) { $0 + $1.targets } }
+    public var successes: Int64 { sends.values.reduce(0) { $0 + $1.successes } }
+    public var ended: Int { sends.values.reduce(0) { $0 + $1.ended.reduce(0, +) } }
+
+    mutating func count(_ answer: Answer) { answers[answer, default: 0] += 1 }
+    mutating func count(_ skip: Skip) { skipped[skip, default: 0] += 1 }
+
+    /// Counts a send's last record.
+    mutating func count(_ record: TelemetryRecord, tags: [String]) {
+        let kind = Kind(lane: record.lane, platform: record.platform)
+        var sums = sends[kind] ?? Sends()
+        if let state = TelemetryRecord.State.allCases.firstIndex(of: record.state) { sums.ended[state] += 1 }
+        sums.targets += record.targets
+        sums.successes += record.successes
+        if record.isHubsLastWord, let end = record.endedAt {
+            // Clocks of two machines differ.
+            let seconds = Double(max(end - record.acceptedAt, .zero).nanoseconds) / 1e9
+            sums.seconds[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
+            sums.secondsTotal += seconds
+        }
+        sends[kind] = sums
+        for platform in record.counts {
+            let name = Self.platforms.contains(platform.platform) ? platform.platform : Self.other
+            for outcome in platform.outcomes {
+                let known = Self.outcomeNames.contains(outcome.name) ? outcome.name : Self.other
+                outcomes[Outcome(lane: record.lane, platform: name, outcome: known), default: 0] += outcome.count
+            }
+        }
+        if record.state == .noTargetFound {
+            for tag in tags {
+                let isKnown = withoutTarget[tag] != nil || withoutTarget.count < Self.tagsMax
+                withoutTarget[isKnown ? tag : Self.other, default: 0] += 1
+            }
+        }
+    }
+}

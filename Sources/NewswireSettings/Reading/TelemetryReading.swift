@@ -1,0 +1,33 @@
+import HubTelemetry
+
+/// Everything about telemetry that an operator may set.
+package struct TelemetryConfiguration: Sendable {
+    /// Some of it is given: the topic is then one of ours.
+    package var isConfigured: Bool
+    package var topic: String
+    /// By lane, in millionths.
+    package var sample: [String: Int]
+    package var perSecond: Int
+    /// `nil` when switched off.
+    package var listen: NetworkAddress?
+
+    /// - Parameter lanes: the names of all, highest urgency first.
+    init(_ reader: inout SettingsReader, lanes: [String]) {
+        let group: SettingsPath = "telemetry"
+        isConfigured =
+            reader.isInFile(group) || reader.isGiven(group / "topic") || reader.isGiven(group / "perSecond")
+        topic = reader.text(group / "topic") ?? ""
+        sample = TelemetrySettings.standardSample(lanes: lanes)
+        for lane in reader.names(under: group / "sample") {
+            let share = reader.integer(group / "sample" / lane)
+            if sample[lane] == nil {
+                reader.report(
+                    group / "sample" / lane, "there is no lane '\(lane.prefix(60))'",
+                    "name one of: \(lanes.joined(separator: ", "))")
+            }
+            sample[lane] = share
+        }
+        perSecond = reader.integer(group / "perSecond")
+        listen = reader.address(group / "listen")
+    }
+}

@@ -1,0 +1,75 @@
+import HTTPServing
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// How a process beside the publisher is doing, in the forms in which it is asked for.
+protocol ServedReport: Sendable {
+    var isReady: Bool { get }
+    /// JSON.
+    var readiness: [UInt8] { get }
+    /// In the text format of Prometheus.
+    var metrics: [UInt8] { get }
+    /// JSON, with at most so many items where it lists some.
+    func status(limit: Int) -> [UInt8]
+}
+
+/// Serves the report of a process beside the publisher. Nothing can be done there, only looked at.
+struct ReportResponder<Report: ServedReport>: HTTPResponder {
+    private let settings: StatusServerSettings
+    private let page: PageFile.Page?
+    private let report: @Sendable () async -> Report
+    private let gate: AccessGate
+
+    /// - Parameters:
+    ///   - page: `nil` for none.
+    ///   - report: how the process is doing at the moment of the call.
+    init(_ settings: StatusServerSettings, page: PageFile.Page?, report: @escaping @Sendable () async -> Report) {
+        self.settings = settings
+        self.page = page
+        self.report = report
+        gate = AccessGate(token: settings.token, isOnLoopback: Caller.namesLoopback(settings.host))
+    }
+
+    /// - Returns: once the port is open.
+    func start() async throws(ListenFailure) -> RunningServer {
+        try await RunningServer.start(self, host: settings.host, port: settings.port, limits: settings.limits)
+    }
+
+    private enum Resource: String {
+        case health = "/healthz"
+        case readiness = "/readyz"
+        case metrics = "/metrics"
+        case status = "/api/status"
+    }
+
+    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+        guard gate.mayRead(context.caller(request), authorization: request.headers[.authorization]) else {
+            return Answer.problem(.forbidden, "Ask for localhost or a loopback address.")
+        }
+        let path = request.uri.path
+        let file = page.flatMap { PageFile(path: path, of: $0) }
+        guard file != nil || Resource(rawValue: path) != nil else {
+            return Answer.problem(.notFound, "There is nothing here.")
+        }
+        guard [.get, .head].contains(request.method) else {
+            var answer = Answer.wrongMethod(allowed: "GET, HEAD")
+            // Do not read a body.
+            answer.headers[.connection] = "close"
+            return answer
+        }
+        if let file { return Answer.file(file) }
+        let report = await report()
+        switch Resource(rawValue: path) {
+        // It has answered, so its event loop is alive.
+        case .health?: return Answer.json(.ok, StatusJSON.healthy)
+        case .readiness?: return Answer.json(report.isReady ? .ok : .serviceUnavailable, report.readiness)
+        case .metrics?: return Answer.answer(.ok, MetricsText.contentType, report.metrics)
+        case .status?:
+            let limit = request.uri.queryParameters["limit"].map { Int($0) ?? 0 } ?? .max
+            guard limit > 0 else { return Answer.problem(.badRequest, "limit must be a whole number from 1.") }
+            return Answer.json(.ok, report.status(limit: limit))
+        case nil: return Answer.problem(.notFound, "There is nothing here.")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+public import HTTPServing
+public import HubTelemetry
+import PublisherService
+
+/// Health and metrics of a process that asks the hub what became of sends.
+public struct TelemetryStatusServer: Sendable {
+    private let settings: StatusServerSettings
+    private let report: @Sendable () async -> TelemetryReport
+
+    /// - Parameter report: how the process is doing at the moment of the call.
+    public init(_ settings: StatusServerSettings, report: @escaping @Sendable () async -> TelemetryReport) {
+        self.settings = settings
+        self.report = report
+    }
+
+    /// Serves until `stop()` is called on the server that this returns.
+    /// - Returns: once the port is open.
+    public func start() async throws(ListenFailure) -> RunningServer {
+        try await ReportResponder(settings, page: nil) { [report] in await report() }.start()
+    }
+}
+
+extension TelemetryReport: ServedReport {
+    var isReady: Bool { notReady.isEmpty }
+    var metrics: [UInt8] { TelemetryMetrics.text(self, .now) }
+
+    func status(limit: Int) -> [UInt8] { json(version: ServiceVersion.text) }
+}

@@ -1,0 +1,150 @@
+import HubIO
+import HubTelemetry
+import KafkaIO
+import KafkaModel
+import Logging
+import NIOCore
+import NIOSSL
+import NewsModel
+import NotificationHub
+import PublisherService
+
+/// Carries out what a `TelemetryDesk` decides. Lives on one event loop.
+final class TelemetryCore: @unchecked Sendable {
+    // Made on one thread, then used on the loop alone.
+    let loop: any EventLoop
+    private var desk: TelemetryDesk
+    private let questions: HubQuestions
+    private var token: AccessToken
+    private let endpoint: HubEndpoint
+    private let hub: HubName
+    private let topic: String
+    private let log: Logger
+    private let clock = ServiceClock()
+    private var driver: SharedStateDriver?
+    /// How many partitions the results topic has.
+    private var partitionCount = 0
+    private var alarm: (at: Instant, task: Scheduled<Void>)?
+    private let startedAt: Instant
+    /// Succeeds once everything is committed after `finish`.
+    let finished: EventLoopPromise<Void>
+    let caughtUp: EventLoopPromise<Void>
+
+    init(
+        _ settings: TelemetryService.Settings, tls: NIOSSLContext?, loop: any EventLoop, log: Logger
+    ) {
+        self.loop = loop
+        self.log = log
+        desk = TelemetryDesk(settings.telemetry)
+        topic = settings.topic
+        endpoint = settings.connection.endpoint
+        hub = settings.hub
+        token = AccessToken(settings.connection)
+        var limits = settings.limits
+        limits.connections = settings.telemetry.inFlightMax
+        limits.bodyBytesMax = NotificationDetails.readMax
+        questions = HubQuestions(eventLoop: loop, endpoint: endpoint, limits: limits, tls: tls)
+        finished = loop.makePromise()
+        caughtUp = loop.makePromise()
+        startedAt = clock.now.wall
+    }
+
+    // MARK: Any thread
+
+    func begin(_ driver: SharedStateDriver, partitions: Int) {
+        loop.execute {
+            self.driver = driver
+            self.partitionCount = partitions
+        }
+    }
+
+    func hand(_ input: TelemetryInput) { loop.execute { self.handle(input) } }
+
+    // MARK: The loop
+
+    var report: TelemetryReport {
+        let now = clock.now.wall
+        return TelemetryReport(
+            at: now, startedAt: startedAt, figures: desk.figures, open: desk.openCount,
+            oldest: desk.oldestAge(at: now), problem: desk.problem, isAssigned: desk.isAssigned)
+    }
+
+    func take(_ events: [SharedStateEvent]) {
+        for event in events {
+            switch event {
+            case .assigned(let partitions): handle(.assigned(partitions, total: partitionCount))
+            case .records(let partition, let records): handle(.results(partition: partition, records))
+            case .restored(let partition): handle(.restored(partition: partition))
+            case .beganAnew(let partition): handle(.beganAnew(partition: partition))
+            case .revoked: handle(.revoked)
+            case .lost: handle(.lost)
+            case .committed(let failure): handle(.committed(failure == nil))
+            case .written(let number): handle(.stored(number))
+            case .refused(let number, _, let failure):
+                log.error("a telemetry record is refused", metadata: ["reason": "\(failure)"])
+                handle(.refused(number))
+            case .notWritten(let number, _): handle(.notStored(number))
+            }
+        }
+    }
+
+    private func handle(_ input: TelemetryInput) {
+        for action in desk.handle(input, at: clock.now) { carryOut(action) }
+    }
+
+    private func carryOut(_ action: TelemetryAction) {
+        switch action {
+        case .ask(let id, let notificationID): ask(id, notificationID)
+        case .store(let number, let partition, let key, let value):
+            driver?.write(
+                [ProducedRecord(topic: topic, partition: partition, key: Array(key.utf8), value: value)], as: number)
+        case .commit(let offsets): driver?.commit(offsets)
+        case .read(let records, let bytes): driver?.handled(records: records, bytes: bytes)
+        case .release: driver?.release()
+        case .renewToken: token.discard()
+        case .wake(let time): wake(at: time)
+        case .caughtUp: caughtUp.succeed()
+        case .finished: finished.succeed()
+        case .note(let note):
+            let level: Logger.Level =
+                switch note.level {
+                case .info: .info
+                case .warning: .warning
+                case .error: .error
+                }
+            log.log(level: level, "\(note.text)")
+        }
+    }
+
+    private func ask(_ id: FollowedSendID, _ notificationID: String) {
+        questions.authorization = token.headerValue(at: clock.now.wall.milliseconds / 1000)
+        let path = DetailsPath(endpoint: endpoint, hub: hub, id: notificationID)
+        questions.ask(path.target) { [self] result in
+            switch result {
+            case .success(let answer): handle(.answered(id, HubWord(answer.reply, body: answer.body)))
+            case .failure(let failure): handle(.answered(id, .failed("\(failure)")))
+            }
+        }
+    }
+
+    private func wake(at time: Instant) {
+        if let alarm, alarm.at == time { return }
+        alarm?.task.cancel()
+        let task = loop.assumeIsolated().scheduleTask(
+            deadline: .uptimeNanoseconds(UInt64(clamping: time.nanoseconds))
+        ) { [weak self] in
+            self?.alarm = nil
+            self?.handle(.tick)
+        }
+        alarm = (time, task)
+    }
+
+    /// Lets go of everything that waits: nobody handles it any more.
+    func end() {
+        alarm?.task.cancel()
+        alarm = nil
+        questions.close()
+        finished.succeed()
+        caughtUp.succeed()
+    }
+}

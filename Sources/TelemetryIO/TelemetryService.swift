@@ -1,0 +1,192 @@
+import Foundation
+public import HubIO
+public import HubTelemetry
+public import KafkaIO
+public import KafkaModel
+public import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NewsModel
+public import NotificationHub
+import Synchronization
+
+/// One process that asks the hub what became of accepted sends: a desk on an event loop of its own, its questions, and its part
+/// of the results topic. It shares nothing with a publisher: neither connections, nor pace, nor threads.
+public final class TelemetryService: Sendable {
+    public struct Settings: Sendable {
+        public var kafka: KafkaSettings
+        public var telemetry: TelemetrySettings
+        public var resultsTopic: String
+        /// The topic that records are written to, on the partition of the result.
+        public var topic: String
+        public var connection: ConnectionString
+        public var hub: HubName
+        public var limits: SenderLimits
+        public var trustRoots: TrustRoots
+        /// The longest time that `finish` may take.
+        public var shutdownDeadline: Duration = .seconds(20)
+
+        public init(
+            kafka: KafkaSettings, telemetry: TelemetrySettings, resultsTopic: String, topic: String,
+            connection: ConnectionString, hub: HubName, limits: SenderLimits, trustRoots: TrustRoots
+        ) {
+            self.kafka = kafka
+            self.telemetry = telemetry
+            self.resultsTopic = resultsTopic
+            self.topic = topic
+            self.connection = connection
+            self.hub = hub
+            self.limits = limits
+            self.trustRoots = trustRoots
+        }
+    }
+
+    private struct Life {
+        var isFinishing = false
+        var failure: KafkaFailure?
+        var driver: SharedStateDriver?
+    }
+
+    private let settings: Settings
+    private let log: Logger
+    private let group: MultiThreadedEventLoopGroup
+    private let core: TelemetryCore
+    private let life = Mutex(Life())
+    /// Wakes whoever waits for brokers when it is time to go.
+    private let finishing = DispatchSemaphore(value: 0)
+    private let closed: EventLoopPromise<Void>
+    private let throttle = FailureThrottle()
+
+    private static let brokerPause = DispatchTimeInterval.seconds(2)
+    /// The last part of its consumer group's name.
+    public static let groupName = "telemetry"
+
+    /// - Throws: if the trusted certificates cannot be read.
+    public init(_ settings: Settings, log: Logger) throws(TrustRootsProblem) {
+        self.settings = settings
+        self.log = log
+        let tls = settings.connection.endpoint.scheme == .https ? try settings.trustRoots.makeContext() : nil
+        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        core = TelemetryCore(settings, tls: tls, loop: group.next(), log: log)
+        closed = core.loop.makePromise()
+    }
+
+    // MARK: Life
+
+    /// Asks until `finish` was called and everything is committed. Once.
+    ///
+    /// - Parameters:
+    ///   - untilCaughtUp: end by itself once every result that stood on the topic at the start is dealt with.
+    ///   - whenEnded: gets the last report.
+    /// - Throws: a failure that only a person or a restart can end.
+    public func run(
+        untilCaughtUp: Bool = false, whenEnded: @escaping @Sendable (TelemetryReport) -> Void = { _ in }
+    ) async throws(KafkaFailure) {
+        if untilCaughtUp { core.caughtUp.futureResult.whenComplete { [self] _ in finish() } }
+        do {
+            let driver = try await onThread { [self] () throws(KafkaFailure) in try prepare() }
+            if let driver {
+                // A driver that is closed leaves the group, or never joins it.
+                if life.withLock({ $0.isFinishing }) { driver.close() } else { driver.start() }
+                try? await closed.futureResult.get()
+            }
+        } catch let failure as KafkaFailure {
+            await close(whenEnded)
+            throw failure
+        } catch {}
+        await close(whenEnded)
+        if let failure = life.withLock({ $0.failure }) { throw failure }
+    }
+
+    /// Asks nothing more, commits, and ends `run`. Any thread; later calls do nothing.
+    public func finish() {
+        let isFirst = life.withLock { life in
+            defer { life.isFinishing = true }
+            return !life.isFinishing
+        }
+        guard isFirst else { return }
+        finishing.signal()
+        core.finished.futureResult.whenComplete { [self] _ in life.withLock { $0.driver }?.close() }
+        core.loop.scheduleTask(in: .nanoseconds(settings.shutdownDeadline.nanoseconds)) { [core] in core.end() }
+        core.hand(.finish)
+    }
+
+    private func close(_ whenEnded: @Sendable (TelemetryReport) -> Void) async {
+        // Without a driver nobody else keeps it.
+        closed.succeed()
+        if let report = await report() { whenEnded(report) }
+        try? await core.loop.submit { [core] in core.end() }.get()
+        try? await group.shutdownGracefully()
+    }
+
+    /// How the process is doing; `nil` once it has ended.
+    public func report() async -> TelemetryReport? {
+        try? await core.loop.submit { [core] in core.report }.get()
+    }
+
+    // MARK: Starting
+
+    /// Waits for brokers and checks the topics. Blocks.
+    ///
+    /// - Returns: `nil` when `finish` came first.
+    private func prepare() throws(KafkaFailure) -> SharedStateDriver? {
+        var isFirst = true
+        while !life.withLock({ $0.isFinishing }) {
+            do throws(KafkaFailure) {
+                return try prepareOnce()
+            } catch {
+                guard error.isRetriable else { throw error }
+                if isFirst { log.warning("waiting for Kafka", metadata: ["reason": "\(error)"]) }
+                isFirst = false
+                if finishing.wait(timeout: .now() + Self.brokerPause) == .success { return nil }
+            }
+        }
+        return nil
+    }
+
+    private func prepareOnce() throws(KafkaFailure) -> SharedStateDriver {
+        let counts = try KafkaAdmin(settings: settings.kafka).partitionCounts(of: [
+            settings.resultsTopic, settings.topic,
+        ])
+        guard let results = counts[settings.resultsTopic] else { throw .missing(topic: settings.resultsTopic) }
+        guard let own = counts[settings.topic] else { throw .missing(topic: settings.topic) }
+        guard own >= results else {
+            throw .configuration(
+                "Topic \(settings.topic) has fewer partitions (\(own)) than \(settings.resultsTopic) (\(results))",
+                remedy: "Widen it: newswire topics --create --config FILE")
+        }
+        let driver = try SharedStateDriver(
+            settings: settings.kafka, name: Self.groupName, topic: settings.resultsTopic, from: .committed,
+            partitions: results
+        ) { [core] events in
+            core.loop.execute { core.take(events) }
+        } notify: { [self] notice in
+            take(notice)
+        }
+        core.begin(driver, partitions: results)
+        life.withLock { $0.driver = driver }
+        return driver
+    }
+
+    /// On the polling thread.
+    private func take(_ notice: KafkaNotice) {
+        switch notice {
+        case .error(let failure) where failure.isFatal:
+            life.withLock { $0.failure = failure }
+            closed.succeed()
+        case .error(let failure): log.log(level: throttle.isDue(failure) ? .warning : .debug, "\(failure)")
+        case .log(let severity, let text): log.log(level: severity <= 3 ? .warning : .debug, "\(text)")
+        case .statistics, .refused: break
+        case .closed: closed.succeed()
+        }
+    }
+
+    private func onThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(KafkaFailure) -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import ByteText
+import HubTelemetry
+import NewsModel
+import NotificationHub
+import Testing
+
+/// A process that dies and comes back asks again, and says the same again, or more.
+struct CrashTests {
+    /// A hub whose telemetry becomes known over time, and of some sends never.
+    private static func word(_ id: String, _ age: Duration) -> HubWord {
+        let number = Int(id.dropFirst(3)) ?? 0
+        if number % 10 == 3 { return .nothing }
+        let end = Duration.seconds(20 + number % 400)
+        if age < end / 4 { return .nothing }
+        let isOver = age >= end
+        let reached = Int64(isOver ? 100 : Int(100 * (age / end)))
+        return .details(
+            NotificationDetails(
+                state: isOver ? .completed : .processing,
+                counts: [.init(platform: "apns", outcomes: [.init(name: "Success", count: reached)])]))
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
+    func `crashes lose no send, and no record gets another meaning`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let start = TestDeskRoom.start.wall
+        var room = TestDeskRoom(perSecond: 200) { id, now in
+            Self.word(id, now.wall - start)
+        }
+        let results = (0..<300).map { TestDeskRoom.result($0, at: start) }
+        room.come(results)
+        room.hand(.restored(partition: 0))
+        var lives = 1
+        while room.now.wall - start < .seconds(3_000) {
+            room.pass(.seconds(Int64(random.next() % 200)))
+            let asked = room.asked.count
+            let committed = Int(room.committed[0] ?? 0)
+            room.crash(of: [0: results])
+            lives += 1
+            room.pass(.seconds(1))
+            // What is committed is not asked about again.
+            for question in room.asked[asked...] {
+                #expect((Int(question.id.dropFirst(3)) ?? 0) >= committed)
+            }
+        }
+        room.pass(.seconds(3_000))
+        #expect(lives > 10)
+        #expect(room.committed == [0: 300])
+        let finals = Dictionary(grouping: room.records.filter(\.isFinal)) { $0.send }
+        #expect(finals.count == 300)
+        var repeats = 0
+        for (send, records) in finals {
+            let first = try #require(records.first)
+            repeats += records.count - 1
+            let isSilent = (Int(send.notificationID.dropFirst(3)) ?? 0) % 10 == 3
+            for record in records {
+                #expect(record.state == (isSilent ? .unknown : .completed))
+                #expect(record.counts == first.counts && record.targets == (isSilent ? 0 : 100))
+            }
+        }
+        // Otherwise this proves nothing.
+        #expect(repeats > 0)
+        // One poll, told of several times, never says less the later it was made.
+        for records in Dictionary(grouping: room.records, by: \.identity).values {
+            for (one, next) in zip(records, records.dropFirst()) {
+                #expect(next.targets >= one.targets && (next.isFinal || !one.isFinal))
+            }
+        }
+    }
+
+    @Test func `a process that comes back asks as often as one that was never away, at most once for what it missed`() {
+        let start = TestDeskRoom.start.wall
+        var room = TestDeskRoom { _, _ in .nothing }
+        let results = [TestDeskRoom.result(1, at: start)]
+        room.come(results)
+        room.pass(.seconds(100))
+        let before = room.asked.count
+        #expect(before == 3)
+        // Away for ten minutes.
+        room.now.wall = room.now.wall + .seconds(600)
+        room.now.steady = room.now.steady + .seconds(600)
+        room.crash(of: [0: results])
+        room.pass(.seconds(1))
+        #expect(room.asked.count == before + 1)
+        room.pass(.seconds(3_000))
+        // After 20 and 31 minutes.
+        #expect(room.asked.count == before + 3)
+        #expect(room.records.map(\.attempt) == [8])
+    }
+}

@@ -1,0 +1,280 @@
+import HubTelemetry
+import KafkaModel
+import NewsModel
+import NotificationHub
+import Testing
+
+struct TelemetryDeskTests {
+    private func ages(_ room: TestDeskRoom) -> [Double] {
+        room.asked.map { Double(($0.at.wall - TestDeskRoom.start.wall).nanoseconds) / 1e9 }
+    }
+
+    @Test func `the hub is asked at growing ages, each at most a tenth later, until its time is over`() throws {
+        var room = TestDeskRoom()
+        room.come([TestDeskRoom.result(1, at: room.now.wall)])
+        room.pass(.seconds(4_000))
+        let planned: [Double] = [10, 30, 60, 120, 300, 600, 1_200, 1_860]
+        #expect(room.asked.count == planned.count)
+        for (age, plan) in zip(ages(room), planned) { #expect((plan...plan * 1.1 + 0.001).contains(age), "\(age)") }
+        let last = try #require(room.records.last)
+        #expect(room.records.count == 1)
+        #expect(last.isFinal && last.state == .unknown && last.attempt == 8 && last.age <= .seconds(2_100))
+        #expect(room.committed == [0: 1])
+    }
+
+    @Test func `the chance in the times comes from the event and the poll alone`() {
+        var first = TestDeskRoom()
+        first.come((1...20).map { TestDeskRoom.result($0, at: first.now.wall) })
+        first.pass(.seconds(100))
+        var second = TestDeskRoom()
+        second.come((1...20).map { TestDeskRoom.result($0, at: second.now.wall) })
+        second.pass(.seconds(100))
+        #expect(ages(first) == ages(second))
+        #expect(Set(ages(first).prefix(20)).count > 15)
+    }
+
+    @Test func `each new word is recorded, the last one as final, and only then the offset is committed`() {
+        let start = TestDeskRoom.start.wall
+        var room = TestDeskRoom { _, now in
+            switch now.wall - start {
+            case ..<(.seconds(20)): .nothing
+            case ..<(.seconds(100)):
+                .details(
+                    NotificationDetails(
+                        state: .processing, startedAt: start.milliseconds,
+                        counts: [.init(platform: "apns", outcomes: [.init(name: "Success", count: 4)])]))
+            default: .completed(9, at: start.milliseconds + 90_000)
+            }
+        }
+        room.come([TestDeskRoom.result(1, at: start)])
+        room.pass(.seconds(100))
+        // The second time it said the same.
+        #expect(room.records.map(\.state) == [.processing])
+        #expect(room.records.map(\.targets) == [4])
+        #expect(room.committed.isEmpty)
+        room.pass(.seconds(100))
+        #expect(room.records.map(\.state) == [.processing, .completed])
+        #expect(room.records.map(\.isFinal) == [false, true])
+        #expect(room.records.map(\.attempt) == [2, 4])
+        #expect(room.keys == ["event-1", "event-1"])
+        #expect(room.committed == [0: 1])
+        #expect(room.desk.figures.successes == 9)
+        let sends = room.desk.figures.sends.values.first
+        #expect(sends?.seconds.firstIndex(of: 1) == TelemetryFigures.bounds.firstIndex(of: 120))
+    }
+
+    @Test func `an open send holds back the offset of its partition, not of others`() {
+        var room = TestDeskRoom(partitions: [0, 1]) { id, _ in id == "NH-1" ? .nothing : .completed() }
+        let now = room.now.wall
+        room.come((0..<3).map { TestDeskRoom.result($0, at: now) }, partition: 0)
+        room.come((10..<13).map { TestDeskRoom.result($0, at: now) }, partition: 1)
+        room.pass(.seconds(60))
+        #expect(room.committed == [0: 1, 1: 3])
+        room.pass(.seconds(2_100))
+        #expect(room.committed == [0: 3, 1: 3])
+    }
+
+    @Test func `only accepted sends of our group with an id, of sampled lanes, are asked about`() {
+        var room = TestDeskRoom(sample: ["live": TelemetrySettings.whole, "backfill": 0]) { _, _ in .completed() }
+        let now = room.now.wall
+        room.come([
+            TestDeskRoom.result(1, at: now), TestDeskRoom.result(2, at: now) { $0.outcome = .rejected },
+            TestDeskRoom.result(3, at: now) { $0.notificationID = nil },
+            TestDeskRoom.result(4, at: now, lane: "backfill"),
+            TestDeskRoom.result(5, at: now - .seconds(8_000)), TestDeskRoom.result(6, at: now, lane: "unknown"),
+        ])
+        room.come([TestDeskRoom.result(7, at: now)], group: "others")
+        room.hand(
+            .results(
+                partition: 0,
+                [SourceRecord(offset: 7, value: Array("{".utf8), headers: [.init("nw-group", "newsroom")])]))
+        room.pass(.seconds(60))
+        #expect(room.asked.map(\.id) == ["NH-1"])
+        #expect(room.desk.figures.skipped == [.withoutID: 1, .notSampled: 2, .tooOld: 1])
+        #expect(room.desk.figures.unreadable == 1)
+        // Nothing of them holds the offset.
+        #expect(room.committed == [0: 8])
+    }
+
+    @Test func `a sample is a share of all events, and the same in every process`() {
+        func chosen() -> [String] {
+            var room = TestDeskRoom(perSecond: 1_000, openMax: 100_000, sample: ["live": 10_000]) { _, _ in .completed()
+            }
+            room.come((0..<20_000).map { TestDeskRoom.result($0, at: room.now.wall) })
+            room.pass(.seconds(60))
+            return room.asked.map(\.id).sorted()
+        }
+        let first = chosen()
+        #expect((150...250).contains(first.count))
+        #expect(chosen() == first)
+    }
+
+    @Test func `no more questions leave than the pace allows, and each process has its share of it`() {
+        for (partitions, total, expected) in [([Int32(0)], 1, 2.0), ([Int32(0)], 4, 0.5)] {
+            var room = TestDeskRoom(perSecond: 2, partitions: partitions, of: total) { _, _ in .completed() }
+            room.come((0..<100).map { TestDeskRoom.result($0, at: room.now.wall - .seconds(60)) })
+            room.pass(.seconds(20))
+            #expect(abs(Double(room.asked.count) - 20 * expected) <= 1.5, "\(room.asked.count)")
+            for (one, next) in zip(room.asked, room.asked.dropFirst()) {
+                #expect(next.at.steady - one.at.steady >= .milliseconds(Int64(950 / expected)))
+            }
+        }
+    }
+
+    @Test func `a pause that the hub asks for stops questions only, and no send is lost by it`() {
+        let start = TestDeskRoom.start.wall
+        var room = TestDeskRoom { _, now in
+            now.wall - start < .seconds(20) ? .wait(.seconds(300)) : .completed()
+        }
+        room.come((0..<50).map { TestDeskRoom.result($0, at: start) })
+        room.pass(.seconds(100))
+        let refused = room.asked.count
+        #expect((1...4).contains(refused))
+        #expect(room.desk.problem == .throttled)
+        // Reading goes on meanwhile.
+        #expect(room.credit == 50)
+        room.pass(.seconds(400))
+        #expect(room.asked.count == refused + 50)
+        #expect(room.records.count == 50 && room.records.allSatisfy { $0.state == .completed })
+        #expect(room.desk.problem == nil && room.committed == [0: 50])
+    }
+
+    @Test func `a hub that never tells is named once, tried now and then, and sends end without its word`() {
+        var room = TestDeskRoom { _, _ in .notAllowed }
+        room.come((0..<30).map { TestDeskRoom.result($0, at: room.now.wall) })
+        room.pass(.seconds(3_600))
+        #expect(room.notes.filter { $0.level == .error }.count == 1)
+        #expect(room.notes.first?.text.contains("Standard tier") == true)
+        #expect(room.asked.count <= 8, "\(room.asked.count)")
+        #expect(room.records.count == 30)
+        #expect(room.records.allSatisfy { $0.isFinal && $0.state == .unknown && $0.error?.code == "not-allowed" })
+        #expect(room.committed == [0: 30])
+        // A higher tier is noticed without a restart.
+        room.answer = { _, _ in .completed() }
+        room.come((100..<110).map { TestDeskRoom.result($0, at: room.now.wall) })
+        room.pass(.seconds(2_400))
+        #expect(room.desk.problem == nil)
+        #expect(room.records.suffix(10).contains { $0.state == .completed })
+        #expect(room.committed == [0: 40])
+    }
+
+    @Test func `a refused token is renewed once; a key that stays refused is named, and tried every minute`() {
+        var room = TestDeskRoom { _, _ in .tokenRefused }
+        room.come([TestDeskRoom.result(1, at: room.now.wall)])
+        room.pass(.seconds(11))
+        #expect(room.asked.count == 2 && room.renewals == 2 && room.desk.problem == .tokenRefused)
+        room.pass(.seconds(600))
+        #expect((10...13).contains(room.asked.count))
+        #expect(room.notes.count == 1)
+        room.answer = { _, _ in .completed() }
+        room.pass(.seconds(61))
+        #expect(room.records.map(\.state) == [.completed])
+    }
+
+    @Test func `a hub that does not answer is asked ever more rarely, and named once`() {
+        var room = TestDeskRoom { _, _ in .failed("connectRefused") }
+        room.come((0..<5).map { TestDeskRoom.result($0, at: room.now.wall) })
+        room.pass(.seconds(1_000))
+        #expect(room.asked.count < 40)
+        #expect(room.notes.count == 1 && room.desk.problem == .unreachable)
+        #expect(room.records.isEmpty)
+        room.answer = { _, _ in .completed() }
+        room.pass(.seconds(61))
+        #expect(room.records.count == 5 && room.desk.problem == nil)
+    }
+
+    @Test func `a send whose question or answer is at fault ends alone`() {
+        var room = TestDeskRoom { id, _ in
+            switch id {
+            case "NH-0": .refused(status: 400)
+            case "NH-1": .unreadable(.malformed)
+            default: .completed()
+            }
+        }
+        room.come((0..<3).map { TestDeskRoom.result($0, at: room.now.wall) })
+        room.pass(.seconds(3_000))
+        let errors = Dictionary(room.records.map { ($0.eventID, $0.error?.code) }) { $1 }
+        #expect(errors == ["event-0": "status-400", "event-1": "unreadable", "event-2": nil])
+        #expect(room.committed == [0: 3] && room.desk.problem == nil)
+    }
+
+    @Test func `reading pauses while too many sends are open, and goes on`() {
+        var room = TestDeskRoom(openMax: 100) { _, _ in .completed() }
+        room.come((0..<150).map { TestDeskRoom.result($0, at: room.now.wall) })
+        #expect(room.credit == 0)
+        room.pass(.seconds(12))
+        #expect(room.credit == 150)
+    }
+
+    @Test func `a record that was not stored is written again before its offset is committed`() {
+        var room = TestDeskRoom { _, _ in .completed() }
+        room.stores = false
+        room.come([TestDeskRoom.result(1, at: room.now.wall)])
+        room.pass(.seconds(60))
+        #expect(room.records.isEmpty && room.committed.isEmpty)
+        #expect(room.asked.count == 1)
+        room.stores = true
+        room.pass(.seconds(60))
+        #expect(room.records.map(\.isFinal) == [true] && room.committed == [0: 1])
+    }
+
+    @Test func `what is revoked is committed as far as it is dealt with, then released`() {
+        var room = TestDeskRoom { id, _ in id == "NH-1" ? .nothing : .completed() }
+        room.come((0..<3).map { TestDeskRoom.result($0, at: room.now.wall) })
+        room.pass(.seconds(12))
+        room.hand(.revoked)
+        #expect(room.committed == [0: 1] && room.releases == 1)
+        room.pass(.seconds(600))
+        // Nothing is asked for others.
+        #expect(room.asked.count == 3)
+        room.hand(.lost)
+        #expect(room.releases == 1)
+    }
+
+    @Test func `it finishes with a commit, and asks nothing more`() {
+        var room = TestDeskRoom { id, _ in id == "NH-2" ? .nothing : .completed() }
+        room.come((0..<3).map { TestDeskRoom.result($0, at: room.now.wall) })
+        room.pass(.seconds(12))
+        room.hand(.finish)
+        #expect(room.isFinished && room.committed == [0: 2])
+        room.pass(.seconds(100))
+        #expect(room.asked.count == 3)
+    }
+
+    @Test func `it has caught up once all that stood there is recorded and committed`() {
+        var room = TestDeskRoom { _, _ in .completed() }
+        room.come((0..<3).map { TestDeskRoom.result($0, at: room.now.wall) })
+        room.hand(.restored(partition: 0))
+        room.come([TestDeskRoom.result(9, at: room.now.wall + .seconds(100))])
+        #expect(!room.isCaughtUp)
+        room.pass(.seconds(20))
+        #expect(room.isCaughtUp)
+        var empty = TestDeskRoom()
+        empty.hand(.restored(partition: 0))
+        #expect(empty.isCaughtUp)
+    }
+
+    @Test func `a topic that was made anew is read from its beginning, and its offsets are committed`() {
+        var room = TestDeskRoom { _, _ in .nothing }
+        room.come((0..<5).map { TestDeskRoom.result($0, at: room.now.wall) })
+        room.pass(.seconds(12))
+        room.answer = { _, _ in .completed() }
+        room.hand(.beganAnew(partition: 0))
+        room.hand(
+            .results(partition: 0, [TestDeskRoom.record(TestDeskRoom.result(9, at: room.now.wall), offset: 0)]))
+        room.pass(.seconds(60))
+        #expect(room.records.map(\.eventID) == ["event-9"])
+        #expect(room.committed == [0: 1])
+    }
+
+    @Test func `sends without any device count for each of their tags, and tags are bounded`() {
+        var room = TestDeskRoom { _, _ in .details(NotificationDetails(state: .noTargetFound)) }
+        room.come(
+            (0..<300).map { number in
+                TestDeskRoom.result(number, at: room.now.wall) { $0.tags = ["tag-\(number)", "World"] }
+            })
+        room.pass(.seconds(60))
+        #expect(room.desk.figures.withoutTarget["World"] == 300)
+        #expect(room.desk.figures.withoutTarget.count <= 201)
+    }
+}
