@@ -18,6 +18,12 @@ struct PayloadContent {
     /// Seconds a platform keeps it for a phone that is off; at least 1.
     let timeToLive: Int
 
+    /// No sound, and the screen stays dark.
+    var isQuiet: Bool { urgency == .quiet || urgency == .background }
+
+    /// The body is bytes for the app, which the platform does not read.
+    func isRaw(on platform: Platform) -> Bool { platform == .windows && urgency == .background }
+
     var collapseID: String { PayloadCollapse.id(of: orderKey) }
 
     /// Bytes of all texts before escaping: no format makes it shorter, so more than the limit is too much for certain.
@@ -85,7 +91,7 @@ extension PayloadContent {
         json.field("image", image)
         json.field("summary", summary)
         // For apps that show notifications themselves.
-        if urgency == .quiet { json.field("quiet", "true") }
+        if isQuiet { json.field("quiet", "true") }
         for field in data { json.field(named: field.name, field.value) }
     }
 }
