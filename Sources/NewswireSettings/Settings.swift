@@ -41,6 +41,8 @@ package struct Settings: Sendable {
     package var ingest: IngestConfiguration
     /// How editors' orders are followed. Its environment is known to `publisherSettings` alone.
     package var control: ControlSettings
+    /// For the cost that a dry run shows.
+    package var prices: PushPrices
     package var logging: Logging
 
     package struct Tracing: Sendable {

@@ -8,7 +8,7 @@ import StatusServer
 /// Every setting. A default that belongs to a component is taken from the component.
 extension SettingsKey {
     package static let all: [SettingsKey] =
-        kafka + lanes + topics + hub + payload + policy + pace + service + control + ingest
+        kafka + lanes + topics + hub + payload + policy + pace + service + control + ingest + prices
 
     private static let engine = EngineSettings(lanes: [], platforms: [], resultsTopic: "")
     private static let limits = SenderLimits(connections: engine.connections)
