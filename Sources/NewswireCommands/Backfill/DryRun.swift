@@ -58,7 +58,10 @@ package struct DryRun {
     private var selection: EventSelection
     private let headers: [RecordHeader]
     private let lane: String
-    private let start: Instant
+    /// When the first event is written.
+    private let opening: Instant
+    /// The work of writing that is done, and when.
+    private var writing: (work: Duration, at: Instant)
     private let speed: Speed
     /// Of the events that would be sent.
     private var ids: Set<UInt64> = []
@@ -75,8 +78,9 @@ package struct DryRun {
         self.selection = selection
         self.headers = headers
         self.lane = settings.engine.lanes[lane].name
-        self.start = start
         self.speed = speed
+        opening = speed.schedule?.opening(at: start) ?? start
+        writing = (.zero, opening)
     }
 
     /// - Returns: what is wrong with a bad item.
@@ -94,17 +98,24 @@ package struct DryRun {
     private mutating func take(_ event: NewsEvent, _ bytes: [UInt8]) {
         let before = tally.events
         tally.note(event)
-        let written = speed.written.flatMap { perSecond in
-            let work = speed.work(before, Double(perSecond))
-            return speed.schedule?.end(of: work, from: start) ?? start + work
-        }
-        let sentAt = speed.duration(of: before, from: start).map { start + $0 }
-        let decision = rehearsal.decide(
-            bytes, headers: headers, at: sentAt, writtenAt: written ?? speed.schedule?.opening(at: start) ?? start)
+        let (writtenAt, sentAt) = turn(after: before)
+        let decision = rehearsal.decide(bytes, headers: headers, at: sentAt, writtenAt: writtenAt)
         let outcome = decision.results.first?.outcome ?? .held
         tally.note(outcome, decision.results.first, isRepeat: isRepeat(event, outcome))
         guard outcome == .accepted, samples.count < Self.samplesMax else { return }
         samples.append(EventExplanation(decision, event, lane: lane, isBackfill: true))
+    }
+
+    /// When the event behind so many is written, and when it is sent.
+    private mutating func turn(after events: Int) -> (writtenAt: Instant, sentAt: Instant) {
+        if let written = speed.written {
+            // From the last event on: from the start there may be a thousand nights between.
+            let work = speed.work(events, Double(written))
+            let more = work - writing.work
+            writing = (work, speed.schedule?.end(of: more, from: writing.at) ?? writing.at + more)
+        }
+        let sentAt = speed.sent.map { opening + speed.work(events, $0 / Double(speed.platforms)) } ?? writing.at
+        return (writing.at, max(writing.at, sentAt))
     }
 
     /// It would be sent a second time, too far behind the first for a process to know.

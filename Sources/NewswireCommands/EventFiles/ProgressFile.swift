@@ -206,8 +206,10 @@ final class PublishProgresses {
         files = [:]
     }
 
-    /// The run of which an earlier command has published a part; `nil` if none has.
-    var earlier: PublishProgress? { files.values.lazy.compactMap(\.earlier).min { $0.begunAt ?? 0 < $1.begunAt ?? 0 } }
+    /// Of the run of which an earlier command has published a part; `nil` if none has, or one that knew no runs.
+    var earlier: PublishProgress? {
+        files.values.compactMap(\.earlier).filter { $0.run != nil }.min { $0.begunAt ?? 0 < $1.begunAt ?? 0 }
+    }
 
     /// Removes those that record nothing.
     func removeUnused() {
