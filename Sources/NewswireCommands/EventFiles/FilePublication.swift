@@ -317,7 +317,7 @@ private struct FileRun {
 
     /// What is due now and then.
     private mutating func tick() throws {
-        let now = clock.now
+        let (now, publication) = (clock.now, publication)
         bar.draw(share: file.share, events: publisher.acknowledged - acknowledgedBefore, at: now) { work in
             guard let schedule = publication.schedule else { return work }
             let wall = publication.wall.now()
