@@ -262,7 +262,7 @@ struct PublicationTests {
         })
         #expect(summary == .init(published: 500))
         let pauses = room.reports.filter { $0.contains("pauses until") }
-        #expect(pauses.first?.hasSuffix("pauses until 2026-11-23T01:00:00Z") == true, "\(room.reports)")
+        #expect(pauses.first?.hasSuffix("pauses until 2026-11-23T01:00:00.000Z") == true, "\(room.reports)")
         // A look at the clock takes a minute of its own: at most 240 events fit into a night.
         #expect(pauses.count >= 3 && clock.time - begin > .seconds(48 * 3_600))
         #expect(try room.keys() == (1...500).map(String.init))
