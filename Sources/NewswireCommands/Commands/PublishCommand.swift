@@ -40,10 +40,10 @@ struct PublishCommand: ParsableCommand {
             stops. The same command continues under the same run.
 
             Examples:
-              newswire publish --config newswire.yaml archive.ndjson --dry-run --audience World=120000
+              newswire publish --config newswire.yaml archive.ndjson --dry-run
               newswire publish --config newswire.yaml archive.ndjson --rate 2000
-              newswire publish --config newswire.yaml archive.ndjson --between 01:00-05:00 --zone Europe/Berlin
-              newswire publish --config newswire.yaml 2018.ndjson.zst 2019.csv.gz --max-age 365d
+              newswire publish --config newswire.yaml a.ndjson --between 1:00-5:00 --zone UTC
+              newswire publish --config newswire.yaml 2018.ndjson.zst 2019.csv.gz
 
             An item of NewsML-G2 that is withheld or canceled is published as such; one that is not news, such as \
             a picture or a planning item, counts as a bad line.
