@@ -42,7 +42,7 @@ struct PublishCommand: ParsableCommand {
             Examples:
               newswire publish --config newswire.yaml archive.ndjson --dry-run
               newswire publish --config newswire.yaml archive.ndjson --rate 2000
-              newswire publish --config newswire.yaml a.ndjson --between 1:00-5:00 --zone UTC
+              newswire publish --config newswire.yaml a.csv --between 1:00-5:00 --zone UTC
               newswire publish --config newswire.yaml 2018.ndjson.zst 2019.csv.gz
 
             An item of NewsML-G2 that is withheld or canceled is published as such; one that is not news, such as \
