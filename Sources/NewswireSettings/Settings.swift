@@ -42,6 +42,8 @@ package struct Settings: Sendable {
     /// How editors' orders are followed. Its environment is known to `publisherSettings` alone.
     package var control: ControlSettings
     package var telemetry: TelemetryConfiguration
+    /// For the cost that a dry run shows.
+    package var prices: PushPrices
     package var logging: Logging
 
     package struct Tracing: Sendable {

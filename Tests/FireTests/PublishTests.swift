@@ -12,7 +12,9 @@ struct PublishTests {
         let path = room.folder.appending(path: "e.ndjson")
         let lines = (1...events).map { "{\"id\":\"\($0)\",\"headline\":\"h\"}\n" }
         try Data(lines.joined().utf8).write(to: path)
-        let command = ["publish", "--config", room.configuration.path, path.path]
+        let command = [
+            "publish", "--config", room.configuration.path, "--lane", "live", "--confirm", "\(events)", path.path,
+        ]
         let admin = try KafkaAdmin(settings: room.kafka)
         func stored() throws -> Int {
             try (0..<2 as Range<Int32>).reduce(0) {

@@ -103,7 +103,10 @@ func `an event longer than the bound is skipped, not kept`(format: EventFileForm
     splitter.feed(SampleEvents.ndjson.utf8, into: &samples)
     splitter.finish(into: &samples)
     var keys: Set<[UInt8]> = []
-    for sample in samples { keys.insert(try #require(try review.record(sample, topic: "t").get().key)) }
+    for sample in samples {
+        let (event, bytes) = try review.event(sample).get()
+        keys.insert(try #require(review.record(event, bytes, topic: "t").key))
+    }
     #expect(keys.count == 18)
 }
 

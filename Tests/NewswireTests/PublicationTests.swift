@@ -3,6 +3,8 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 import NewswireCommands
+import PublishEngine
+import Synchronization
 import Testing
 
 /// A broker with the topic `t`, and a folder that is removed at the end.
@@ -28,12 +30,13 @@ private final class Room {
     /// - Parameter onReport: called with the flag that stops the publication.
     func publish(
         isStrict: Bool = false, keepsProgress: Bool = true, waitMax: Duration = .seconds(10),
-        onReport: @escaping (StopFlag) -> Void = { _ in }
+        onReport: @escaping (StopFlag) -> Void = { _ in }, change: (inout FilePublication) -> Void = { _ in }
     ) throws -> FilePublication.Summary {
         var publication = FilePublication(path: path, topic: "t")
         publication.progress = keepsProgress ? try ProgressFile(for: path) : nil
         publication.isStrict = isStrict
         publication.waitMax = waitMax
+        change(&publication)
         reports = []
         let stop = StopFlag()
         var bar = ProgressBar(Terminal(descriptor: -1), at: .now)
@@ -163,10 +166,119 @@ struct PublicationTests {
     @Test func `the key is the story, or the id without one`() throws {
         let review = EventReview()
         func key(_ json: String) throws -> String {
-            let record = try review.record(EventFileItem(line: 1, content: .event(Array(json.utf8))), topic: "t").get()
+            let (event, bytes) = try review.event(EventFileItem(line: 1, content: .event(Array(json.utf8)))).get()
+            let record = review.record(event, bytes, topic: "t")
             return String(decoding: try #require(record.key), as: UTF8.self)
         }
         #expect(try key("{\"id\":\"1\",\"headline\":\"h\"}") == "1")
         #expect(try key("{\"id\":\"1\",\"headline\":\"h\",\"story\":\"s\"}") == "s")
+    }
+
+    // MARK: Another file in its place
+
+    @Test func `a file that became smaller is not continued, although its published part is the same`() throws {
+        let room = try Room()
+        try room.write((1...5).map(event) + ["bad"])
+        // The bad line interrupts; it is mended, so that no line of it is open.
+        _ = try room.publish { $0.raise() }
+        try room.write((1...9).map(event))
+        #expect(throws: EventFile.Failure.self) { try room.publish(change: { $0.recordsMax = 2 }) }
+        try room.write((1...8).map(event))
+        #expect { try room.publish() } throws: {
+            "\($0)".contains("is smaller than it was, and 7 events were published")
+        }
+        #expect(try room.keys().count == 7)
+        // The refusal has changed nothing: the file as it was goes on.
+        try room.write((1...9).map(event))
+        #expect(try room.publish().published == 2)
+    }
+
+    @Test func `a file that grew at its end is continued, and one that grew elsewhere is not`() throws {
+        let room = try Room()
+        try room.write((1...4).map(event))
+        #expect(throws: EventFile.Failure.self) { try room.publish(change: { $0.recordsMax = 2 }) }
+        try room.write((1...3).map(event) + [event(40), event(5)])
+        #expect { try room.publish() } throws: {
+            "\($0)".contains("is another file, or was changed elsewhere than at its end")
+        }
+        try room.write((1...5).map(event))
+        #expect(try room.publish() == .init(published: 3, resumed: 2))
+    }
+
+    // MARK: Bounds
+
+    @Test func `what is beyond a bound is counted, and stays beyond it when the command continues`() throws {
+        let room = try Room()
+        try room.write([event(1), event(2), "bad", event(4), event(5)])
+        let bounds = { (publication: inout FilePublication) in
+            publication.selection = EventSelection(EventReview(), .init(events: 3), start: .distantPast)
+        }
+        #expect(
+            try room.publish(onReport: { $0.raise() }, change: bounds)
+                == .init(published: 2, bad: 1, isInterrupted: true))
+        #expect(try room.publish(change: bounds) == .init(published: 1, bad: 1, resumed: 2, skipped: 1))
+        #expect(try room.publish(change: bounds) == .init(bad: 1, resumed: 3))
+        #expect(try room.keys() == ["1", "2", "4"])
+    }
+
+    @Test func `without a count before, the event after the last allowed one is an error`() throws {
+        let room = try Room()
+        try room.write((1...4).map(event))
+        #expect { try room.publish(change: { $0.recordsMax = 2 }) } throws: {
+            "\($0)".contains("e.ndjson:3: only 2 events are allowed; type the exact number of events after --confirm")
+        }
+        #expect(try room.keys() == ["1", "2"])
+    }
+
+    // MARK: Hours
+
+    /// A clock that moves when somebody waits for it, and a minute with every look.
+    private final class NightClock: Sendable {
+        private let now: Mutex<Instant>
+
+        init(_ now: Instant) { self.now = Mutex(now) }
+
+        var time: Instant { now.withLock { $0 } }
+
+        var wall: PublishClock {
+            PublishClock(
+                now: {
+                    self.now.withLock { now in
+                        now = now + .seconds(60)
+                        return now
+                    }
+                }, wait: { time, _ in self.now.withLock { $0 = max($0, time) + .seconds(600) } })
+        }
+    }
+
+    @Test func `outside of its hours it pauses, says so, and goes on`() throws {
+        let room = try Room()
+        try room.write((1...500).map(event))
+        let begin = try #require(Instant(rfc3339: "2026-11-22T22:00:00Z"))
+        let clock = NightClock(begin)
+        let summary = try room.publish(change: {
+            $0.schedule = PublishSchedule(between: "01:00-05:00", zone: .utc)
+            $0.wall = clock.wall
+        })
+        #expect(summary == .init(published: 500))
+        let pauses = room.reports.filter { $0.contains("pauses until") }
+        #expect(pauses.first?.hasSuffix("pauses until 2026-11-23T01:00:00.000Z") == true, "\(room.reports)")
+        // A look at the clock takes a minute of its own: at most 240 events fit into a night.
+        #expect(pauses.count >= 3 && clock.time - begin > .seconds(48 * 3_600))
+        #expect(try room.keys() == (1...500).map(String.init))
+    }
+
+    @Test func `a pause ends at once when it is interrupted`() throws {
+        let room = try Room()
+        try room.write((1...3).map(event))
+        let noon = try #require(Instant(rfc3339: "2026-11-22T12:00:00Z"))
+        let summary = try room.publish(
+            onReport: { $0.raise() },
+            change: {
+                $0.schedule = PublishSchedule(between: "01:00-05:00", zone: .utc)
+                $0.wall = PublishClock(now: { noon }, wait: { _, _ in })
+            })
+        #expect(summary == .init(isInterrupted: true))
+        #expect(try room.keys().isEmpty)
     }
 }

@@ -93,7 +93,9 @@ struct PublishProgressTests {
     @Test func `the longest progress fits into its file`() throws {
         try withPath { path in
             var progress = PublishProgress(
-                topic: String(repeating: "t", count: 249), cluster: String(repeating: "c", count: 100))
+                topic: String(repeating: "t", count: 249), cluster: String(repeating: "c", count: 100),
+                run: RunID(String(repeating: "r", count: 64)), begunAt: .max)
+            progress.input = FileStamp(of: CommandLine.arguments[0])
             var number = 1_000_000_000_000
             for _ in 1...PublishProgress.absentMax {
                 _ = progress.add(absent: number...number + 1_000_000, 0)

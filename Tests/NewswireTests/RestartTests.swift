@@ -19,7 +19,8 @@ private func settled(_ broker: EmbeddedBroker) throws -> [SourceCoordinates: Int
     let events = 1500
     let room = try await ProgramRoom()
     let lines = (1...events).map { "{\"id\":\"\($0)\",\"headline\":\"Headline \($0)\",\"category\":\"World\"}\n" }
-    let published = try await room.run("publish", "-", input: lines.joined())
+    let published = try await room.run(
+        "publish", "--lane", "live", "--confirm", "\(events)", "-", input: lines.joined())
     #expect(published.output.hasPrefix("published 1,500 events"))
 
     // Slow enough to be stopped in the middle.

@@ -75,4 +75,20 @@ struct DailyWindowTests {
             _ = window.end(at: wall)
         }
     }
+
+    @Test(arguments: [
+        ("2027-01-15T20:59:59Z", "2027-01-15T21:00:00Z"), ("2027-01-15T21:00:00Z", "2027-01-15T21:00:00Z"),
+        ("2027-01-16T05:59:59Z", "2027-01-16T05:59:59Z"), ("2027-01-16T06:00:00Z", "2027-01-16T21:00:00Z"),
+        ("2027-03-28T05:00:00Z", "2027-03-28T20:00:00Z"),
+    ])
+    func `outside, it is known when the window opens next`(at: String, opens: String) throws {
+        let night = DailyWindow(from: 22 * 60, to: 7 * 60, zone: Self.berlin)
+        #expect(night.opening(at: try #require(Instant(rfc3339: at))) == Instant(rfc3339: opens))
+    }
+
+    @Test func `a beginning that does not come is the moment of the change`() throws {
+        let window = DailyWindow(from: 2 * 60 + 30, to: 5 * 60, zone: Self.berlin)
+        let before = try #require(Instant(rfc3339: "2027-03-27T23:00:00Z"))
+        #expect(window.opening(at: before) == Instant(rfc3339: "2027-03-28T01:00:00Z"))
+    }
 }

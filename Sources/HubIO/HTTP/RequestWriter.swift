@@ -3,13 +3,13 @@ package import NIOCore
 package import NotificationHub
 
 /// Writes requests one behind the other into one buffer that is used again and again. What requests have in common is kept
-/// in bytes: the lines before the tags, which depend on the format alone, and the names of the fields.
+/// in bytes: the lines before the tags, which depend on the kind of body alone, and the names of the fields.
 package struct RequestWriter {
     private let target: SendTarget
     private let userAgent: String
     private var isPrefixSendable = false
     /// Everything before the tags, for the formats used so far.
-    private var openings: [(format: NotificationFormat, bytes: [UInt8])] = []
+    private var openings: [(format: NotificationFormat, isRaw: Bool, bytes: [UInt8])] = []
     private var names = FieldNames()
     /// The requests written since the last `reset`. Another one is written behind them in a copy while somebody has a part of
     /// it, so all of a group are written first.
@@ -32,7 +32,7 @@ package struct RequestWriter {
     package mutating func write(_ request: SendRequest) -> Range<Int>? {
         // An absent or empty tag expression is not "no tags": without the header the hub sends to everyone.
         guard isPrefixSendable, !request.tags.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { return nil }
-        let opening = opening(of: request.format)
+        let opening = opening(of: request)
         // The lines below add less than 64 bytes to these texts, and 4 for each field.
         var room = opening.count + request.tags.utf8.count + request.body.count + 64
         // By index in a span: copying an element would retain two references.
@@ -80,15 +80,16 @@ package struct RequestWriter {
     /// Bodies are at most 64 KiB, and one large group must not hold its memory for good.
     private static let keptMax = 256 << 10
 
-    private mutating func opening(of format: NotificationFormat) -> [UInt8] {
-        if let known = openings.first(where: { $0.format == format }) { return known.bytes }
+    private mutating func opening(of request: borrowing SendRequest) -> [UInt8] {
+        let (format, isRaw) = (request.format, request.isRaw)
+        if let known = openings.first(where: { $0.format == format && $0.isRaw == isRaw }) { return known.bytes }
         var lines =
             "POST \(target.path.target) HTTP/1.1\r\nHost: \(target.endpoint.authority)\r\nUser-Agent: \(userAgent)\r\n"
         if !authorization.isEmpty { lines += "Authorization: \(authorization)\r\n" }
-        lines += "Content-Type: \(format.contentType)\r\nServiceBusNotification-Format: \(format.rawValue)\r\n"
+        lines += "Content-Type: \(request.contentType)\r\nServiceBusNotification-Format: \(format.rawValue)\r\n"
         lines += "ServiceBusNotification-Tags: "
         let bytes = Array(lines.utf8)
-        openings.append((format, bytes))
+        openings.append((format, isRaw, bytes))
         return bytes
     }
 

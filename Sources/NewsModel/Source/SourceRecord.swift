@@ -128,6 +128,8 @@ public enum HeaderName {
     public static let feed = "nw-feed"
     /// On events of a run of `publish`: the run's id.
     public static let run = "nw-run"
+    /// On events that must reach nobody with a sound or a banner, such as those of an archive: present, with any value.
+    public static let quiet = "nw-quiet"
     /// The environment that an event is meant for, unless the event itself says.
     public static let environment = "nw-environment"
     /// On an event that takes the place of a recalled story on the phones: the id of the order that recalled it. It may pass

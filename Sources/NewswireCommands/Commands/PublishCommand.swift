@@ -26,8 +26,23 @@ struct PublishCommand: ParsableCommand {
             they are. The file name - stands for standard input. \
             The key of a record is the event's story, or its id without one, so updates of a story stay in order.
 
+            A backfill disturbs nobody: on a lane below the first, events carry the header \(HeaderName.quiet). In native \
+            mode phones then get data for the app and show nothing; in template mode the devices' quiet template gets them \
+            (payload.templates), and without one nothing is published. --ring --confirm N lets N events ring. The first \
+            lane rings, and takes more than \(PublishPermission.unconfirmedMax) events only with --lane and --confirm N.
+
+            --dry-run reads everything and publishes nothing: what would become of the events, by the code that decides in \
+            'newswire run', the time at --rate and the lane's floor of the hub's rate, the cost by the prices of the \
+            settings, and the first requests. It keeps an id of eight bytes for each event, of the first \
+            \(DryRun.idsMax >> 20) Mi.
+
+            Every event belongs to a run (\(HeaderName.run)), whose id its results carry and 'newswire stop run:ID' \
+            stops. The same command continues under the same run.
+
             Examples:
+              newswire publish --config newswire.yaml archive.ndjson --dry-run
               newswire publish --config newswire.yaml archive.ndjson --rate 2000
+              newswire publish --config newswire.yaml a.csv --between 1:00-5:00 --zone UTC
               newswire publish --config newswire.yaml 2018.ndjson.zst 2019.csv.gz
 
             An item of NewsML-G2 that is withheld or canceled is published as such; one that is not news, such as \
@@ -38,15 +53,18 @@ struct PublishCommand: ParsableCommand {
 
             Unless it ends with 0, the same command continues where it stopped and publishes nothing twice: \
             until then FILE.newswire-progress keeps the position in each file. Bad lines may be mended, and \
-            lines appended, meanwhile; what was published must stay as it is. Only events that the broker did \
+            lines appended, meanwhile; what was published must stay as it is, and a file that is smaller or another one \
+            is refused. Only events that the broker did \
             not answer for are sent again, and after a crash those of the last second. For standard input no \
             position is kept.
 
-            Exit code 1 if it is interrupted, if Kafka, reading or writing fails, if there are more bad lines \
+            Exit code 1 if it is refused or interrupted, if Kafka, reading or writing fails, if there are more bad lines \
             than --max-bad, or if a file holds no events.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
+    @OptionGroup(title: "Backfill") var backfill: BackfillOptions
+    @OptionGroup(title: "Dry run") var dryRunOptions: DryRunOptions
     @Option(help: "The lane; by default backfill if there is one, or the only lane.")
     var lane: String?
     @Option(help: ArgumentHelp("The most events per second.", valueName: "n"))
@@ -62,6 +80,9 @@ struct PublishCommand: ParsableCommand {
 
     func validate() throws {
         if let rate, !(1...10_000_000).contains(rate) { throw ValidationError("--rate must be 1 to 10000000.") }
+        if backfill.ring, !dryRunOptions.dryRun, input.files.contains("-") {
+            throw ValidationError("--ring needs files: the events of standard input cannot be counted before.")
+        }
         if maxBad < 0 { throw ValidationError("--max-bad must be 0 or more.") }
         var seen: Set<String> = []
         for file in input.files where !seen.insert(Self.identity(file)).inserted {
@@ -77,8 +98,11 @@ struct PublishCommand: ParsableCommand {
     }
 
     func run() throws {
+        if dryRunOptions.dryRun { return try runDry() }
         let settings = try configurationOption.settings()
-        let topic = try topic(settings)
+        let lane = try lanePosition(settings)
+        let permission = permission(lane)
+        if let refusal = permission.refusal(settings.payload) { throw refused(refusal) }
         let errors = Terminal.standardError
         let stop = StopFlag()
         let signals = StopSignals(hangUp: true) {
@@ -94,12 +118,13 @@ struct PublishCommand: ParsableCommand {
         var total = FilePublication.Summary()
         var progresses: PublishProgresses?
         var isSound = true
-        var hasBegun = false
+        var begun: Begun?
         do {
-            let publisher = try prepare(settings, topic, &progresses)
-            hasBegun = true
-            isSound = try publishAll(
-                publisher, topic, settings.policy.environment, progresses, stop, &total)
+            let ready = try prepare(settings, lane, permission, stop, &progresses)
+            begun = ready
+            // Elsewhere the summary says it.
+            if errors.isInteractive { errors.line("run \(ready.run)") }
+            isSound = try publishAll(ready, permission, progresses, stop, &total)
         } catch {
             errors.plainLine("error: \(error)")
             isSound = false
@@ -108,9 +133,10 @@ struct PublishCommand: ParsableCommand {
             isSound = false
             errors.line(Self.remedy(total.bad, maxBad, isResumable: progresses?.isEmpty == false))
         }
-        if hasBegun {
+        if let begun {
             do {
-                try Terminal.standardOutput.line(Self.summary(total, topic: topic, elapsed: start.duration(to: .now)))
+                try Terminal.standardOutput.line(
+                    Self.summary(total, begun, elapsed: start.duration(to: .now)))
             } catch {
                 // Nobody reads: the events are on the topic all the same.
                 isSound = isSound && error == .success
@@ -123,67 +149,154 @@ struct PublishCommand: ParsableCommand {
         progresses?.removeAll()
     }
 
+    /// What a publication needs, once nothing stands against it.
+    private struct Begun {
+        var publisher: RecordPublisher
+        var topic: String
+        var run: RunID
+        var review: EventReview
+        var selection: EventSelection
+    }
+
     /// - Parameter total: what was done, also when this throws.
     /// - Returns: `false` if a file holds no events.
     private func publishAll(
-        _ publisher: RecordPublisher, _ topic: String, _ environment: String?, _ progresses: PublishProgresses?,
-        _ stop: StopFlag, _ total: inout FilePublication.Summary
+        _ begun: Begun, _ permission: PublishPermission, _ progresses: PublishProgresses?, _ stop: StopFlag,
+        _ total: inout FilePublication.Summary
     ) throws -> Bool {
+        let publisher = begun.publisher
         defer { total.published = publisher.acknowledged }
         let errors = Terminal.standardError
-        let start = ContinuousClock.now
-        var bar = ProgressBar(errors, at: start)
+        var bar = ProgressBar(errors, at: .now)
         defer { bar.clear() }
         var isSound = true
+        var selection = begun.selection
+        let pace = rate.map { PublishPace(rate: $0) }
+        let schedule = try backfill.schedule
         for path in input.files where !total.isInterrupted {
-            var publication = FilePublication(
-                path: path, format: input.chosenFormat, topic: topic)
+            var publication = FilePublication(path: path, format: input.chosenFormat, topic: begun.topic)
             publication.progress = progresses?[path]
-            publication.rate = rate
-            publication.start = start
+            publication.pace = pace
             publication.isStrict = strict
-            publication.environment = environment
+            publication.review = begun.review
+            publication.selection = selection
+            publication.schedule = schedule
+            publication.recordsMax = canCount ? nil : permission.countMax
             let summary = try publication.run(publisher, stop: stop, report: { errors.plainLine($0) }, bar: &bar)
+            selection = publication.selection
             bar.clear()
             Self.report(summary, path, errors)
             isSound = isSound && !summary.isEmpty
             total.bad += summary.bad
+            total.skipped += summary.skipped
             total.isInterrupted = summary.isInterrupted
+        }
+        if !canCount, !total.isInterrupted, let confirmed = permission.confirmed, publisher.acknowledged != confirmed {
+            errors.line(
+                "\(counted(publisher.acknowledged, "event was", plural: "events were")) published, and not the \(grouped(confirmed)) of --confirm"
+            )
+            return false
         }
         return isSound
     }
 
     /// Finds whatever stands against it before the first record is sent.
     private func prepare(
-        _ settings: Settings, _ topic: String, _ progresses: inout PublishProgresses?
-    ) throws -> RecordPublisher {
+        _ settings: Settings, _ lane: Int, _ permission: PublishPermission, _ stop: StopFlag,
+        _ progresses: inout PublishProgresses?
+    ) throws -> Begun {
         for path in input.files where path != "-" { try EventFile.examine(path) }
+        guard let topic = settings.engine.lanes[lane].topics.first else { throw ExitCode.badConfiguration }
         let admin = try KafkaAdmin(settings: settings.kafkaSettings)
         // Many brokers would create a missing topic, with a number of partitions that nobody chose.
         guard try admin.partitionCounts(of: [topic])[topic] != nil else { throw KafkaFailure.missing(topic: topic) }
+        let now = PublishClock.system.now()
+        var run = backfill.run ?? RunID(begunAt: now, chance: .random(in: 0 ... .max))
+        var begunAt = now
         if !noResume {
-            let fresh = PublishProgress(topic: topic, cluster: admin.clusterID())
-            progresses = try PublishProgresses(input.files.filter(EventFile.isResumable), fresh: fresh)
+            let fresh = PublishProgress(
+                topic: topic, cluster: admin.clusterID(), run: run, begunAt: begunAt.milliseconds)
+            progresses = try PublishProgresses(
+                input.files.filter(EventFile.isResumable), fresh: fresh, isRunNamed: backfill.run != nil)
+            if let earlier = progresses?.earlier {
+                run = earlier.run.flatMap(RunID.init) ?? run
+                begunAt = earlier.begunAt.map(Instant.init(milliseconds:)) ?? begunAt
+            }
         }
-        return try RecordPublisher(settings: settings.kafkaSettings, skipsRefused: true)
+        let review = EventReview(environment: settings.policy.environment, run: run, isSilent: permission.isSilent)
+        let selection = try selection(review, settings, begunAt)
+        if permission.needsCount, canCount, let refusal = permission.refusal(count: try count(selection, stop)) {
+            throw EventFile.Failure(description: "nothing was published: \(refusal)")
+        }
+        return Begun(
+            publisher: try RecordPublisher(settings: settings.kafkaSettings, skipsRefused: true), topic: topic,
+            run: run,
+            review: review, selection: selection)
     }
 
-    private func topic(_ settings: Settings) throws -> String {
+    func selection(_ review: EventReview, _ settings: Settings, _ start: Instant) throws -> EventSelection {
+        let router = try Router(table: try settings.categoryTable(), unroutable: settings.unroutable)
+        return EventSelection(review, backfill.bounds, router: router, start: start)
+    }
+
+    // MARK: Lane and permission
+
+    func lanePosition(_ settings: Settings) throws -> Int {
         let names = settings.engine.lanes.map(\.name)
         let name = lane ?? (names.contains("backfill") ? "backfill" : names.count == 1 ? names.first : nil)
         guard let name else {
             throw ExitCode.wrongUsage(
                 ValidationError("Choose a lane: --lane \(names.joined(separator: " or --lane "))."))
         }
-        guard let topic = try settings.lane(named: name).topics.first else { throw ExitCode.badConfiguration }
-        return topic
+        guard let position = names.firstIndex(of: name) else {
+            throw ExitCode.wrongUsage(name, isNot: "a lane", known: names)
+        }
+        return position
     }
 
-    private static func report(_ summary: FilePublication.Summary, _ path: String, _ terminal: Terminal) {
+    func permission(_ lane: Int) -> PublishPermission {
+        PublishPermission(
+            isUrgentLane: lane == 0, isLaneNamed: self.lane != nil, rings: backfill.ring, confirmed: backfill.confirm)
+    }
+
+    /// Every file can be read twice: once to count, and once to publish.
+    private var canCount: Bool { input.files.allSatisfy(EventFile.isResumable) }
+
+    /// The events that would be published.
+    private func count(_ selection: EventSelection, _ stop: StopFlag) throws -> Int {
+        var selection = selection
+        var bar = ProgressBar(Terminal.standardError, at: .now)
+        defer { bar.clear() }
+        for path in input.files {
+            let file = try EventFile(path: path, format: input.chosenFormat)
+            while let items = try file.next() {
+                if stop.isRaised { throw EventFile.Failure(description: "interrupted: nothing was published") }
+                bar.draw(share: file.share, events: selection.count, at: .now)
+                for item in items { _ = selection.choose(item) }
+            }
+        }
+        return selection.count
+    }
+
+    private func refused(_ reason: String) -> ExitCode {
+        Terminal.standardError.line("error: nothing was published: \(reason)")
+        return .failure
+    }
+
+    // MARK: Words
+
+    static func report(
+        _ summary: FilePublication.Summary, _ path: String, _ terminal: Terminal, isEmpty: Bool? = nil
+    ) {
         let name = path == "-" ? "standard input" : path
         let hidden = summary.bad - FilePublication.complaintsShown
         if hidden > 0 { terminal.plainLine("\(name): \(counted(hidden, "further bad line")) not shown") }
-        if summary.isEmpty { terminal.plainLine("\(name): holds no events") }
+        if isEmpty ?? summary.isEmpty { terminal.plainLine("\(name): holds no events") }
+        if summary.skipped > 0 {
+            terminal.plainLine(
+                "\(name): \(counted(summary.skipped, "event")) left out by --max-events, --max-per-category or --max-age"
+            )
+        }
         if summary.resumed > 0 {
             terminal.plainLine(
                 "\(name): \(counted(summary.resumed, "event was", plural: "events were")) published by an earlier command that did not finish"
@@ -196,13 +309,14 @@ struct PublishCommand: ParsableCommand {
             + (isResumable ? "; mend them and run the same command again, which publishes only them" : "")
     }
 
-    private static func summary(_ total: FilePublication.Summary, topic: String, elapsed: Duration) -> String {
+    private static func summary(_ total: FilePublication.Summary, _ begun: Begun, elapsed: Duration) -> String {
         let milliseconds = max(elapsed.nanoseconds / 1_000_000, 1)
         let rate = Int(Int64(total.published) * 1000 / milliseconds)
         var text =
-            "published \(counted(total.published, "event")) to \(topic) in \(decimal(tenths: milliseconds / 100)) s"
+            "published \(counted(total.published, "event")) to \(begun.topic) in \(decimal(tenths: milliseconds / 100)) s"
         if total.published > 1, rate > 0 { text += " (\(grouped(rate))/s)" }
         if total.bad > 0 { text += ", skipped \(counted(total.bad, "bad line"))" }
-        return text
+        if total.skipped > 0 { text += ", left out \(counted(total.skipped, "event"))" }
+        return text + ", as run \(begun.run)"
     }
 }

@@ -134,7 +134,7 @@ struct Demo: Sendable {
         let publisher = try RecordPublisher(settings: kafka, skipsRefused: true)
         var bad: [String] = []
         if let path {
-            let publication = FilePublication(path: path, topic: Self.topic)
+            var publication = FilePublication(path: path, topic: Self.topic)
             var bar = ProgressBar(.standardError, at: .now)
             let summary = try publication.run(publisher, stop: stop, report: { bad.append($0) }, bar: &bar)
             bar.clear()
@@ -169,7 +169,10 @@ struct Demo: Sendable {
         var splitter = EventFileSplitter(.ndjson)
         splitter.feed(SampleEvents.ndjson.utf8, into: &items)
         splitter.finish(into: &items)
-        return try items.map { try review.record($0, topic: topic).get() }
+        return try items.map { item in
+            let (event, bytes) = try review.event(item).get()
+            return review.record(event, bytes, topic: topic)
+        }
     }
 
     /// Stops the servers, after the publisher has ended.

@@ -1,6 +1,7 @@
 import ByteText
 package import KafkaIO
 import KafkaModel
+import NewsModel
 
 /// Puts the events of one file on a topic.
 package struct FilePublication {
@@ -11,12 +12,17 @@ package struct FilePublication {
         package var bad = 0
         /// Published by an earlier command.
         package var resumed = 0
+        /// Events beyond a bound of the command.
+        package var skipped = 0
         package var isInterrupted = false
 
-        package init(published: Int = 0, bad: Int = 0, resumed: Int = 0, isInterrupted: Bool = false) {
+        package init(
+            published: Int = 0, bad: Int = 0, resumed: Int = 0, skipped: Int = 0, isInterrupted: Bool = false
+        ) {
             self.published = published
             self.bad = bad
             self.resumed = resumed
+            self.skipped = skipped
             self.isInterrupted = isInterrupted
         }
 
@@ -29,13 +35,17 @@ package struct FilePublication {
     let topic: String
     /// `nil` to keep no progress.
     package var progress: ProgressFile?
-    /// Events per second; `nil` for as fast as the broker takes them.
-    var rate: Int?
-    /// When the first record of the publisher was due: all files of a command share one rate.
-    var start = ContinuousClock.now
+    /// `nil` for as fast as the broker takes them.
+    package var pace: PublishPace?
     package var isStrict = false
-    /// The one that the events are published for; `nil` if it has no name.
-    var environment: String?
+    package var review = EventReview()
+    /// Goes on from file to file.
+    package var selection: EventSelection
+    /// `nil` for any hour.
+    package var schedule: PublishSchedule?
+    package var wall = PublishClock.system
+    /// The most records of all files together, where their events cannot be counted before; more are an error.
+    package var recordsMax: Int?
     /// The longest wait for the broker's answers after an interruption or a failure.
     package var waitMax: Duration = .seconds(10)
 
@@ -50,18 +60,23 @@ package struct FilePublication {
         self.path = path
         self.format = format
         self.topic = topic
+        selection = EventSelection(review, start: .distantPast)
     }
 
     /// Blocks until the end, or until the flag is raised and the broker has answered for what is under way.
     ///
     /// - Parameter publisher: skips refused records. After an interruption or a failure it takes no further record.
     /// - Throws: `KafkaFailure`, `EventFile.Failure`; progress is saved first.
-    package func run(
+    package mutating func run(
         _ publisher: RecordPublisher, stop: StopFlag, report: (String) -> Void, bar: inout ProgressBar
     ) throws -> Summary {
-        try withoutActuallyEscaping(report) { report in
-            var run = try FileRun(self, publisher, stop, report, bar)
-            defer { bar = run.bar }
+        let publication = self
+        return try withoutActuallyEscaping(report) { report in
+            var run = try FileRun(publication, publisher, stop, report, bar)
+            defer {
+                bar = run.bar
+                selection = run.selection
+            }
             return try run.run()
         }
     }
@@ -74,13 +89,14 @@ private struct FileRun {
     private let publisher: RecordPublisher
     private let stop: StopFlag
     private let report: (String) -> Void
-    private let review: EventReview
     private let clock = ContinuousClock()
     /// The progress of an earlier command.
     private let earlier: PublishProgress
     private let acknowledgedBefore: Int
+    private let stamp: FileStamp?
 
     var bar: ProgressBar
+    private(set) var selection: EventSelection
     private var summary = FilePublication.Summary()
     private var walk: PublishWalk
     private var silence: Silence
@@ -100,7 +116,7 @@ private struct FileRun {
         _ report: @escaping (String) -> Void, _ bar: ProgressBar
     ) throws {
         self.publication = publication
-        review = EventReview(environment: publication.environment)
+        selection = publication.selection
         self.publisher = publisher
         self.stop = stop
         self.report = report
@@ -108,6 +124,8 @@ private struct FileRun {
         file = try EventFile(path: publication.path, format: publication.format)
         earlier = publication.progress?.earlier ?? PublishProgress(topic: publication.topic)
         walk = PublishWalk(publication.progress?.current ?? earlier)
+        // Before the first byte is read: what is changed from now on will differ from it.
+        stamp = publication.progress.flatMap { _ in FileStamp(of: publication.path) }
         acknowledgedBefore = publisher.acknowledged
         silence = Silence(acknowledged: publisher.acknowledged, since: clock.now)
         savedAt = clock.now
@@ -117,6 +135,7 @@ private struct FileRun {
         summary.resumed = earlier.published
         do {
             try verify()
+            if !stop.isRaised { walk.identify(stamp) }
             try publishAll()
             if !summary.isInterrupted { try awaitAnswers() }
             if !summary.isInterrupted { try complete() }
@@ -143,6 +162,10 @@ private struct FileRun {
     /// The part that an earlier command has published is still the same. Reads it, and sends nothing.
     private mutating func verify() throws {
         guard earlier.last > 0 else { return }
+        // A mended line may change the file anywhere; the comparison below finds out if that was all.
+        if earlier.absent.isEmpty, let difference = earlier.input?.difference(publication.path) {
+            throw changed("\(difference), and")
+        }
         let file = try EventFile(path: publication.path, format: publication.format)
         var (number, sum) = (0, 0 as UInt64)
         reading: while let items = try file.next() {
@@ -156,11 +179,15 @@ private struct FileRun {
             }
         }
         guard number == earlier.last, sum == earlier.fingerprint else {
-            throw EventFile.Failure(
-                description:
-                    "\(file.name): has changed in the part of which \(counted(earlier.published, "event was", plural: "events were")) published. Restore that part (a bad line may be mended, not removed) and run the same command again, or put only what is new into a file of its own; to forget what was published, remove \(ProgressFile.path(for: publication.path))"
-            )
+            throw changed("has changed in the part of which")
         }
+    }
+
+    private func changed(_ what: String) -> EventFile.Failure {
+        EventFile.Failure(
+            description:
+                "\(file.name): \(what) \(counted(earlier.published, "event was", plural: "events were")) published. Restore it (a bad line may be mended, not removed) and run the same command again, or put only what is new into a file of its own; to forget what was published, remove \(ProgressFile.path(for: publication.path))"
+        )
     }
 
     private mutating func publishAll() throws {
@@ -170,7 +197,11 @@ private struct FileRun {
                 if stop.isRaised { break }
                 if case .broken(let reason) = item.content { throw complaint(item.line, reason) }
                 number += 1
-                if !earlier.isDone(number) { try take(item, number) }
+                if !earlier.isDone(number) {
+                    try take(item, number)
+                } else if selection.needsAllItems {
+                    _ = selection.choose(item)
+                }
             }
             if stop.isRaised {
                 summary.isInterrupted = true
@@ -184,25 +215,48 @@ private struct FileRun {
 
     private mutating func take(_ item: EventFileItem, _ number: Int) throws {
         let fingerprint = item.fingerprint(number)
-        switch review.record(item, topic: publication.topic) {
-        case .success(let record):
+        switch selection.choose(item) {
+        case .event(let event, let bytes):
+            let record = publication.review.record(event, bytes, topic: publication.topic)
             guard walk.canPublish(number) else {
                 return try bad(number, fingerprint, item.line, "too many lines were mended; publish it in another file")
             }
-            if let rate = publication.rate {
-                let due = Int64(publisher.published) * 1_000_000_000 / Int64(rate)
-                stop.wait(until: publication.start + .nanoseconds(due))
+            if let most = publication.recordsMax, publisher.published >= most {
+                throw complaint(
+                    item.line,
+                    "only \(counted(most, "event is", plural: "events are")) allowed; \(PublishPermission.remedy)")
             }
+            try awaitHours()
+            if let pace = publication.pace { stop.wait(until: pace.due(after: publisher.published)) }
             do {
                 guard try put(record) else { return }
                 walk.sent(index: publisher.published - 1, number: number, line: item.line, fingerprint)
             } catch let failure as KafkaFailure where failure.code == "MSG_SIZE_TOO_LARGE" {
                 try bad(number, fingerprint, item.line, "\(failure)")
             }
-        case .failure(let complaint): try bad(number, fingerprint, complaint.line, complaint.reason)
+        case .bad(let complaint): try bad(number, fingerprint, complaint.line, complaint.reason)
+        case .skipped:
+            summary.skipped += 1
+            walk.skipped(number, fingerprint)
         }
         // The time is asked for now and then only: it costs as much as a short line.
-        if number.isMultiple(of: 64) || publication.rate != nil { try tick() }
+        if number.isMultiple(of: 64) || publication.pace != nil { try tick() }
+    }
+
+    /// Waits for the hours in which events are written, or for the flag. Answers are taken meanwhile.
+    private mutating func awaitHours() throws {
+        guard let schedule = publication.schedule else { return }
+        let opening = schedule.opening(at: publication.wall.now())
+        guard opening > publication.wall.now() else { return }
+        tell("\(file.name): pauses until \(opening)")
+        let since = clock.now
+        while publication.wall.now() < opening, !stop.isRaised {
+            _ = publisher.settle(within: .zero)
+            try tick()
+            publication.wall.wait(min(opening, publication.wall.now() + .seconds(1)), stop)
+        }
+        bar.pause(since.duration(to: clock.now))
+        publication.pace?.restart(after: publisher.published, at: clock.now)
     }
 
     /// - Returns: `false` if there was no room until the flag was raised: the record was not taken.
@@ -263,8 +317,12 @@ private struct FileRun {
 
     /// What is due now and then.
     private mutating func tick() throws {
-        let now = clock.now
-        bar.draw(share: file.share, events: publisher.acknowledged - acknowledgedBefore, at: now)
+        let (now, publication) = (clock.now, publication)
+        bar.draw(share: file.share, events: publisher.acknowledged - acknowledgedBefore, at: now) { work in
+            guard let schedule = publication.schedule else { return work }
+            let wall = publication.wall.now()
+            return schedule.end(of: work, from: wall) - wall
+        }
         try answers()
         if savedAt.duration(to: now) > .seconds(1) {
             savedAt = now

@@ -157,7 +157,8 @@ final class PublishProgresses {
     /// - Parameters:
     ///   - paths: without standard input.
     ///   - fresh: the progress of a file at its beginning.
-    init(_ paths: [String], fresh: PublishProgress) throws(EventFile.Failure) {
+    ///   - isRunNamed: its run is the one to continue, and no other.
+    init(_ paths: [String], fresh: PublishProgress, isRunNamed: Bool = false) throws(EventFile.Failure) {
         Self.allowManyFiles()
         do throws(EventFile.Failure) {
             for path in paths {
@@ -165,14 +166,35 @@ final class PublishProgresses {
                 files[path] = file
                 if let earlier = file.earlier {
                     try Self.check(earlier, fresh, path)
+                    try check(run: earlier.run, isRunNamed ? fresh.run : nil, path)
                 } else {
                     try file.save(fresh)
                 }
             }
+            try adopt(fresh)
         } catch {
             removeUnused()
             throw error
         }
+    }
+
+    /// Files that were not begun belong to the run of those that were.
+    private func adopt(_ fresh: PublishProgress) throws(EventFile.Failure) {
+        guard let earlier, earlier.run != fresh.run else { return }
+        for file in files.values where file.earlier == nil {
+            guard var current = file.current else { continue }
+            (current.run, current.begunAt) = (earlier.run, earlier.begunAt)
+            try file.save(current)
+        }
+    }
+
+    /// All files of a command are one run.
+    private func check(run: String?, _ named: String?, _ path: String) throws(EventFile.Failure) {
+        guard let run, let other = named ?? earlier?.run, other != run else { return }
+        throw EventFile.Failure(
+            description:
+                "\(path): was partly published as run \(run), and not \(other); finish that run first, or remove \(ProgressFile.path(for: path)) to forget how far it got"
+        )
     }
 
     var isEmpty: Bool { files.isEmpty }
@@ -182,6 +204,11 @@ final class PublishProgresses {
     func removeAll() {
         for file in files.values { file.remove() }
         files = [:]
+    }
+
+    /// Of the run of which an earlier command has published a part; `nil` if none has, or one that knew no runs.
+    var earlier: PublishProgress? {
+        files.values.compactMap(\.earlier).filter { $0.run != nil }.min { $0.begunAt ?? 0 < $1.begunAt ?? 0 }
     }
 
     /// Removes those that record nothing.

@@ -11,11 +11,17 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     var topic: String
     /// The Kafka cluster; `nil` if it has no name.
     var cluster: String?
+    /// The run that the events belong to; `nil` if an earlier version wrote this.
+    package var run: String?
+    /// When the run began, in milliseconds since 1970.
+    package var begunAt: Int64?
+    /// The file as it was when it was opened last.
+    package var input: FileStamp?
     /// All items up to this number, from 1, are on the topic, or absent, or skipped for good.
     package private(set) var items = 0
     /// Of those, the ones that are not on the topic: bad, or refused by the broker. The same command tries them again.
     package private(set) var absent: [ClosedRange<Int>] = []
-    /// Bad items beyond what `absent` has room for. They are not tried again.
+    /// Items beyond a bound of the command, and bad ones beyond what `absent` has room for. They are not tried again.
     private(set) var skipped = 0
     /// Items behind those that are on the topic too: one broker answered where another did not.
     private var ahead = ItemSet()
@@ -27,14 +33,17 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     /// The most ranges in `absent` at all: mending a line in the middle of a range makes two of it.
     static let splitMax = 2 * absentMax
 
-    package init(topic: String, cluster: String? = nil) {
+    package init(topic: String, cluster: String? = nil, run: RunID? = nil, begunAt: Int64? = nil) {
         self.topic = topic
         self.cluster = cluster
+        self.run = run?.text
+        self.begunAt = begunAt
     }
 
     /// The numbers fit together. Others would come from a file that someone has changed.
     package var isSound: Bool {
         let starts = absent.map(\.lowerBound), ends = absent.map(\.upperBound)
+        guard run.map({ RunID($0) != nil }) ?? true else { return false }
         return 0...Self.itemsMax ~= items && 0...items ~= skipped && ahead.isSound
             && starts.first ?? 1 >= 1 && ends.last ?? 0 <= items && zip(ends, starts.dropFirst()).allSatisfy { $0 < $1 }
     }
@@ -104,7 +113,7 @@ package struct PublishProgress: Codable, Hashable, Sendable {
         return true
     }
 
-    /// Bad items for which there is no room are not tried again.
+    /// The items are the next ones, and are not tried again.
     package mutating func add(skipped range: ClosedRange<Int>, _ fingerprint: UInt64) {
         items = range.upperBound
         skipped += range.count
@@ -193,10 +202,12 @@ struct PublishWalk {
     private enum Step {
         case sent(index: Int, number: Int, line: Int, UInt64)
         case bad(ClosedRange<Int>, UInt64)
+        /// Beyond a bound of the command.
+        case skipped(ClosedRange<Int>, UInt64)
     }
 
     private(set) var progress: PublishProgress
-    /// Bounded by the publisher's own queue: neighbouring bad items are one step.
+    /// Bounded by the publisher's own queue: neighbouring bad or skipped items are one step.
     private var steps: [Step] = []
     /// The steps before this index are done; they are removed in bulk.
     private var done = 0
@@ -210,6 +221,9 @@ struct PublishWalk {
         self.progress = progress
         rangesExpected = progress.absent.count
     }
+
+    /// The file is this one from now on.
+    mutating func identify(_ stamp: FileStamp?) { progress.input = stamp }
 
     /// There is room to record that the item is published.
     mutating func canPublish(_ number: Int) -> Bool {
@@ -229,6 +243,18 @@ struct PublishWalk {
             steps[steps.count - 1] = .bad(range.lowerBound...number, sum &+ fingerprint)
         } else {
             steps.append(.bad(number...number, fingerprint))
+        }
+    }
+
+    /// The item is beyond a bound of the command, and not for it. A mended one stays as absent as it was.
+    mutating func skipped(_ number: Int, _ fingerprint: UInt64) {
+        guard number > progress.items else { return }
+        if done < steps.count, case .skipped(let range, let sum) = steps[steps.count - 1],
+            range.upperBound + 1 == number
+        {
+            steps[steps.count - 1] = .skipped(range.lowerBound...number, sum &+ fingerprint)
+        } else {
+            steps.append(.skipped(number...number, fingerprint))
         }
     }
 
@@ -255,6 +281,7 @@ struct PublishWalk {
                     addBad(number...number, fingerprint)
                 }
             case .bad(let range, let fingerprint): addBad(range, fingerprint)
+            case .skipped(let range, let fingerprint): progress.add(skipped: range, fingerprint)
             }
             done += 1
         }
@@ -292,6 +319,8 @@ struct PublishWalk {
             case .bad(let range, let fingerprint):
                 // Behind an unanswered item the same command sees them again.
                 if isContiguous { addBad(range, fingerprint) }
+            case .skipped(let range, let fingerprint):
+                if isContiguous { progress.add(skipped: range, fingerprint) }
             }
         }
         steps = []

@@ -18,7 +18,7 @@ package struct EngineRehearsal {
     }
 
     private var engine: Engine
-    private let moment: Moment
+    private var moment: Moment
     private let lane: LaneID
     private let source: TopicPartition
     private let results: TopicPartition
@@ -61,8 +61,15 @@ package struct EngineRehearsal {
 
     private mutating func take(_ input: Input) { engine.handle(input, at: moment, into: &actions) }
 
-    package mutating func decide(_ value: [UInt8], headers: [RecordHeader] = []) -> Decision {
-        let record = SourceRecord(offset: nextOffset, timestamp: moment.wall, value: value, headers: headers)
+    /// - Parameters:
+    ///   - time: when the engine reads it, not before that of the last one; `nil` for the same.
+    ///   - writtenAt: when it was put on its topic; `nil` for when it is read.
+    package mutating func decide(
+        _ value: [UInt8], headers: [RecordHeader] = [], at time: Instant? = nil, writtenAt: Instant? = nil
+    ) -> Decision {
+        if let time, time > moment.wall { moment = Moment(steady: time, wall: time) }
+        let record = SourceRecord(
+            offset: nextOffset, timestamp: writtenAt ?? moment.wall, value: value, headers: headers)
         nextOffset += 1
         take(.kafka(.records(lane, Generation(1), source, [record])))
         var decision = Decision()

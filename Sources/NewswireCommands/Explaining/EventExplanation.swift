@@ -36,31 +36,42 @@ package struct EventExplanation: Sendable {
         package mutating func explain(_ value: [UInt8], headers: [RecordHeader] = []) -> EventExplanation {
             let decision = rehearsal.decide(value, headers: headers)
             let event = try? decoder.decode(SourceRecord(offset: 0, value: value, headers: headers))
-            let result = decision.results.first
-            let outcome = result?.outcome ?? .held
-            return EventExplanation(
-                eventID: result?.eventID ?? event?.id, outcome: outcome,
-                because: Self.because(decision, outcome, event), lane: lane, results: decision.results,
-                requests: decision.requests, shownTags: showsUsers ? [] : shownTags(of: event?.users ?? []))
+            return EventExplanation(decision, event, lane: lane, hiding: showsUsers ? nil : users)
         }
+    }
 
-        private func shownTags(of ids: [String]) -> [(tag: String, shown: String)] {
-            ids.compactMap { id in (try? users.tag(of: id)).map { ($0.text, "user:\(users.pseudonym(of: id))") } }
+    /// - Parameters:
+    ///   - event: `nil` where it could not be read.
+    ///   - users: how single readers are reached, to show their pseudonyms instead; `nil` shows the tags.
+    init(
+        _ decision: EngineRehearsal.Decision, _ event: NewsEvent?, lane: String, isBackfill: Bool = false,
+        hiding users: UserTags?
+    ) {
+        let result = decision.results.first
+        outcome = result?.outcome ?? .held
+        eventID = result?.eventID ?? event?.id
+        because = Self.because(decision, event, isBackfill)
+        self.lane = lane
+        results = decision.results
+        requests = decision.requests
+        guard let users, let event else { return }
+        shownTags = event.users.compactMap { id in
+            (try? users.tag(of: id)).map { ($0.text, "user:\(users.pseudonym(of: id))") }
         }
+    }
 
-        private static func because(
-            _ decision: EngineRehearsal.Decision, _ outcome: Outcome, _ event: NewsEvent?
-        ) -> String {
-            guard let result = decision.results.first else {
-                let until = decision.due ?? event?.embargoUntil
-                return until.map { "it waits until \($0)" } ?? "it waits behind an older version of its story"
-            }
-            if let failure = result.error { return failure.detail }
-            if let due = decision.due { return "it waits until \(due)" }
-            if result.isTest { return "a test, for the testers only" }
-            if result.isQuiet { return "without a sound: its readers sleep" }
-            return "nothing is against it"
+    private static func because(
+        _ decision: EngineRehearsal.Decision, _ event: NewsEvent?, _ isBackfill: Bool
+    ) -> String {
+        guard let result = decision.results.first else {
+            let until = decision.due ?? event?.embargoUntil
+            return until.map { "it waits until \($0)" } ?? "it waits behind an older version of its story"
         }
+        if let failure = result.error { return failure.detail }
+        if let due = decision.due { return "it waits until \(due)" }
+        if result.isTest { return "a test, for the testers only" }
+        if result.isQuiet { return isBackfill ? "without a sound" : "without a sound: its readers sleep" }
+        return "nothing is against it"
     }
 
     // MARK: For programs
@@ -121,7 +132,7 @@ package struct EventExplanation: Sendable {
     /// Those that say something about the event. The one that proves who sends it is never shown.
     private func fields(of request: SendRequest) -> [HeaderField] {
         [
-            HeaderField("Content-Type", request.format.contentType),
+            HeaderField("Content-Type", request.contentType),
             HeaderField("ServiceBusNotification-Format", request.format.rawValue),
             HeaderField("ServiceBusNotification-Tags", shown(request.tags)),
         ] + request.fields

@@ -6,6 +6,8 @@ package struct ProgressBar {
     private let isShown: Bool
     private let start: ContinuousClock.Instant
     private var lastDrawn: ContinuousClock.Instant?
+    /// The time in which nothing was to be done.
+    private var paused = Duration.zero
 
     package init(_ terminal: Terminal, at now: ContinuousClock.Instant) {
         self.terminal = terminal
@@ -14,22 +16,33 @@ package struct ProgressBar {
     }
 
     /// Draws at most ten times a second.
-    /// - Parameter share: 0 to 1; `nil` for an unknown end.
-    mutating func draw(share: Double?, events: Int, at now: ContinuousClock.Instant) {
+    /// - Parameters:
+    ///   - share: 0 to 1; `nil` for an unknown end.
+    ///   - takes: how long so much work will take, with its pauses.
+    mutating func draw(
+        share: Double?, events: Int, at now: ContinuousClock.Instant, takes: (Duration) -> Duration = { $0 }
+    ) {
         guard isShown else { return }
         if let lastDrawn, lastDrawn.duration(to: now) < .milliseconds(100) { return }
         lastDrawn = now
         terminal.write(
             "\r\u{1B}[K"
-                + Self.text(share: share, events: events, elapsed: start.duration(to: now), width: terminal.width))
+                + Self.text(
+                    share: share, events: events, elapsed: start.duration(to: now) - paused, width: terminal.width,
+                    takes: takes))
     }
+
+    /// A time that says nothing about the pace.
+    mutating func pause(_ time: Duration) { paused += time }
 
     /// Makes room for a line of text.
     func clear() {
         if isShown { terminal.write("\r\u{1B}[K") }
     }
 
-    package static func text(share: Double?, events: Int, elapsed: Duration, width: Int) -> String {
+    package static func text(
+        share: Double?, events: Int, elapsed: Duration, width: Int, takes: (Duration) -> Duration = { $0 }
+    ) -> String {
         let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
         var facts = counted(events, "event")
         let rate = Int(Double(events) / seconds)
@@ -37,8 +50,10 @@ package struct ProgressBar {
         guard let share, share.isFinite else { return TextWidth.cut(facts, to: max(width - 1, 10)) }
         let done = min(max(share, 0), 1)
         if done > 0.01 {
-            let left = Int(seconds / done - seconds)
-            facts += "  \(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left"
+            let left = takes(.seconds(Int64(seconds / done - seconds))).components.seconds
+            facts +=
+                left < 36_000
+                ? "  \(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left" : "  \(left / 3_600) h left"
         }
         let percent = "\(Int(done * 100))%"
         let room = max(min(width - facts.count - percent.count - 8, 40), 10)

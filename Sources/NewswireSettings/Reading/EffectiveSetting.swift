@@ -113,8 +113,8 @@ extension SettingsPath {
         case "payload": parts == ["payload", "message"] || parts.starts(with: ["payload", "templates"])
         case "test", "users", "quiet", "localization": true
         case "logging": parts == ["logging", "level"]
-        // `newswire ingest` takes its feeds at once, and the publisher has no use for them.
-        case "ingest": true
+        // `newswire ingest` takes its feeds at once, and the publisher has no use for them, nor for prices.
+        case "ingest", "prices": true
         default: false
         }
     }

@@ -99,6 +99,7 @@ extension Settings {
         telemetry = TelemetryConfiguration(&reader, lanes: engine.lanes.map(\.name))
         ingest = IngestConfiguration(&reader, lanes: engine.lanes.map(\.name))
         self.policy = ContentPolicy(&reader, hasFeeds: ingest.isConfigured)
+        prices = PushPrices(&reader)
         logging = Logging()
         if let level = reader.text("logging.level").flatMap(Logger.Level.init(rawValue:)) { logging.level = level }
         if let format = reader.text("logging.format").flatMap(Logging.Format.init(rawValue:)) {

@@ -1,6 +1,6 @@
 import Foundation
 import NotificationHub
-import PublishEngine
+package import PublishEngine
 
 extension ContentPolicy {
     /// - Parameter hasFeeds: events of other people's feeds reach this process.
@@ -90,7 +90,9 @@ extension ClockZone {
     private static let days = 3_653
 
     /// - Returns: `nil` for a name that this machine has no zone for.
-    init?(named name: String, now: Date = Date()) {
+    package init?(named name: String) { self.init(named: name, now: Date()) }
+
+    private init?(named name: String, now: Date) {
         guard let zone = TimeZone(identifier: name) else { return nil }
         func offset(_ seconds: Int) -> Int { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))) }
         let day = 86_400

@@ -46,6 +46,14 @@ extension SettingsReader {
         if case .address(let address)? = value(path) { address } else { nil }
     }
 
+    mutating func money(_ path: SettingsPath) -> Money? {
+        if case .money(let money)? = value(path) { money } else { nil }
+    }
+
+    mutating func priceSteps(_ path: SettingsPath) -> [PushPrices.Step]? {
+        if case .priceSteps(let steps)? = value(path) { steps } else { nil }
+    }
+
     mutating func texts(_ path: SettingsPath) -> [String] {
         list(path).compactMap { if case .text(let text) = $0 { text } else { nil } }
     }
@@ -61,7 +69,7 @@ extension SettingsReader {
     private mutating func value(_ path: SettingsPath) -> SettingsKey.Kind.Value? {
         guard let key = SettingsKey.at(path) else { return nil }
         guard let node = given(path, key) else { return fallback(path, key) }
-        guard case .scalar(let raw) = node.content else {
+        guard let raw = node.text(for: key.kind) else {
             report(
                 path, "expected a single value, found \(node.kindName)", "write \(key.kind.expectation)", at: node.place
             )
@@ -177,5 +185,17 @@ extension SettingsReader {
     private static func trimmed(_ text: Substring) -> String {
         let start = text.drop { $0.isWhitespace }
         return String(start.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}
+
+extension SettingsNode {
+    /// The text of one value. Pairs of prices are lists in the file and one text in the environment.
+    fileprivate func text(for kind: SettingsKey.Kind) -> String? {
+        switch content {
+        case .scalar(let text): text
+        case .list(let items) where kind == .priceSteps:
+            "[" + items.map { $0.text(for: kind) ?? "null" }.joined(separator: ", ") + "]"
+        case .list, .mapping, .empty: nil
+        }
     }
 }

@@ -71,6 +71,10 @@ package struct SettingsKey: Sendable {
         /// In bytes.
         case size(ClosedRange<Int>)
         case choice([String])
+        /// An amount in US dollars, such as 2.50.
+        case money
+        /// Pairs of a number of millions (`null` for the rest) and an amount: `[[100, 10.00], [null, 2.50]]`.
+        case priceSteps
         case list(Kind)
     }
 }
@@ -82,6 +86,8 @@ extension SettingsKey.Kind {
         case integer(Int)
         case duration(Duration)
         case address(NetworkAddress)
+        case money(Money)
+        case priceSteps([PushPrices.Step])
         /// The word for "no limit", "off" or "choose for me".
         case word
     }
@@ -120,6 +126,8 @@ extension SettingsKey.Kind {
         case .share: Self.integer(SettingsValue.millionths(text), in: 0...1_000_000)
         case .size(let range): Self.integer(SettingsValue.size(text), in: range)
         case .choice(let words): words.contains(text) ? .success(.text(text)) : .failure(.notUnderstood)
+        case .money: Money(parsing: text).map { .success(.money($0)) } ?? .failure(.notUnderstood)
+        case .priceSteps: PushPrices.steps(text).map { .success(.priceSteps($0)) } ?? .failure(.notUnderstood)
         case .list(let item): item.parse(text)
         }
     }
@@ -149,6 +157,8 @@ extension SettingsKey.Kind {
             "a size from \(SettingsValue.text(bytes: range.lowerBound)) to \(SettingsValue.text(bytes: range.upperBound)), e.g. 16MiB"
         case .choice(let words):
             words.count == 2 ? words.joined(separator: " or ") : "one of " + words.joined(separator: ", ")
+        case .money: "an amount in US dollars, e.g. 2.50"
+        case .priceSteps: "pairs with ascending millions, the last one for the rest, e.g. [[100, 10.00], [null, 2.50]]"
         case .list(let item): "a list, each item " + item.expectation
         }
     }

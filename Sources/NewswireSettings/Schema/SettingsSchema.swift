@@ -81,12 +81,19 @@ package enum SettingsSchema {
         case .size(let range):
             [anyOf(integer(range), "{\"type\": \"string\", \"pattern\": \"^[0-9]+(B|kB|KB|MB|GB|KiB|MiB|GiB)?$\"}")]
         case .choice(let words): [anyOf("{\"enum\": [\(words.map(string).joined(separator: ", "))]}")]
+        case .money: [anyOf(amount)]
+        case .priceSteps:
+            [
+                "\"anyOf\": [{\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"prefixItems\": [{\"type\": [\"integer\", \"null\"], \"minimum\": 1}, \(amount)]}}, {\"type\": \"string\"}]"
+            ]
         case .list(let item):
             [
                 "\"anyOf\": [{\"type\": \"array\", \"minItems\": 1, \"items\": {\(rules(item).joined(separator: ", "))}}, {\"type\": \"string\"}]"
             ]
         }
     }
+
+    private static let amount = "{\"type\": \"number\", \"minimum\": 0}"
 
     private static func integer(_ range: ClosedRange<Int>) -> String {
         "{\"type\": \"integer\", \"minimum\": \(range.lowerBound), \"maximum\": \(range.upperBound)}"

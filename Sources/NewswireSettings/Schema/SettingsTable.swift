@@ -9,6 +9,7 @@ import StatusServer
 extension SettingsKey {
     package static let all: [SettingsKey] =
         kafka + lanes + topics + hub + payload + localization + policy + pace + service + control + telemetry + ingest
+        + prices
 
     private static let engine = EngineSettings(lanes: [], platforms: [], resultsTopic: "")
     private static let limits = SenderLimits(connections: engine.connections)

@@ -24,6 +24,9 @@ public enum NotificationFormat: String, CaseIterable, Sendable, Hashable {
         self = format
     }
 
+    /// The `Content-Type` of bytes that are for the app alone.
+    static let rawContentType = "application/octet-stream"
+
     /// The `Content-Type` that Microsoft's REST reference gives for this format; for `baidu` and `xiaomi`, which it
     /// leaves open, the one that Microsoft's own clients send.
     public var contentType: String {

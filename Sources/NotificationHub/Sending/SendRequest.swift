@@ -1,7 +1,7 @@
 import ByteText
 
 /// One send, without the lines that the connection adds (request line, `Host`, `Authorization`, `Content-Length`).
-/// `Content-Type` follows from the format.
+/// `Content-Type` follows from the format, unless the body is raw.
 public struct SendRequest: Sendable, Hashable {
     /// The largest body that a hub accepts, in bytes; a larger one is answered with 413.
     public static let bodyLengthMax = 64 * 1024
@@ -13,13 +13,20 @@ public struct SendRequest: Sendable, Hashable {
     /// The platform's own headers, such as `apns-collapse-id`.
     public var fields: [HeaderField]
     public var body: [UInt8]
+    /// The body is bytes for the app, of no form that the platform knows: `X-WNS-Type: wns/raw`.
+    public var isRaw: Bool
 
-    public init(format: NotificationFormat, tags: String, fields: [HeaderField] = [], body: [UInt8]) {
+    public init(
+        format: NotificationFormat, tags: String, fields: [HeaderField] = [], body: [UInt8], isRaw: Bool = false
+    ) {
         self.format = format
         self.tags = tags
         self.fields = fields
         self.body = body
+        self.isRaw = isRaw
     }
+
+    public var contentType: String { isRaw ? NotificationFormat.rawContentType : format.contentType }
 }
 
 /// The request target of a send: `/{hub}/messages?api-version=2020-06`, below the endpoint's own path.

@@ -104,6 +104,10 @@ extension Engine {
 
 extension ResultRecord.Failure {
     static let withheld = ResultRecord.Failure(.withheld, "the event's status is withheld")
+    static let wouldRing = ResultRecord.Failure(
+        .wouldRing,
+        "it must disturb nobody, and these devices would ring: payload.templates names no quiet template, or a platform has no silent form"
+    )
     static let canceled = ResultRecord.Failure(.canceled, "the event recalls its story")
     static let endlessEmbargo = ResultRecord.Failure(.embargo, "under an embargo that names no end")
     static let released = ResultRecord.Failure(

@@ -17,6 +17,8 @@ public enum FailureCode: String, CaseIterable, Sendable {
     /// A test, with nobody to send it to.
     case test
     case quietHours = "quiet-hours"
+    /// It must disturb nobody, and these payloads would.
+    case wouldRing = "would-ring"
     // The way to the hub.
     case noReply = "no-reply"
     case connectionLost = "connection-lost"
@@ -46,7 +48,7 @@ public enum FailureCode: String, CaseIterable, Sendable {
         case .expired, .tooOld, .recalled, .superseded: true
         // Given up by an operator.
         case .released: true
-        case .environment, .test, .quietHours, .embargo: false
+        case .environment, .test, .quietHours, .wouldRing, .embargo: false
         case .unreachable, .certificate, .withheld, .canceled, .outdated, .duplicate: false
         }
     }

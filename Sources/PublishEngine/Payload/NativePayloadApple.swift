@@ -4,6 +4,7 @@ extension PayloadContent {
     /// APNs: `{"aps":{"alert":…},…}`. The alert is the message alone, since the settings decide what a
     /// phone shows; the rest is for the app.
     func apple(_ json: inout JSONWriter) {
+        if urgency == .background { return appleBackground(&json) }
         json.object("aps") { json in
             json.field("alert", message)
             if !category.isEmpty { json.field("thread-id", category) }
@@ -11,13 +12,20 @@ extension PayloadContent {
             case .breaking:
                 json.field("sound", "default")
                 json.field("interruption-level", "time-sensitive")
-            case .routine: break
+            case .routine, .background: break
             // It goes to the list of notifications, and the screen stays dark.
             case .quiet: json.field("interruption-level", "passive")
             }
             // Lets the app's notification service extension fetch the picture.
             if image != nil { json.field("mutable-content", 1) }
         }
+        fields(&json)
+    }
+
+    /// A background update wakes the app and shows nothing: with an alert, a sound or a badge APNs would take it for one.
+    private func appleBackground(_ json: inout JSONWriter) {
+        json.object("aps") { $0.field("content-available", 1) }
+        json.field("message", message)
         fields(&json)
     }
 }

@@ -8,15 +8,24 @@ extension PayloadContent {
     /// may be updated, gets one.
     func fcmV1(_ json: inout JSONWriter) {
         json.object("message") { json in
-            json.object("notification") { json in
-                json.field("body", message)
-                json.field("image", image)
+            if urgency == .background {
+                // Without a notification it is data, which Android hands to the app and does not show.
+                json.object("data") { json in
+                    json.field("message", message)
+                    fields(&json)
+                }
+            } else {
+                json.object("notification") { json in
+                    json.field("body", message)
+                    json.field("image", image)
+                }
+                json.object("data", fields)
             }
-            json.object("data", fields)
             json.object("android") { json in
                 json.field("ttl", "\(timeToLive)s")
                 json.field("priority", urgency == .breaking ? "HIGH" : "NORMAL")
                 if story != nil { json.field("collapse_key", collapseID) }
+                guard urgency != .background else { return }
                 json.object("notification") { json in
                     json.field("tag", collapseID)
                     // Since Android 8 the channel makes the sound. An app without this one shows it on its own.

@@ -19,7 +19,7 @@ extension PayloadContent {
         json.field("title", category)
         json.field("description", message)
         // Flags: 1 it can be wiped away, 2 vibration, 4 sound. All of them if nothing is said.
-        if urgency == .quiet { json.field("notification_basic_style", 1) }
+        if isQuiet { json.field("notification_basic_style", 1) }
         json.object("custom_content", fields)
     }
 

@@ -5,6 +5,7 @@ extension PayloadContent {
     /// WNS: a toast as in the tutorials, with the picture when there is one. `launch`, which the app is handed when the
     /// toast is tapped, is the fields as a JSON object.
     func windows(capacity: Int) -> [UInt8] {
+        if urgency == .background { return windowsRaw(capacity: capacity) }
         var body: [UInt8] = []
         body.reserveCapacity(capacity)
         XMLText.append(markup: "<toast launch=\"", to: &body)
@@ -20,9 +21,17 @@ extension PayloadContent {
         XMLText.append(markup: "<text id=\"1\">", to: &body)
         XMLText.append(message, unwritable: .leftOut, to: &body)
         XMLText.append(markup: "</text></binding></visual>", to: &body)
-        if urgency == .quiet { XMLText.append(markup: "<audio silent=\"true\"/>", to: &body) }
+        if isQuiet { XMLText.append(markup: "<audio silent=\"true\"/>", to: &body) }
         XMLText.append(markup: "</toast>", to: &body)
         return body
+    }
+
+    /// A raw notification, which Windows hands to the app as it is: the fields as a JSON object.
+    private func windowsRaw(capacity: Int) -> [UInt8] {
+        JSONWriter.object(reserving: capacity) { json in
+            json.field("message", message)
+            fields(&json)
+        }
     }
 
     /// MPNS: a toast of two texts, of which the first is printed bold. It has no place for the other fields: its

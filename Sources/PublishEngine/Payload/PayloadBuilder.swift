@@ -54,10 +54,13 @@ public final class PayloadBuilder: Sendable {
     ///     `nil` gives them a day. (Its publication may be years ago in an archive.)
     ///   - expiresAt: no phone shall show it after this; `nil` for a day after `since`.
     ///   - isQuiet: it makes no sound and lights no screen.
+    ///   - inBackground: if it is quiet, phones do not show it either: it is data for the app. In template mode the device's
+    ///     quiet template decides.
     public func payload(
         _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
-        expiresAt: Instant?, isQuiet: Bool = false
+        expiresAt: Instant?, isQuiet: Bool = false, inBackground: Bool = false
     ) -> Payload {
+        let quiet: Urgency = inBackground && platform != .template ? .background : .quiet
         var data = Self.allowed(event.data[...], on: platform)
         var text = message.render(event, category: routing.label)
         var title = event.headline
@@ -93,14 +96,14 @@ public final class PayloadBuilder: Sendable {
             // A template can insert only these fields and the event's own.
             image: platform == .template ? nil : event.image, summary: platform == .template ? nil : event.summary,
             story: event.story, data: data, orderKey: event.orderKey,
-            urgency: isQuiet ? .quiet : Urgency(of: event, lane: lane),
+            urgency: isQuiet ? quiet : Urgency(of: event, lane: lane),
             timeToLive: Self.timeToLive(since: since, expiresAt: expiresAt), translations: translations)
         let expiry = expiresAt ?? since.map { $0 + Self.standardTimeToLive }
         let fields = PayloadHeaders.fields(of: content, on: platform, expiry: expiry)
         var fit = PayloadFit(content, on: platform)
         let request = SendRequest(
             format: platform.format, tags: isQuiet ? routing.quietExpression : routing.expression, fields: fields,
-            body: fit.body())
+            body: fit.body(), isRaw: content.isRaw(on: platform))
         let reserved: PayloadCuts = data.count == event.data.count ? [] : .reservedData
         return Payload(request: request, cuts: fit.cuts.union(reserved))
     }

@@ -20,6 +20,12 @@ struct PayloadContent {
     /// The message in the languages that readers choose from; for templates only.
     var translations: [Translation] = []
 
+    /// No sound, and the screen stays dark.
+    var isQuiet: Bool { urgency == .quiet || urgency == .background }
+
+    /// The body is bytes for the app, which the platform does not read.
+    func isRaw(on platform: Platform) -> Bool { platform == .windows && urgency == .background }
+
     var collapseID: String { PayloadCollapse.id(of: orderKey) }
 
     /// Bytes of all texts before escaping: no format makes it shorter, so more than the limit is too much for certain.
@@ -89,7 +95,7 @@ extension PayloadContent {
         json.field("image", image)
         json.field("summary", summary)
         // For apps that show notifications themselves.
-        if urgency == .quiet { json.field("quiet", "true") }
+        if isQuiet { json.field("quiet", "true") }
         for field in data { json.field(named: field.name, field.value) }
     }
 }

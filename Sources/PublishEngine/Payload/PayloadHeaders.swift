@@ -17,6 +17,9 @@ enum PayloadHeaders {
     }
 
     private static func windows(_ content: PayloadContent) -> [HeaderField] {
+        if content.urgency == .background {
+            return [HeaderField("X-WNS-Type", "wns/raw"), HeaderField("X-WNS-TTL", String(content.timeToLive))]
+        }
         let fields = [
             HeaderField("X-WNS-Type", "wns/toast"),
             HeaderField("X-WNS-Tag", PayloadCollapse.shortID(of: content.orderKey)),
@@ -29,7 +32,8 @@ enum PayloadHeaders {
     /// Both expiries: the hub documents its own header, current APNs reads `apns-expiration`. Without any, APNs tries
     /// once, and a phone that is off never gets the alert.
     private static func apple(_ content: PayloadContent, expiry: Instant?) -> [HeaderField] {
-        let type = HeaderField("apns-push-type", "alert")
+        // A template send is shown by the device's quiet template, if at all.
+        let type = HeaderField("apns-push-type", content.urgency == .background ? "background" : "alert")
         let priority = HeaderField("apns-priority", content.urgency == .breaking ? "10" : "5")
         let collapse = HeaderField("apns-collapse-id", content.collapseID)
         guard let expiry else { return [type, priority, collapse] }

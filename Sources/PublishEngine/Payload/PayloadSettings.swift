@@ -64,6 +64,15 @@ public struct PayloadSettings: Sendable, Hashable {
         }
     }
 
+    /// An archive can be sent so that it disturbs nobody, on every platform: what phones get makes no sound, and in native mode
+    /// it is not shown either.
+    public var canBackfillSilently: Bool {
+        switch mode {
+        case .template: templates != nil
+        case .native(let platforms): platforms.allSatisfy(\.hasBackground)
+        }
+    }
+
     /// Problems of the settings, the message's included.
     public var problems: [PayloadProblem] {
         platformProblems + templateProblems + MessageTemplate.problems(in: message) + (localization?.problems ?? [])
@@ -112,4 +121,13 @@ public struct PayloadSettings: Sendable, Hashable {
 extension Platform {
     /// We know how to ask the platform for a notification without a sound.
     public var canBeSilent: Bool { self != .windowsphone && self != .xiaomi }
+
+    /// It has a form that an app gets and nobody sees. Browsers require a notification for every push; of Baidu's and Xiaomi's
+    /// we know none.
+    public var hasBackground: Bool {
+        switch self {
+        case .apple, .fcmv1, .gcm, .adm, .windows: true
+        case .template, .windowsphone, .baidu, .browser, .xiaomi: false
+        }
+    }
 }

@@ -27,6 +27,20 @@ public struct DailyWindow: Sendable, Hashable {
     }
 }
 
+extension DailyWindow {
+    /// When the window begins next; the time itself inside of it.
+    public func opening(at wall: Instant) -> Instant {
+        if end(at: wall) != nil { return wall }
+        let today = zone.day(at: wall)
+        // A day's beginning may fall on the moment of a change that yesterday's had too.
+        for day in today - 1...today + 2 {
+            let begin = zone.instants(of: from, on: day).first
+            if begin > wall { return begin }
+        }
+        return wall
+    }
+}
+
 /// The clocks of one zone, as a table: reading the world's time zones is IO.
 public struct ClockZone: Sendable, Hashable {
     /// E.g. `Europe/Berlin`.

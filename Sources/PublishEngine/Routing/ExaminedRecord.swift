@@ -45,10 +45,13 @@ final class ExaminedRecord: Sendable {
         eventID = event.id
         let (expiresAt, embargo) = (event.expiresAt, event.embargoUntil)
         let routing = rules.router.route(event, isForEverybody: record.isReplacement)
-        let refusal = rules.policy.refusal(of: event)
+        let isSilent = record.isSilent
+        let wouldRing = isSilent && event.status == .usable && !rules.builder.settings.canBackfillSilently
+        let refusal = rules.policy.refusal(of: event) ?? (wouldRing ? .wouldRing : nil)
         failure = if let refusal { refusal } else if case .unroutable(let failure) = routing { failure } else { nil }
         let routed = RoutedEvent(
-            event, routing, by: rules, isRefused: refusal != nil, isReplacement: record.isReplacement)
+            event, routing, by: rules, isRefused: refusal != nil, isReplacement: record.isReplacement,
+            isSilent: isSilent)
         self.routed = routed
         returned = record.text(of: HeaderName.held).map { ReturnReason(rawValue: $0) ?? .due }
         var tooOldAt = maxAge.map { max(record.timestamp ?? turn.wall, embargo ?? .distantPast) + $0 }
@@ -101,23 +104,27 @@ final class RoutedEvent: Sendable {
     let event: NewsEvent
     /// `nil` when it belongs to no category.
     let routing: Routing.Tagged?
-    /// It must not leave here, whatever its status says: it is for another environment, or a test without testers. Why is the
-    /// record's `failure`.
+    /// It must not leave here, whatever its status says: it is for another environment, a test without testers, or one that
+    /// must not ring and would. Why is the record's `failure`.
     let isRefused: Bool
     /// It takes the place of a recalled notification, which is no occasion for a sound.
     private let isReplacement: Bool
+    /// It belongs to a backfill that disturbs nobody, at any hour.
+    private let isSilent: Bool
     /// The hour makes no difference to it.
     private let isSentAtAnyHour: Bool
     /// The rules that routed it also build its requests.
     private let rules: ContentRules
 
     init(
-        _ event: consuming NewsEvent, _ routing: Routing, by rules: ContentRules, isRefused: Bool, isReplacement: Bool
+        _ event: consuming NewsEvent, _ routing: Routing, by rules: ContentRules, isRefused: Bool, isReplacement: Bool,
+        isSilent: Bool
     ) {
         self.event = event
         self.isRefused = isRefused
         self.isReplacement = isReplacement
-        isSentAtAnyHour = !isReplacement && rules.policy.quietHours.isEmpty
+        self.isSilent = isSilent
+        isSentAtAnyHour = !isReplacement && !isSilent && rules.policy.quietHours.isEmpty
         self.rules = rules
         self.routing = if case .tagged(let tagged) = routing { tagged } else { nil }
     }
@@ -142,7 +149,8 @@ final class RoutedEvent: Sendable {
     func treatment(at wall: Instant) -> Treatment {
         guard !isSentAtAnyHour, let routing else { return .send }
         if isReplacement { return rules.builder.settings.canBeSilent ? .sendSilently : .send }
-        return rules.treatment(of: event, routing, at: wall)
+        let treatment = rules.treatment(of: event, routing, at: wall)
+        return isSilent && treatment == .send ? .sendSilently : treatment
     }
 
     /// `nil` when it belongs to no category.
@@ -150,7 +158,7 @@ final class RoutedEvent: Sendable {
         guard let routing else { return nil }
         return rules.builder.payload(
             event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt,
-            isQuiet: isQuiet)
+            isQuiet: isQuiet, inBackground: isSilent)
     }
 }
 
@@ -160,7 +168,10 @@ extension SourceRecord {
         headers.isEmpty ? nil : headers.last { $0.name == HeaderName.run }?.text
     }
 
-    fileprivate var isReplacement: Bool {
-        !headers.isEmpty && headers.contains { $0.name == HeaderName.replacement }
-    }
+    fileprivate var isReplacement: Bool { has(HeaderName.replacement) }
+
+    /// It must disturb nobody.
+    fileprivate var isSilent: Bool { has(HeaderName.quiet) }
+
+    private func has(_ header: String) -> Bool { !headers.isEmpty && headers.contains { $0.name == header } }
 }

@@ -1,0 +1,114 @@
+import ArgumentParser
+import NewsModel
+import NewswireSettings
+import PublishEngine
+
+/// What `newswire publish` may publish, when, and under which name.
+struct BackfillOptions: ParsableArguments {
+    @Option(
+        name: .customLong("run"),
+        help: ArgumentHelp(
+            "The name of this run, in the header \(HeaderName.run) and in all results: \(RunID.rule). Made up when not given.",
+            valueName: "id"))
+    var runID: String?
+    @Flag(help: "Let phones ring. Without it, a lane below the first disturbs nobody.")
+    var ring = false
+    @Option(help: ArgumentHelp("The exact number of events, for those that ring.", valueName: "n"))
+    var confirm: Int?
+    @Option(help: ArgumentHelp("Leave out the events after so many.", valueName: "n"))
+    var maxEvents: Int?
+    @Option(help: ArgumentHelp("Leave out the events after so many of a category.", valueName: "n"))
+    var maxPerCategory: Int?
+    @Option(
+        help: ArgumentHelp(
+            "Leave out events published longer ago, e.g. 30d. When a run is continued, by its beginning.",
+            valueName: "duration"))
+    var maxAge: String?
+    @Option(
+        help: ArgumentHelp(
+            "Publish between these hours only, e.g. 01:00-05:00, and pause outside of them.", valueName: "from-to"))
+    var between: String?
+    @Option(help: ArgumentHelp("The time zone of --between, e.g. Europe/Berlin.", valueName: "zone"))
+    var zone: String?
+
+    func validate() throws {
+        if let runID, RunID(runID) == nil { throw ValidationError("--run must be \(RunID.rule).") }
+        if let confirm, confirm < 0 { throw ValidationError("--confirm must be 0 or more.") }
+        for (name, value) in [("--max-events", maxEvents), ("--max-per-category", maxPerCategory)] {
+            if let value, value < 1 { throw ValidationError("\(name) must be 1 or more.") }
+        }
+        if let maxAge, SettingsValue.duration(maxAge) == nil {
+            throw ValidationError("--max-age must be a duration such as 12h or 30d.")
+        }
+        if between == nil, zone != nil { throw ValidationError("--zone is the zone of --between.") }
+        _ = try schedule
+    }
+
+    var run: RunID? { runID.flatMap(RunID.init) }
+
+    var bounds: EventSelection.Bounds {
+        EventSelection.Bounds(
+            events: maxEvents, perCategory: maxPerCategory, age: maxAge.flatMap(SettingsValue.duration))
+    }
+
+    /// `nil` for any hour.
+    var schedule: PublishSchedule? {
+        get throws {
+            guard let between else { return nil }
+            guard let zone else {
+                throw ValidationError("--between needs the zone of its clocks, e.g. --zone Europe/Berlin.")
+            }
+            guard let clocks = ClockZone(named: zone) else {
+                throw ValidationError(
+                    "'\(zone.plain)' is not a time zone of this machine, such as Europe/Berlin or UTC.")
+            }
+            guard let schedule = PublishSchedule(between: between, zone: clocks) else {
+                throw ValidationError("--between must be two different times of day, such as 01:00-05:00.")
+            }
+            return schedule
+        }
+    }
+}
+
+/// `--dry-run` and what belongs to it.
+struct DryRunOptions: ParsableArguments {
+    @Flag(
+        help: "Publish nothing: count what would become of the events, how long it would take and what it would cost.")
+    var dryRun = false
+    @Option(
+        help: ArgumentHelp(
+            "With --dry-run, how many devices a category has, e.g. World=120000; repeat for others.",
+            valueName: "category=devices"))
+    var audience: [String] = []
+    @Flag(help: "With --dry-run, print one JSON object, for programs.")
+    var json = false
+
+    /// No hub has more devices.
+    private static let devicesMax = 10_000_000_000
+
+    func validate() throws {
+        if !dryRun, json || !audience.isEmpty { throw ValidationError("--json and --audience belong to --dry-run.") }
+        for text in audience where Self.pair(text) == nil {
+            throw ValidationError("'\(text.plain)' is not a category and its number of devices, such as World=120000.")
+        }
+    }
+
+    private static func pair(_ text: String) -> (category: String, devices: Int)? {
+        guard let end = text.lastIndex(of: "="), let devices = SettingsValue.integer(String(text[end...].dropFirst())),
+            end > text.startIndex, devices <= devicesMax
+        else { return nil }
+        return (String(text[..<end]), devices)
+    }
+
+    /// - Parameter categories: the names of the settings; compared without case.
+    func devices(in categories: [String]) throws -> [String: Int] {
+        var devices: [String: Int] = [:]
+        for (name, count) in audience.compactMap(Self.pair) {
+            guard let category = categories.first(where: { $0.lowercased() == name.lowercased() }) else {
+                throw ExitCode.wrongUsage(name, isNot: "a category", known: categories)
+            }
+            devices[category] = count
+        }
+        return devices
+    }
+}

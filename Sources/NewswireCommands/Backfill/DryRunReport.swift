@@ -1,0 +1,111 @@
+import ByteText
+import NewsModel
+import NewswireSettings
+
+/// What `newswire publish --dry-run` says.
+package struct DryRunReport {
+    package var tally: DryRunTally
+    package var estimate: PushEstimate
+    /// Of the settings, in their order.
+    package var categories: [String]
+    /// `nil` if nothing bounds the speed.
+    package var takes: Duration?
+    package var samples: [EventExplanation]
+
+    package init(
+        tally: DryRunTally, estimate: PushEstimate, categories: [String], takes: Duration?, samples: [EventExplanation]
+    ) {
+        self.tally = tally
+        self.estimate = estimate
+        self.categories = categories
+        self.takes = takes
+        self.samples = samples
+    }
+
+    /// Rounded up.
+    private var seconds: Int64? { takes.map { ($0.nanoseconds - 1) / 1_000_000_000 + ($0 > .zero ? 1 : 0) } }
+
+    private var counts: [(name: String, events: Int)] {
+        categories.map { ($0, tally.count(of: $0)) }.filter { $0.1 > 0 }
+    }
+
+    package var json: String {
+        let bytes = JSONWriter.object { json in
+            json.field("events", tally.events)
+            json.field("bad", tally.bad)
+            json.field("duplicates", tally.duplicates)
+            json.field("unroutable", tally[.unroutable])
+            json.field("expired", tally[.expired])
+            json.object("categories") { json in
+                for (name, events) in counts { json.field(named: name, Int64(events)) }
+            }
+            if let seconds { json.field("seconds", seconds) } else { json.null("seconds") }
+            if let pushes = estimate.pushes { json.field("pushes", pushes) } else { json.null("pushes") }
+            if let cost = estimate.cost {
+                json.field("cost", Double(cost.millionths) / 1_000_000)
+            } else {
+                json.null("cost")
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    package func text(hasColours: Bool) -> String {
+        var lines: [String] = []
+        if estimate.isLarge {
+            let warning = "COST: \(estimate.text)"
+            lines += [hasColours ? TerminalColour.red.applied(to: warning) : warning, ""]
+        }
+        lines.append(counted(tally.events, "event"))
+        for (count, what) in facts where count > 0 { lines.append("  \(grouped(count)) \(what)") }
+        if tally.bad > 0 { lines.append("beside them \(counted(tally.bad, "bad line"))") }
+        if tally.skipped > 0 {
+            lines.append("left out by --max-events, --max-per-category or --max-age: \(grouped(tally.skipped))")
+        }
+        if let oldest = tally.oldest, let newest = tally.newest {
+            lines.append("published from \(oldest) to \(newest)")
+        }
+        if !counts.isEmpty {
+            var table = TextTable(
+                [.init(title: "category"), .init(title: "events", isRightAligned: true)], hasColours: hasColours)
+            for (name, events) in counts { table.add([.init(name), .init(grouped(events))]) }
+            lines += ["", table.text.trimmingNewline]
+        }
+        lines += [
+            "", "time: \(seconds.map(Self.words) ?? "as fast as broker and hub take them: nothing bounds the rate")",
+        ]
+        if !estimate.isLarge { lines.append("cost: \(estimate.text)") }
+        if !samples.isEmpty {
+            lines += ["", "the first \(samples.count == 1 ? "request" : "requests, of \(samples.count) events"):"]
+            lines += samples.map { $0.text(hasColours: hasColours).trimmingNewline }
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private var facts: [(Int, String)] {
+        [
+            (tally[.accepted], "would be sent"),
+            (tally.tests, "of them are tests, for the testers only"),
+            (tally.personal, "of them are for single readers, \(grouped(tally.readers)) in all"),
+            (tally[.held], "would be held until they are due, and sent then"),
+            (tally.duplicates, "are duplicates: an id and version that came before"),
+            (tally.repeats, "of these stand so far behind the first that they would be sent again"),
+            (tally[.unroutable], "belong to no category"),
+            (tally[.expired], "would be too old when their turn comes"),
+            (tally[.withheld], "would be withheld"),
+            (tally[.superseded], "are older than a version before them"),
+            (tally[.canceled], "recall their story, or are recalled"),
+        ]
+    }
+
+    private static func words(_ seconds: Int64) -> String {
+        let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60)
+        if days > 0 { return "\(days) d \(hours) h" }
+        if hours > 0 { return "\(hours) h \(minutes) min" }
+        return minutes > 0 ? "\(minutes) min \(seconds % 60) s" : "\(seconds) s"
+    }
+}
+
+extension String {
+    fileprivate var trimmingNewline: String { hasSuffix("\n") ? String(dropLast()) : self }
+}

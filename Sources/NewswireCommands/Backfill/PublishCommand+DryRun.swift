@@ -1,0 +1,82 @@
+import ArgumentParser
+import ByteText
+import NewsModel
+import NewswireSettings
+import PublishEngine
+
+extension PublishCommand {
+    /// Counts, and publishes nothing. Needs no broker.
+    func runDry() throws {
+        // It needs neither a hub nor its key.
+        let loaded = try ConfigurationOption.load(configurationOption.config, leavingOut: ["hub"])
+        guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
+        let lane = try lanePosition(settings)
+        let categories = settings.categories.map(\.name)
+        let audience = try dryRunOptions.devices(in: categories)
+        let permission = permission(lane)
+        let refusal = permission.refusal(settings.payload)
+        let errors = Terminal.standardError
+        let start = PublishClock.system.now()
+        // What the devices would get, if it is not refused.
+        let review = EventReview(
+            environment: settings.policy.environment, run: backfill.run,
+            isSilent: permission.isSilent && refusal == nil)
+        let schedule = try backfill.schedule
+        let speed = DryRun.Speed(settings.engine, lane: lane, written: rate, schedule: schedule)
+        var run = try DryRun(
+            settings, lane: lane, selection: try selection(review, settings, start), headers: review.headers,
+            speed: speed, start: start)
+        var isSound = true
+        for path in input.files {
+            do {
+                if try !rehearse(path, &run) {
+                    errors.line("\(path.plain): holds no events")
+                    isSound = false
+                }
+            } catch let failure as EventFile.Failure {
+                errors.plainLine("error: \(failure)")
+                isSound = false
+            }
+        }
+        if let refusal = refusal ?? permission.refusal(count: run.tally.events) {
+            errors.line("it would be refused: \(refusal)")
+        }
+        let report = DryRunReport(
+            tally: run.tally,
+            estimate: PushEstimate(
+                run.tally, categories: categories, audience: audience, prices: settings.prices),
+            categories: categories, takes: speed.duration(of: run.tally.events, from: start), samples: run.samples)
+        let output = Terminal.standardOutput
+        if dryRunOptions.json {
+            try output.line(report.json)
+        } else {
+            try output.write(report.text(hasColours: output.hasColours))
+        }
+        if !isSound { throw ExitCode.failure }
+    }
+
+    /// - Returns: `false` if the file holds nothing.
+    private func rehearse(_ path: String, _ run: inout DryRun) throws -> Bool {
+        let errors = Terminal.standardError
+        let file = try EventFile(path: path, format: input.chosenFormat)
+        var bar = ProgressBar(errors, at: .now)
+        defer { bar.clear() }
+        var (bad, isEmpty) = (0, true)
+        while let items = try file.next() {
+            bar.draw(share: file.share, events: run.tally.events, at: .now)
+            for item in items {
+                isEmpty = false
+                if case .broken(let reason) = item.content {
+                    throw EventFile.Failure(description: "\(file.name):\(item.line): \(reason)")
+                }
+                guard let complaint = run.take(item) else { continue }
+                bad += 1
+                guard bad <= FilePublication.complaintsShown else { continue }
+                bar.clear()
+                errors.plainLine("\(file.name):\(complaint.line): \(complaint.reason)")
+            }
+        }
+        Self.report(FilePublication.Summary(bad: bad), path, errors, isEmpty: false)
+        return !isEmpty
+    }
+}

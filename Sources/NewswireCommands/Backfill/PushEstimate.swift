@@ -1,0 +1,67 @@
+import ByteText
+package import NewswireSettings
+
+/// The devices that would be pushed to, and what that costs.
+package struct PushEstimate: Sendable, Hashable {
+    /// Deliveries to devices; `nil` if the devices of a category are not known. A reader of several of an event's categories
+    /// counts for each: the hub does not tell.
+    package let pushes: Int64?
+    package let cost: Money?
+    /// Without an audience: for each thousand devices that every category has.
+    package let costPerThousand: Money?
+    /// The categories whose devices are not known, in the order of the settings.
+    package let unknown: [String]
+    package let prices: PushPrices
+
+    /// - Parameters:
+    ///   - categories: the names of the settings.
+    ///   - audience: devices by category. A single reader counts as one device.
+    package init(_ tally: DryRunTally, categories: [String], audience: [String: Int], prices: PushPrices) {
+        self.prices = prices
+        unknown = categories.filter { tally.count(of: $0) > 0 && audience[$0] == nil }
+        let sum = tally.categories.reduce(Int64(tally.readers)) { sum, events in
+            let devices = events.key.reduce(0 as Int64) { Self.add($0, Int64(audience[$1] ?? 0)) }
+            return Self.add(sum, Self.multiply(devices, Int64(events.value)))
+        }
+        pushes = unknown.isEmpty ? sum : nil
+        cost = pushes.flatMap(prices.cost)
+        let events = categories.reduce(0 as Int64) { Self.add($0, Int64(tally.count(of: $1))) }
+        costPerThousand = prices.cost(of: Self.multiply(events, 1_000))
+    }
+
+    private static func add(_ one: Int64, _ other: Int64) -> Int64 {
+        let (sum, overflow) = one.addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+
+    private static func multiply(_ one: Int64, _ other: Int64) -> Int64 {
+        let (product, overflow) = one.multipliedReportingOverflow(by: other)
+        return overflow ? .max : product
+    }
+
+    /// From this amount on it is the first thing that is said.
+    private static let large = Money(dollars: 100)
+
+    package var isLarge: Bool {
+        // A tier without a price for so many refuses them.
+        pushes != nil ? cost.map { $0 >= Self.large } ?? true : costPerThousand.map { $0 >= Self.large } ?? true
+    }
+
+    /// One sentence for people.
+    package var text: String {
+        let tier = "tier \(prices.tier.rawValue), prices of \(prices.asOf)"
+        if let pushes {
+            guard let cost else { return "\(grouped(pushes)) pushes, more than the hub's \(tier) allow" }
+            let month = prices.base.millionths > 0 ? ", beside the \(Self.text(prices.base)) of the month" : ""
+            return "\(Self.text(cost)) for \(grouped(pushes)) pushes (\(tier)\(month))"
+        }
+        let each = costPerThousand.map(Self.text) ?? "more than the tier allows"
+        return
+            "unknown without the number of devices (--audience \(unknown.first ?? "World")=120000); \(each) for each 1,000 devices of every category (\(tier))"
+    }
+
+    private static func text(_ money: Money) -> String {
+        let cents = money.cents
+        return "\(grouped(money.dollars)).\(cents < 10 ? "0" : "")\(cents) US dollars"
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import KafkaIO
+import NewsModel
+import Testing
+
+/// `newswire publish` on a lane below the first.
+struct BackfillCommandTests {
+    private func room(_ more: String = "payload: {templates: {normal: breakingNews, quiet: breakingNewsQuiet}}")
+        async throws
+        -> ProgramRoom
+    {
+        let room = try await ProgramRoom(
+            topics: [
+                ("news.events", 2), ("news.backfill", 2), ("news.results", 2), ("news.dead-letters", 2),
+                ("news.control", 1), ("news.audit", 1), ("news.held", 2),
+            ])
+        try room.write(
+            """
+            kafka:
+              bootstrapServers: ${BROKERS}
+              properties: {session.timeout.ms: 6000, fetch.wait.max.ms: 10}
+            lanes: {live: {topics: [news.events]}, backfill: {topics: [news.backfill], floor: 10%}}
+            hub: {connectionString: "${HUB}", name: breaking-news}
+            rate: {perSecond: 1000}
+            http: {listen: off}
+            \(more)
+
+            """, to: "newswire.yaml")
+        return room
+    }
+
+    private func headers(_ room: ProgramRoom, topic: String = "news.backfill") throws -> [[String: String]] {
+        let reader = try TopicReader(settings: room.broker.settings(group: "g"), topic: topic)
+        var headers: [[String: String]] = []
+        while !reader.isAtEnd {
+            headers += try reader.next().map { read in
+                Dictionary(read.record.headers.map { ($0.name, $0.text ?? "") }) { $1 }
+            }
+        }
+        return headers
+    }
+
+    private func events(_ count: Int) -> String {
+        (1...count).map { "{\"id\":\"\($0)\",\"headline\":\"h\",\"category\":\"World\"}\n" }.joined()
+    }
+
+    @Test func `a backfill is silent, and its run stands on every record`() async throws {
+        let room = try await room()
+        try room.write(events(200), to: "e.ndjson")
+        let named = try await room.run("publish", "--run", "sunday-1", room.path("e.ndjson"))
+        #expect(named.status == 0, "\(named.errors)")
+        #expect(named.output.hasSuffix(", as run sunday-1\n"))
+        #expect(
+            try headers(room) == [[String: String]](repeating: ["nw-run": "sunday-1", "nw-quiet": "true"], count: 200))
+        let unnamed = try await room.run("publish", "-", input: events(1))
+        let id = try #require(unnamed.output.firstMatch(of: /as run ([0-9]{8}-[0-9]{6}-[0-9a-f]{8})\n/)).output.1
+        #expect(try headers(room).contains { $0["nw-run"] == String(id) })
+        await room.close()
+    }
+
+    @Test func `without a silent form it is refused, and rings only with the exact number of events`() async throws {
+        let room = try await room("")
+        try room.write(events(3), to: "e.ndjson")
+        let refused = try await room.run("publish", room.path("e.ndjson"))
+        #expect(refused.status == 1)
+        #expect(refused.errors.hasPrefix("error: nothing was published: these devices would ring: in template mode"))
+        for confirm in [[], ["--confirm", "2"]] {
+            let wrong = try await Program.run(
+                ["publish", "--config", room.path("newswire.yaml"), "--ring", room.path("e.ndjson")] + confirm,
+                environment: room.environment)
+            #expect(wrong.status == 1)
+            #expect(wrong.errors.contains("nothing was published: 3 events"), "\(wrong.errors)")
+        }
+        let input = try await room.run("publish", "--ring", "--confirm", "3", "-", input: events(3))
+        #expect(input.status == 64)
+        #expect(try headers(room).isEmpty)
+        let ringing = try await room.run("publish", "--ring", "--confirm", "3", room.path("e.ndjson"))
+        #expect(ringing.status == 0, "\(ringing.errors)")
+        #expect(try headers(room).map { $0["nw-quiet"] } == [nil, nil, nil])
+        await room.close()
+    }
+
+    @Test func `an archive on the first lane is refused unless the lane and the number are typed`() async throws {
+        let room = try await room()
+        try room.write(events(101), to: "e.ndjson")
+        let refused = try await room.run("publish", "--lane", "live", room.path("e.ndjson"))
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("101 events are no backfill for the most urgent lane"), "\(refused.errors)")
+        let input = try await room.run("publish", "--lane", "live", "-", input: events(101))
+        #expect(input.status == 1)
+        #expect(input.errors.contains("standard input:101: only 100 events are allowed"), "\(input.errors)")
+        let confirmed = try await room.run("publish", "--lane", "live", "--confirm", "101", room.path("e.ndjson"))
+        #expect(confirmed.status == 0, "\(confirmed.errors)")
+        let stored = try headers(room, topic: "news.events")
+        #expect(stored.count == 201)
+        #expect(stored.allSatisfy { $0["nw-quiet"] == nil && $0["nw-run"] != nil })
+        await room.close()
+    }
+
+    @Test func `a command that continues stays in its run, and another run is refused`() async throws {
+        let room = try await room()
+        try room.write(events(3) + "bad\n", to: "e.ndjson")
+        let first = try await room.run("publish", "--run", "a", room.path("e.ndjson"))
+        #expect(first.status == 1)
+        let other = try await room.run("publish", "--run", "b", room.path("e.ndjson"))
+        #expect(other.status == 1)
+        #expect(other.errors.contains("was partly published as run a, and not b"), "\(other.errors)")
+        try room.write(events(4), to: "e.ndjson")
+        try room.write(events(1), to: "f.ndjson")
+        let again = try await room.run("publish", room.path("e.ndjson"), room.path("f.ndjson"))
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.output.hasSuffix(", as run a\n"))
+        #expect(try headers(room).map { $0["nw-run"] } == [String?](repeating: "a", count: 5))
+        await room.close()
+    }
+
+    @Test func `a dry run needs no broker, and its counts are those of the results of the real one`() async throws {
+        let room = try await room()
+        let lines = [
+            events(20), events(2), "bad\n", "{\"id\":\"x\",\"headline\":\"h\",\"category\":\"Gossip\"}\n",
+            "{\"id\":\"y\",\"headline\":\"h\",\"category\":\"Sports\",\"expiresAt\":\"2020-01-01T00:00:00Z\"}\n",
+            "{\"id\":\"z\",\"headline\":\"h\",\"category\":\"Sports\",\"status\":\"withheld\"}\n",
+            "{\"id\":\"s\",\"headline\":\"h\",\"category\":\"Sports\"}\n",
+            "{\"id\":\"e\",\"headline\":\"h\",\"category\":\"Sports\",\"embargoUntil\":\"2999-01-01T00:00:00Z\"}\n",
+        ]
+        try room.write(lines.joined(), to: "e.ndjson")
+        let arguments = [
+            "publish", "--config", room.path("newswire.yaml"), "--dry-run", "--audience", "World=1000", "--audience",
+            "sports=10",
+        ]
+        var environment = room.environment
+        environment["BROKERS"] = "127.0.0.1:1"
+        let dry = try await Program.run(arguments + ["--json", room.path("e.ndjson")], environment: environment)
+        #expect(dry.status == 0, "\(dry.errors)")
+        #expect(
+            dry.output
+                == #"{"events":27,"bad":1,"duplicates":2,"unroutable":1,"expired":1,"categories":{"World":20,"Sports":2},"seconds":1,"pushes":20020,"cost":0.0}"#
+                + "\n")
+        let text = try await Program.run(arguments + [room.path("e.ndjson")], environment: environment)
+        #expect(
+            text.output.contains("27 events\n")
+                && text.output.contains("ServiceBusNotification-Tags: World && breakingNewsQuiet"))
+        #expect(text.errors.contains("e.ndjson:23: "))
+
+        let published = try await room.run("publish", "--max-bad", "1", "--run", "r", room.path("e.ndjson"))
+        #expect(published.status == 0, "\(published.errors)")
+        let ran = try await room.run("run", "--until-caught-up")
+        #expect(ran.status == 0, "\(ran.errors)")
+        let results = try await room.run("results", "--json").output.split(separator: "\n").map {
+            try ResultRecord(decoding: Array($0.utf8))
+        }
+        let outcomes = Dictionary(results.map { ($0.outcome, 1) }) { $0 + $1 }
+        #expect(
+            outcomes == [.accepted: 21, .duplicate: 2, .unroutable: 1, .expired: 1, .withheld: 1, .held: 1])
+        #expect(results.allSatisfy { $0.run == "r" })
+        #expect(results.allSatisfy { $0.isQuiet == ($0.outcome == .accepted) })
+        await room.close()
+    }
+
+    @Test(arguments: [
+        ["--between", "01:00-05:00"], ["--zone", "UTC"], ["--between", "1-5", "--zone", "UTC"],
+        ["--between", "01:00-05:00", "--zone", "Mars"], ["--max-age", "5"], ["--max-events", "0"], ["--run", "a b"],
+        ["--json"], ["--audience", "World=1"], ["--dry-run", "--audience", "World"],
+        ["--dry-run", "--audience", "World=-1"],
+        ["--confirm", "-1"],
+    ])
+    func `what cannot be meant is wrong usage`(options: [String]) async throws {
+        let ended = try await Program.run(["publish", "--config", "x"] + options + ["e.ndjson"])
+        #expect(ended.status == 64, "\(ended.errors)")
+    }
+
+    @Test func `an audience of an unknown category names the known ones`() async throws {
+        let room = try await room()
+        let ended = try await room.run("publish", "--dry-run", "--audience", "Wrold=1", "-", input: events(1))
+        #expect(ended.status == 64)
+        #expect(ended.errors.contains("Did you mean World?"))
+        await room.close()
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import NewsModel
+import NewswireCommands
+import NewswireSettings
+import NotificationHub
+import PublishEngine
+import Testing
+
+struct DryRunTests {
+    private static let start = Instant(milliseconds: 1_795_000_000_000)
+
+    private func settings(_ more: String = "") throws -> Settings {
+        let loaded = LoadedSettings(
+            """
+            kafka: {bootstrapServers: ["127.0.0.1:9092"]}
+            lanes: {live: {topics: [news.events], maxAge: 15m}, backfill: {topics: [news.backfill], floor: 10%}}
+            payload: {templates: {normal: breakingNews, quiet: breakingNewsQuiet}}
+            rate: {perSecond: 50, burst: 50}
+            environment: production
+            \(more)
+
+            """, leavingOut: ["hub"])
+        return try #require(loaded.settings, "\(loaded.problems)")
+    }
+
+    private func run(
+        _ events: [String], lane: Int = 1, rate: Int? = nil, _ more: String = "", schedule: PublishSchedule? = nil
+    ) throws -> (DryRun, DryRun.Speed) {
+        let settings = try settings(more)
+        let review = EventReview(isSilent: lane > 0)
+        let speed = DryRun.Speed(settings.engine, lane: lane, written: rate, schedule: schedule)
+        var run = try DryRun(
+            settings, lane: lane, selection: EventSelection(review, start: Self.start), headers: review.headers,
+            speed: speed, start: Self.start)
+        for (index, event) in events.enumerated() {
+            _ = run.take(EventFileItem(line: index + 1, content: .event(Array(event.utf8))))
+        }
+        return (run, speed)
+    }
+
+    private func event(_ id: String, _ category: String = "World", _ more: String = "") -> String {
+        #"{"id":"\#(id)","headline":"h","category":"\#(category)"\#(more)}"#
+    }
+
+    private func time(_ seconds: Int64) -> String { (Self.start + .seconds(seconds)).description }
+
+    @Test func `every event is counted as what would become of it`() throws {
+        let (run, _) = try run([
+            event("1"), event("2", "Sports"), "{}", event("1"), event("3", "Gossip"),
+            event("4", "World", #","expiresAt":"\#(time(-1))""#), event("5", "World", #","status":"withheld""#),
+            event("6", "World", #","embargoUntil":"\#(time(86_400))""#),
+            event("7", "World", #","environment":"staging""#),
+            event("8", "World", #","story":"s","version":2"#), event("9", "World", #","story":"s","version":1"#),
+            event("10", "World", #","story":"k","status":"canceled""#), event("11", "World", #","story":"k""#),
+        ])
+        let tally = run.tally
+        #expect((tally.events, tally.bad, tally.duplicates) == (12, 1, 1))
+        #expect(
+            tally.outcomes == [
+                .accepted: 3, .duplicate: 1, .unroutable: 1, .expired: 1, .withheld: 2, .held: 1, .superseded: 1,
+                .canceled: 2,
+            ])
+        #expect(tally.count(of: "World") == 3 && tally.count(of: "Sports") == 1 && tally.sent == 4)
+    }
+
+    @Test func `an event that expires before its turn is counted as expired`() throws {
+        // Five a second are sent; the fifth leaves after 0.8 s.
+        let events = (1...20).map { event("\($0)", "World", #","expiresAt":"\#(time(1))""#) }
+        #expect(try run(events).0.tally[.expired] == 15)
+        // At one a second, written and sent, only the first.
+        #expect(try run(events, rate: 1).0.tally[.expired] == 19)
+    }
+
+    @Test func `the time is that of the lane's floor of the hub's rate, or of --rate if that is less`() throws {
+        let (_, floor) = try run([])
+        #expect(floor.duration(of: 5_000_000, from: Self.start) == .seconds(1_000_000))
+        let (_, slow) = try run([], rate: 2)
+        #expect(slow.duration(of: 10, from: Self.start) == .seconds(5))
+        let (_, live) = try run([], lane: 0)
+        #expect(live.duration(of: 500, from: Self.start) == .seconds(10))
+        let (_, native) = try run([], "", schedule: nil)
+        #expect(native.duration(of: 0, from: Self.start) == .zero)
+        var unlimited = floor
+        unlimited.sent = nil
+        #expect(unlimited.duration(of: 10, from: Self.start) == nil)
+    }
+
+    @Test func `the time includes the hours in which nothing is written`() throws {
+        let noon = try #require(Instant(rfc3339: "2026-11-22T12:00:00Z"))
+        let night = try #require(PublishSchedule(between: "01:00-05:00", zone: .utc))
+        let (_, speed) = try run([], rate: 1, schedule: night)
+        // Four hours of the first night and one of the second.
+        #expect(speed.duration(of: 5 * 3_600, from: noon) == .seconds(13 * 3_600 + 25 * 3_600))
+    }
+
+    @Test func `duplicates that are too far apart to be noticed are told`() throws {
+        let (run, _) = try run((1...5_000).map { event("\($0)") } + [event("5000"), event("1")])
+        #expect(run.tally.duplicates == 2)
+        #expect(run.tally.repeats == 1)
+        #expect(run.tally[.accepted] == 5_001)
+    }
+
+    @Test func `the first ten requests are those of the run, silent as they would be`() throws {
+        let (run, _) = try run((1...12).map { event("\($0)") })
+        #expect(run.samples.count == 10)
+        #expect(run.samples.allSatisfy { $0.json.contains(#""tagExpression":"World && breakingNewsQuiet""#) })
+    }
+
+    // MARK: Cost
+
+    private func report(_ counts: [[String]: Int], _ audience: [String: Int]) -> DryRunReport {
+        var tally = DryRunTally()
+        tally.categories = counts
+        tally.events = counts.values.reduce(0, +)
+        let estimate = PushEstimate(
+            tally, categories: ["World", "Sports"], audience: audience, prices: .standard(.standard))
+        return DryRunReport(
+            tally: tally, estimate: estimate, categories: ["World", "Sports"], takes: .milliseconds(1_500), samples: [])
+    }
+
+    @Test func `a cost that nobody means is the first thing that is said`() {
+        let report = report([["World"]: 5_000_000], ["World": 100_000])
+        let first = report.text(hasColours: false).split(separator: "\n").first
+        #expect(
+            first
+                == "COST: 1,250,650.00 US dollars for 500,000,000,000 pushes (tier standard, prices of 2026-11, beside the 200.00 US dollars of the month)"
+        )
+    }
+
+    @Test func `a small cost stands behind the counts`() {
+        let lines = report([["World"]: 2, ["World", "Sports"]: 1], ["World": 100, "Sports": 10])
+            .text(hasColours: false).split(separator: "\n")
+        #expect(lines.first == "3 events")
+        #expect(lines.last?.hasPrefix("cost: 0.00 US dollars for 310 pushes (") == true, "\(lines)")
+    }
+
+    @Test func `without an audience the cost is unknown, and the price of a thousand devices is said`() {
+        let report = report([["World"]: 5_000_000, ["Sports"]: 1], ["World": 100_000])
+        #expect(report.estimate.unknown == ["Sports"])
+        #expect(report.estimate.pushes == nil && report.estimate.cost == nil)
+        let first = report.text(hasColours: false).split(separator: "\n").first
+        #expect(
+            first?.hasPrefix("COST: unknown without the number of devices (--audience Sports=120000); 13,150.00")
+                == true)
+    }
+
+    @Test func `programs get one object with the names of the contract, in their order`() throws {
+        #expect(
+            report([["World"]: 2, ["World", "Sports"]: 1], ["World": 100, "Sports": 10_000_000]).json
+                == #"{"events":3,"bad":0,"duplicates":0,"unroutable":0,"expired":0,"categories":{"World":3,"Sports":1},"seconds":2,"pushes":10000300,"cost":0.003}"#
+        )
+        #expect(report([["World"]: 1], [:]).json.hasSuffix(#""seconds":2,"pushes":null,"cost":null}"#))
+    }
+}

@@ -1,0 +1,106 @@
+import NewsModel
+import NewswireCommands
+import PublishEngine
+import Testing
+
+struct EventSelectionTests {
+    private static let start = Instant(milliseconds: 1_780_000_000_000)
+
+    private func choose(_ bounds: EventSelection.Bounds, _ events: String...) throws -> [String] {
+        var selection = EventSelection(EventReview(), bounds, router: try Router(), start: Self.start)
+        return events.map { json in
+            switch selection.choose(EventFileItem(line: 1, content: .event(Array(json.utf8)))) {
+            case .event(let event, _): event.id
+            case .bad: "bad"
+            case .skipped: "-"
+            }
+        }
+    }
+
+    private func event(_ id: String, _ categories: String = "World", age: Int64? = nil) -> String {
+        let names = categories.split(separator: " ").map { "\"\($0)\"" }.joined(separator: ",")
+        let time = age.map { #","publishedAt":"\#((Self.start - .seconds($0)).description)""# } ?? ""
+        return #"{"id":"\#(id)","headline":"h","categories":[\#(names)]\#(time)}"#
+    }
+
+    @Test func `the first events count, and bad ones do not`() throws {
+        #expect(
+            try choose(.init(events: 2), event("1"), "{}", event("2"), event("3"), "{}") == [
+                "1", "bad", "2", "-", "bad",
+            ])
+    }
+
+    @Test func `no category gets more than its share, and an event of several counts for each`() throws {
+        #expect(
+            try choose(
+                .init(perCategory: 1), event("1"), event("2"), event("3", "Sports World"), event("4", "Sports"),
+                event("5", "Gossip"), event("6", "Gossip")) == ["1", "-", "-", "4", "5", "6"])
+    }
+
+    @Test func `old events are left out by when they were published`() throws {
+        #expect(
+            try choose(.init(age: .seconds(60)), event("1", age: 60), event("2", age: 61), event("3")) == [
+                "1", "-", "3",
+            ])
+    }
+
+    @Test func `without a bound everything is chosen`() throws {
+        #expect(try choose(.init(), event("1", age: 1_000_000), event("2")) == ["1", "2"])
+    }
+
+    // MARK: Permission
+
+    private struct Asked: Sendable {
+        var urgent = false
+        var named = true
+        var ring = false
+        var confirm: Int?
+        var count: Int
+        var isAllowed: Bool
+    }
+
+    @Test(arguments: [
+        Asked(count: 5_000_000, isAllowed: true), Asked(ring: true, count: 1, isAllowed: false),
+        Asked(ring: true, confirm: 2, count: 1, isAllowed: false),
+        Asked(ring: true, confirm: 1, count: 1, isAllowed: true),
+        Asked(urgent: true, named: false, count: 100, isAllowed: true),
+        Asked(urgent: true, count: 101, isAllowed: false),
+        Asked(urgent: true, confirm: 101, count: 101, isAllowed: true),
+        Asked(urgent: true, named: false, confirm: 101, count: 101, isAllowed: false),
+        Asked(urgent: true, confirm: 100, count: 101, isAllowed: false),
+        Asked(urgent: true, confirm: 3, count: 4, isAllowed: false),
+        Asked(urgent: true, ring: true, count: 1, isAllowed: false),
+    ])
+    private func `what rings needs its exact number`(_ asked: Asked) {
+        let permission = PublishPermission(
+            isUrgentLane: asked.urgent, isLaneNamed: asked.named, rings: asked.ring, confirmed: asked.confirm)
+        #expect((permission.refusal(count: asked.count) == nil) == asked.isAllowed)
+        #expect(permission.isSilent == !(asked.urgent || asked.ring))
+    }
+
+    @Test func `where nothing can be silent, only events that may ring are published`() {
+        let silent = PublishPermission(isUrgentLane: false, isLaneNamed: true, rings: false, confirmed: nil)
+        let ringing = PublishPermission(isUrgentLane: false, isLaneNamed: true, rings: true, confirmed: 1)
+        #expect(silent.refusal(PayloadSettings())?.hasPrefix("these devices would ring: in template mode") == true)
+        #expect(silent.refusal(PayloadSettings(templates: .standard)) == nil)
+        #expect(silent.refusal(PayloadSettings(mode: .native([.apple, .fcmv1, .windows]))) == nil)
+        #expect(
+            silent.refusal(PayloadSettings(mode: .native([.apple, .browser])))?.contains("browser has no silent form")
+                == true)
+        #expect(ringing.refusal(PayloadSettings()) == nil)
+    }
+
+    // MARK: Runs
+
+    @Test func `a run that is not named gets a name of its own, by its time`() throws {
+        let wall = try #require(Instant(rfc3339: "2026-11-22T23:05:09.123Z"))
+        let id = RunID(begunAt: wall, chance: 0xAB)
+        #expect(id.text == "20261122-230509-000000ab")
+        #expect(RunID(id.text) == id)
+    }
+
+    @Test(arguments: ["", "a b", "a/b", "ä", "a\n", String(repeating: "a", count: 65)])
+    func `a name that needs quotes is refused`(text: String) {
+        #expect(RunID(text) == nil)
+    }
+}
