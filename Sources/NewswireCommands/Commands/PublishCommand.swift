@@ -42,6 +42,9 @@ struct PublishCommand: ParsableCommand {
             not answer for are sent again, and after a crash those of the last second. For standard input no \
             position is kept.
 
+            With --run the events belong to a run, which newswire runs shows and newswire stop run:ID pauses; --verify \
+            follows the run until every event has its result, and names what is missing or doubled.
+
             Exit code 1 if it is interrupted, if Kafka, reading or writing fails, if there are more bad lines \
             than --max-bad, or if a file holds no events.
             """)
@@ -58,6 +61,11 @@ struct PublishCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("The most bad lines, in all files together, that are no failure.", valueName: "n"))
     var maxBad = 0
+    @Option(
+        name: .customLong("run"),
+        help: ArgumentHelp("The run that the events belong to (header nw-run).", valueName: "id"))
+    var runID: String?
+    @OptionGroup var verifyOption: VerifyOption
     @Flag(help: "Stop at the first bad line.")
     var strict = false
     @Flag(help: "Keep no position: neither read nor write FILE.newswire-progress.")
@@ -67,6 +75,7 @@ struct PublishCommand: ParsableCommand {
 
     func validate() throws {
         if let rate, !(1...10_000_000).contains(rate) { throw ValidationError("--rate must be 1 to 10000000.") }
+        if verifyOption.verify, runID == nil { throw ValidationError("--verify needs --run.") }
         if maxBad < 0 { throw ValidationError("--max-bad must be 0 or more.") }
         if let format, EventFileFormat(rawValue: format) == nil {
             throw ValidationError(format, isNot: "a format", known: EventFileFormat.allCases.map(\.rawValue))
@@ -129,6 +138,14 @@ struct PublishCommand: ParsableCommand {
             throw ExitCode.failure
         }
         progresses?.removeAll()
+        if verifyOption.verify, let runID {
+            do {
+                try verifyOption.follow(runID, settings, stop)
+            } catch let failure as KafkaFailure {
+                errors.plainLine("error: \(failure)")
+                throw ExitCode.failure
+            }
+        }
     }
 
     /// - Parameter total: what was done, also when this throws.
@@ -151,6 +168,7 @@ struct PublishCommand: ParsableCommand {
             publication.start = start
             publication.isStrict = strict
             publication.environment = environment
+            publication.run = runID
             let summary = try publication.run(publisher, stop: stop, report: { errors.plainLine($0) }, bar: &bar)
             bar.clear()
             Self.report(summary, path, errors)

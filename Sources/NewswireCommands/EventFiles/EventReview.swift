@@ -6,9 +6,13 @@ package struct EventReview {
     private let decoder = NewsDecoder()
     private let headers: [RecordHeader]
 
-    /// - Parameter environment: the one that the events are published for; `nil` if it has no name.
-    package init(environment: String? = nil) {
-        headers = environment.map { [RecordHeader(HeaderName.environment, $0)] } ?? []
+    /// - Parameters:
+    ///   - environment: the one that the events are published for; `nil` if it has no name.
+    ///   - run: the run that they belong to.
+    package init(environment: String? = nil, run: String? = nil) {
+        headers = [(HeaderName.environment, environment), (HeaderName.run, run)].compactMap { name, text in
+            text.map { RecordHeader(name, $0) }
+        }
     }
 
     /// The record to publish. Its key is the story, or the id without one, so that updates of a story stay in order.

@@ -36,6 +36,8 @@ package struct FilePublication {
     package var isStrict = false
     /// The one that the events are published for; `nil` if it has no name.
     var environment: String?
+    /// The run that the events belong to.
+    var run: String?
     /// The longest wait for the broker's answers after an interruption or a failure.
     package var waitMax: Duration = .seconds(10)
 
@@ -100,7 +102,7 @@ private struct FileRun {
         _ report: @escaping (String) -> Void, _ bar: ProgressBar
     ) throws {
         self.publication = publication
-        review = EventReview(environment: publication.environment)
+        review = EventReview(environment: publication.environment, run: publication.run)
         self.publisher = publisher
         self.stop = stop
         self.report = report
