@@ -7,6 +7,9 @@ public final class TopicReader {
     public enum Start: Sendable, Hashable {
         case beginning, end
         case offset(Int64)
+        /// Each partition at its own; those without one at the beginning. A partition that ends before its offset was made again:
+        /// it is read from its beginning, and named in `restarted`.
+        case offsets([TopicPartition: Int64])
         /// At the first record that is as late. On a broker that knows no times, such as librdkafka's mock, at the beginning.
         case time(Instant)
         /// So many records before the end of each partition.
@@ -25,6 +28,10 @@ public final class TopicReader {
     private var ends: [TopicPartition: Int64] = [:]
     /// Partitions that have records before the first one that is read.
     public private(set) var shortened: Set<TopicPartition> = []
+    /// Where each partition that is read ended when the reader was made.
+    public private(set) var endsThen: [TopicPartition: Int64] = [:]
+    /// Partitions that end before the offset that they were to be read from.
+    public private(set) var restarted: Set<TopicPartition> = []
     /// When reading began: a partition that others keep writing to ends seconds later.
     private var began: ContinuousClock.Instant?
 
@@ -55,14 +62,21 @@ public final class TopicReader {
         var assignment: [PartitionOffset] = []
         for partition in wanted {
             guard let range = ranges[partition] else { continue }
+            endsThen[partition] = range.upperBound
             let first =
                 switch start {
                 case .beginning: range.lowerBound
                 case .end: range.upperBound
                 case .offset(let offset): max(offset, range.lowerBound)
+                case .offsets(let offsets):
+                    offsets[partition].flatMap { range.upperBound < $0 ? nil : max($0, range.lowerBound) }
+                        ?? range.lowerBound
                 case .time: times[partition] ?? range.upperBound
                 case .last(let count): max(range.upperBound - max(count, 0), range.lowerBound)
                 }
+            if case .offsets(let offsets) = start, let offset = offsets[partition], range.upperBound < offset {
+                restarted.insert(partition)
+            }
             if first > range.lowerBound { shortened.insert(partition) }
             if start != .end, first < range.upperBound { ends[partition] = range.upperBound }
             if start != .end || follow {

@@ -37,7 +37,8 @@ package struct NewswireCommand: AsyncParsableCommand {
             DemoCommand.self, RunCommand.self, CheckCommand.self, TopicsCommand.self, PublishCommand.self,
             IngestCommand.self, TelemetryCommand.self,
             RecallCommand.self, StopCommand.self, ResumeCommand.self, ControlCommand.self, AuditCommand.self,
-            ResultsCommand.self, HeldCommand.self, ReleaseCommand.self, RedriveCommand.self, SendCommand.self,
+            ResultsCommand.self, RunsCommand.self, HeldCommand.self, ReleaseCommand.self, RedriveCommand.self,
+            SendCommand.self,
             HubCommand.self, DeviceCommand.self, ExplainCommand.self,
             SimulateCommand.self,
         ])

@@ -58,6 +58,9 @@ struct PublishCommand: ParsableCommand {
             not answer for are sent again, and after a crash those of the last second. For standard input no \
             position is kept.
 
+            --verify follows the run until every event has its result, and names what is missing or doubled; newswire runs \
+            shows it at any time.
+
             Exit code 1 if it is refused or interrupted, if Kafka, reading or writing fails, if there are more bad lines \
             than --max-bad, or if a file holds no events.
             """)
@@ -72,6 +75,7 @@ struct PublishCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("The most bad lines, in all files together, that are no failure.", valueName: "n"))
     var maxBad = 0
+    @OptionGroup var verifyOption: VerifyOption
     @Flag(help: "Stop at the first bad line.")
     var strict = false
     @Flag(help: "Keep no position: neither read nor write FILE.newswire-progress.")
@@ -82,6 +86,9 @@ struct PublishCommand: ParsableCommand {
         if let rate, !(1...10_000_000).contains(rate) { throw ValidationError("--rate must be 1 to 10000000.") }
         if backfill.ring, !dryRunOptions.dryRun, input.files.contains("-") {
             throw ValidationError("--ring needs files: the events of standard input cannot be counted before.")
+        }
+        if verifyOption.verify, dryRunOptions.dryRun {
+            throw ValidationError("--verify follows what was published; --dry-run publishes nothing.")
         }
         if maxBad < 0 { throw ValidationError("--max-bad must be 0 or more.") }
         var seen: Set<String> = []
@@ -147,6 +154,14 @@ struct PublishCommand: ParsableCommand {
             throw ExitCode.failure
         }
         progresses?.removeAll()
+        if verifyOption.verify, let begun {
+            do {
+                try verifyOption.follow(begun.run.text, settings, stop)
+            } catch let failure as KafkaFailure {
+                errors.plainLine("error: \(failure)")
+                throw ExitCode.failure
+            }
+        }
     }
 
     /// What a publication needs, once nothing stands against it.

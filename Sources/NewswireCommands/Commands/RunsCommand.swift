@@ -1,0 +1,156 @@
+import ArgumentParser
+import ByteText
+import KafkaModel
+import NewsModel
+import NewswireSettings
+import PublishEngine
+import PublisherService
+
+struct RunsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "runs",
+        abstract: "Shows runs of publish: what was published, what became of it, how long it still takes.",
+        discussion: """
+            Examples:
+              newswire runs --config newswire.yaml
+              newswire runs --config newswire.yaml archive-2019 --follow
+              newswire runs --config newswire.yaml archive-2019 --verify
+              newswire runs --config newswire.yaml --json | jq 'select(.secondsLeft != 0) | .run'
+
+            A run is known by the header nw-run of its events, and by run in their results. An event has one delivery \
+            for each platform. The rate is that of the last minute while deliveries are open, and that of the whole run \
+            afterwards. To pause a run: newswire stop run:ID; newswire resume run:ID lets it go on.
+
+            What it has counted it keeps beside committed offsets of the group GROUP.runs, and reads only what was added \
+            since. So it needs the right to read with that group. Brokers forget these offsets after a week without the \
+            command: then, and with --afresh, it counts everything that the topics still have. When there are more \
+            runs than fit (some thirty on a partition), those that nothing was heard of for a week are left out.
+
+            --verify names each delivery that has no result (missing) and each that reached the hub for more than one \
+            record of the event (doubled). A request that was on its way when its publisher was killed may have been \
+            made twice: that is told apart and is no failure. It reads all the run's records and results, and needs 65 to \
+            130 MB for 5,000,000 events.
+
+            Exit code 1 if there is no such run, if --verify finds anything missing or doubled, if it is interrupted, \
+            or if the topics cannot be read.
+            """)
+
+    @OptionGroup var configurationOption: ControlConfigurationOption
+    @Argument(help: ArgumentHelp("Only this run.", valueName: "id"))
+    var id: String?
+    @Flag(help: "Follow the run until every delivery is settled.")
+    var follow = false
+    @OptionGroup var verifyOption: VerifyOption
+    @Flag(help: "Count from the beginning of the topics.")
+    var afresh = false
+    @Flag(help: "Print one JSON object per run, for programs.")
+    var json = false
+
+    func validate() throws {
+        if id == nil, follow || verifyOption.verify {
+            throw ValidationError("\(follow ? "--follow" : "--verify") needs the run's id.")
+        }
+        if let id, id.isEmpty { throw ValidationError("The run's id is empty.") }
+    }
+
+    func run() throws {
+        let settings = try configurationOption.settings()
+        let stop = StopFlag()
+        let signals = StopSignals { stop.raise() }
+        defer { withExtendedLifetime(signals) {} }
+        do {
+            if let id, follow || verifyOption.verify {
+                try verifyOption.follow(
+                    id, settings, stop, isPatient: follow && !verifyOption.verify, json: json)
+            } else {
+                try list(settings, stop)
+            }
+        } catch let failure as KafkaFailure {
+            Terminal.standardError.line("error: \(failure)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func list(_ settings: Settings, _ stop: StopFlag) throws {
+        var survey = RunSurvey(settings)
+        let runs = try survey.runs(afresh: afresh, stop: stop)
+        if stop.isRaised { throw ExitCode.failure }
+        let now = ServiceClock().now.wall
+        let figures = runs.filter { id == nil || $0.key == id }.map {
+            (id: $0.key, figures: $0.value.figures(platforms: settings.engine.platforms.count, at: now))
+        }
+        // Those that move come first.
+        let sorted = figures.sorted {
+            ($1.figures.last?.at ?? .distantFuture, $0.id) < ($0.figures.last?.at ?? .distantFuture, $1.id)
+        }
+        let output = Terminal.standardOutput
+        if json {
+            for run in sorted { try output.line(RunReport.json(run.id, run.figures)) }
+        } else if !sorted.isEmpty {
+            try output.write(RunReport.table(sorted, hasColours: output.hasColours))
+        } else if id == nil {
+            try output.line("no runs")
+        }
+        if let failure = survey.markFailure {
+            Terminal.standardError.line("warning: the next command counts from the beginning: \(failure)")
+        }
+        if survey.ignored > 0 {
+            Terminal.standardError.line(
+                "warning: \(counted(survey.ignored, "record")) of more than \(grouped(RunTable.runsMax)) runs left out")
+        }
+        if let id, sorted.isEmpty {
+            Terminal.standardError.plainLine("error: no run \(id) on the topics")
+            throw ExitCode.failure
+        }
+    }
+}
+
+/// `--verify` and `--verify-timeout`, of `publish` and `runs`.
+struct VerifyOption: ParsableArguments {
+    @Flag(help: "Follow the run until every delivery has its result, and name missing and doubled ones.")
+    var verify = false
+    @Option(
+        help: ArgumentHelp(
+            "With --verify: give up when nothing has moved for so long; what waits by an order, as of stop run:ID, may.",
+            valueName: "duration"))
+    var verifyTimeout = "5m"
+
+    func validate() throws {
+        guard let patience = SettingsValue.duration(verifyTimeout), patience >= .seconds(1) else {
+            throw ValidationError("--verify-timeout must be a duration of at least 1s, e.g. 5m.")
+        }
+    }
+
+    /// Follows a run to its end, telling how it gets on, and says what it found.
+    ///
+    /// - Parameters:
+    ///   - isPatient: it never gives up, and nothing is verified.
+    ///   - json: the figures at the end go to standard output as JSON, and the findings to standard error.
+    /// - Throws: an exit with 1 if anything is missing or doubled, or it is interrupted; `KafkaFailure`.
+    func follow(_ run: String, _ settings: Settings, _ stop: StopFlag, isPatient: Bool = false, json: Bool = false)
+        throws
+    {
+        let errors = Terminal.standardError
+        var watch = RunWatch(run, on: errors, at: .now)
+        defer { watch.clear() }
+        let patience: Duration = isPatient ? .seconds(1 << 40) : SettingsValue.duration(verifyTimeout) ?? .seconds(300)
+        let verdict = try RunFollower(settings, run: run).follow(patience: patience, stop: stop) { progress in
+            watch.show(progress, at: .now)
+        }
+        watch.clear()
+        let output = Terminal.standardOutput
+        guard verdict.figures.published > 0 else {
+            errors.plainLine("error: no run \(run) on the lanes' topics")
+            throw ExitCode.failure
+        }
+        if json {
+            try output.line(RunReport.json(run, verdict.figures))
+        } else {
+            try output.write(RunReport.table([(run, verdict.figures)], hasColours: output.hasColours))
+        }
+        for line in verdict.lines(of: run) where !isPatient || verdict.isInterrupted {
+            if json { errors.line(line) } else { try output.line(line) }
+        }
+        guard isPatient ? !verdict.isInterrupted : verdict.isSound else { throw ExitCode.failure }
+    }
+}

@@ -1,0 +1,80 @@
+import KafkaIO
+import KafkaModel
+import NewsModel
+
+/// Reads the lanes' topics and the results topic side by side, to their present ends or beyond. Its calls block; use it from one
+/// thread at a time.
+final class RunReading {
+    private let sources: [TopicReader]
+    private let results: TopicReader
+    /// The next offset of each partition of the lanes' topics.
+    private var positions: [TopicPartition: Int64] = [:]
+    /// Partitions whose records were awaited in vain, with their positions then.
+    private var awaited: [TopicPartition: Int64] = [:]
+
+    /// A record is awaited for so long: its topic may have been made again.
+    private static let recordWait = Duration.seconds(5)
+
+    /// - Parameter lanes: the lanes' topics; those that do not exist are left out.
+    /// - Throws: the results topic does not exist, or a topic cannot be read.
+    init(
+        _ kafka: KafkaSettings, lanes: [String], results: String, from start: TopicReader.Start = .beginning,
+        follow: Bool
+    ) throws(KafkaFailure) {
+        let counts = try KafkaAdmin(settings: kafka).partitionCounts(of: lanes + [results])
+        guard counts[results] != nil else { throw KafkaFailure.missing(topic: results) }
+        var sources: [TopicReader] = []
+        for topic in lanes where counts[topic] != nil {
+            sources.append(try TopicReader(settings: kafka, topic: topic, from: start, follow: follow))
+        }
+        self.sources = sources
+        self.results = try TopicReader(settings: kafka, topic: results, from: start, follow: follow)
+    }
+
+    /// Partitions that end before the offset that they were to be read from.
+    var restarted: Set<TopicPartition> { sources.reduce(results.restarted) { $0.union($1.restarted) } }
+
+    /// What stood on the lanes' topics at the beginning was read.
+    var sourcesAtEnd: Bool { sources.allSatisfy(\.isAtEnd) }
+
+    /// The same of the results topic.
+    var resultsAtEnd: Bool { results.isAtEnd }
+
+    /// Records of the lanes' topics.
+    ///
+    /// - Parameter timeout: for a topic whose end was not reached, if nothing is there of any.
+    func nextSources(timeout: Duration) throws(KafkaFailure) -> [TopicReader.ReadRecord] {
+        var records: [TopicReader.ReadRecord] = []
+        for reader in sources { records += try reader.next(timeout: .zero) }
+        // A quiet topic must not be waited for while another has records.
+        if records.isEmpty, timeout > .zero, let reader = sources.first(where: { !$0.isAtEnd }) ?? sources.first {
+            records = try reader.next(timeout: timeout)
+        }
+        for read in records { positions[read.partition] = read.record.offset + 1 }
+        return records
+    }
+
+    func nextResults(timeout: Duration) throws(KafkaFailure) -> [TopicReader.ReadRecord] {
+        try results.next(timeout: timeout)
+    }
+
+    /// Reads the lanes' topics beyond this place, if they reach that far. What they had at the beginning was read before.
+    func nextSources(beyond place: ResultRecord.Source) throws(KafkaFailure) -> [TopicReader.ReadRecord] {
+        let partition = place.partition
+        guard var position = position(of: partition), awaited[partition] != position else { return [] }
+        var records: [TopicReader.ReadRecord] = []
+        let deadline = ContinuousClock.now + Self.recordWait
+        while position <= place.offset, deadline > .now {
+            records += try nextSources(timeout: .milliseconds(20))
+            position = self.position(of: partition) ?? 0
+        }
+        if position <= place.offset { awaited[partition] = position }
+        return records
+    }
+
+    /// `nil` for partitions that are not read.
+    private func position(of partition: TopicPartition) -> Int64? {
+        if let position = positions[partition] { return position }
+        return sources.lazy.compactMap { $0.endsThen[partition] }.first
+    }
+}

@@ -1,0 +1,84 @@
+import ByteText
+package import EditorialControl
+import NewsModel
+
+/// Runs as a table and as sentences for people, and one by one as JSON for programs.
+package enum RunReport {
+    package static func table(_ runs: [(id: String, figures: RunFigures)], hasColours: Bool) -> String {
+        var table = TextTable(
+            [
+                .init(title: "run", widthMax: 64), .init(title: "published", isRightAligned: true),
+                .init(title: "settled", isRightAligned: true), .init(title: "open", isRightAligned: true),
+                .init(title: "rate", isRightAligned: true), .init(title: "left", isRightAligned: true),
+                .init(title: "outcomes", widthMax: 80), .init(title: "last event", widthMax: 60),
+            ], hasColours: hasColours)
+        for (id, figures) in runs {
+            table.add([
+                .init(id), .init(grouped(figures.published)), .init(grouped(figures.settled)),
+                .init(grouped(figures.open), colour: figures.open > 0 ? .yellow : nil),
+                .init("\(decimal(tenths: Int64(figures.rate * 10)))/s"),
+                .init(figures.open == 0 ? "-" : left(figures) ?? "unknown"), .init(outcomes(figures)),
+                .init(figures.last.map { "\($0.event) at \(time($0.at))" } ?? "-"),
+            ])
+        }
+        return table.text
+    }
+
+    /// What is settled, not what is published: that is known before.
+    package static func progress(of run: String, _ figures: RunFigures, isReading: Bool) -> String {
+        if isReading { return "run \(run): reading; \(counted(figures.published, "event")) published" }
+        let all = counted(figures.settled + figures.open, "delivery", plural: "deliveries")
+        var text = "run \(run): \(grouped(figures.settled)) of \(all) settled"
+        guard figures.open > 0 else { return text }
+        text += ", \(decimal(tenths: Int64(figures.rate * 10)))/s"
+        if let left = left(figures) { text += ", \(left) left" }
+        return text
+    }
+
+    /// An order for which a run stands still.
+    package static func line(_ order: Order, stopping run: String) -> String {
+        guard case .stop(let gate) = order.scope else { return "" }
+        let reason = order.reason.map { ": \($0)" } ?? ""
+        return "run \(run) stands still: \(order.by) stopped \(gate.phrase) at \(time(order.at))\(reason); "
+            + "to go on: newswire resume --config FILE \(gate.word)"
+    }
+
+    /// Hours, minutes and seconds; `nil` while it is not known.
+    private static func left(_ figures: RunFigures) -> String? {
+        guard let seconds = figures.secondsLeft else { return nil }
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(seconds / 3_600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    }
+
+    private static func time(_ instant: Instant) -> String {
+        String(instant.description.prefix(19).map { $0 == "T" ? " " : $0 })
+    }
+
+    private static func outcomes(_ figures: RunFigures) -> String {
+        let parts = sorted(figures).map { "\(grouped($0.count)) \($0.outcome.rawValue)" }
+        return parts.isEmpty ? "-" : parts.joined(separator: ", ")
+    }
+
+    /// In the order in which outcomes are explained everywhere.
+    private static func sorted(_ figures: RunFigures) -> [(outcome: Outcome, count: Int)] {
+        Outcome.allCases.compactMap { outcome in figures.outcomes[outcome].map { (outcome, $0) } }
+    }
+
+    /// One object on a line.
+    package static func json(_ run: String, _ figures: RunFigures) -> String {
+        JSONLine.text { json in
+            json.object { json in
+                json.field("run", run)
+                json.field("published", figures.published)
+                json.object("outcomes") { json in
+                    for (outcome, count) in sorted(figures) { json.field(named: outcome.rawValue, Int64(count)) }
+                }
+                json.field("open", figures.open)
+                json.field("rate", (figures.rate * 10).rounded() / 10)
+                if let left = figures.secondsLeft { json.field("secondsLeft", left) } else { json.null("secondsLeft") }
+                if let last = figures.last { json.field("lastEvent", last.event) } else { json.null("lastEvent") }
+                json.field("lastAt", figures.last?.at)
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import KafkaModel
+import NewsModel
+import NewswireCommands
+import Testing
+
+/// A ledger that an expectation may change.
+@dynamicMemberLookup
+private final class Book {
+    private var ledger: RunLedger
+
+    init(_ ledger: RunLedger) { self.ledger = ledger }
+
+    subscript<Value>(dynamicMember path: KeyPath<RunLedger, Value>) -> Value { ledger[keyPath: path] }
+
+    func take(_ source: RunSource, at place: ResultRecord.Source) { ledger.take(source, at: place) }
+
+    @discardableResult
+    func take(_ result: RunResult) -> Bool { ledger.take(result) }
+
+    func has(_ place: ResultRecord.Source) -> Bool { ledger.has(place) }
+
+    func isComplete() -> Bool { ledger.isComplete() }
+
+    func stillHeld() -> [UInt64] { ledger.stillHeld() }
+
+    func doubled() -> [UInt64] { ledger.doubled() }
+}
+
+/// Every delivery of a run, one by one.
+struct RunLedgerTests {
+    private let topic = "news.backfill"
+
+    private func place(_ offset: Int64, _ partition: Int32 = 0) -> ResultRecord.Source {
+        .init(partition: TopicPartition(topic: topic, partition: partition), offset: offset)
+    }
+
+    private func result(
+        _ outcome: Outcome, _ event: String, _ offset: Int64, _ platform: Platform = .template, version: String? = nil
+    ) -> RunResult {
+        RunResult(
+            outcome, of: event, at: SourceCoordinates(source: place(offset), platform: platform), version: version)
+    }
+
+    /// A run of records at these offsets.
+    private func ledger(_ offsets: [Int64], platforms: [Platform] = [.template]) -> Book {
+        let ledger = Book(RunLedger(platforms: platforms))
+        for offset in offsets { ledger.take(RunSource(.published), at: place(offset)) }
+        return ledger
+    }
+
+    @Test func `a run is over once every record has a result, whatever it is`() {
+        let ledger = ledger([5, 6, 9])
+        #expect(!ledger.isComplete())
+        #expect(ledger.take(result(.accepted, "a", 5)))
+        #expect(ledger.take(result(.undecodable, "news.backfill/0/6", 6)))
+        #expect(!ledger.isComplete())
+        #expect(ledger.missingPlaces.map(\.description) == ["news.backfill/0/9/template"])
+        #expect(ledger.take(result(.expired, "c", 9)))
+        #expect(ledger.isComplete() && ledger.missing == 0)
+        #expect(ledger.tally.results == [.accepted: 1, .undecodable: 1, .expired: 1])
+    }
+
+    @Test func `on several platforms a record has as many results`() {
+        let ledger = ledger([1], platforms: [.apple, .fcmv1])
+        ledger.take(result(.accepted, "a", 1, .fcmv1))
+        #expect(ledger.missingPlaces.map(\.platform) == [.apple])
+        // Of a platform that the settings do not have.
+        #expect(!ledger.take(result(.accepted, "a", 1, .windows)))
+        ledger.take(result(.rejected, "a", 1, .apple))
+        #expect(ledger.isComplete())
+        #expect(ledger.doubled() == [])
+    }
+
+    @Test(arguments: [[Int64](0..<100), (0..<100).map { $0 * 3 }, [0, 1, 2, 50, 51, 1 << 40]])
+    func `only results of the run's records count, wherever these stand`(offsets: [Int64]) {
+        let ledger = ledger(offsets)
+        for offset in [-1] + offsets.map({ $0 + 1 }) where !offsets.contains(offset) {
+            #expect(!ledger.take(result(.accepted, "other", offset)))
+            #expect(!ledger.has(place(offset)))
+        }
+        #expect(!ledger.has(place(0, 1)))
+        for offset in offsets.reversed() { #expect(ledger.take(result(.accepted, "\(offset)", offset))) }
+        #expect(ledger.isComplete())
+    }
+
+    @Test func `a record that is read again is the same record`() {
+        let ledger = ledger([7, 8, 7, 8, 3])
+        #expect(ledger.tally.published == 2)
+        ledger.take(result(.accepted, "a", 7))
+        ledger.take(result(.accepted, "b", 8))
+        #expect(ledger.isComplete())
+    }
+
+    @Test func `two results of one record are what a crash may do; a second record that rang is not`() {
+        let ledger = ledger([1, 2, 3])
+        ledger.take(result(.accepted, "a", 1))
+        #expect(!ledger.take(result(.accepted, "a", 1)))
+        ledger.take(result(.accepted, "b", 2))
+        #expect(ledger.repeated == 1)
+        #expect(ledger.repeats.map(\.event) == ["a"])
+        #expect(ledger.doubled() == [])
+        ledger.take(result(.unknown, "a", 3))
+        #expect(ledger.doubled() == [result(.accepted, "a", 9).delivery])
+        #expect(ledger.isComplete())
+    }
+
+    @Test func `a copy that settled as duplicate did not ring, and two versions are two deliveries`() {
+        let ledger = ledger([1, 2, 3])
+        ledger.take(result(.accepted, "a", 1, version: "1"))
+        ledger.take(result(.duplicate, "a", 2, version: "1"))
+        ledger.take(result(.accepted, "a", 3, version: "2"))
+        #expect(ledger.isComplete())
+        #expect(ledger.doubled() == [] && ledger.repeated == 0)
+    }
+
+    @Test func `what was held is over with the result of the original that came back`() {
+        let ledger = ledger([1, 2])
+        ledger.take(result(.held, "a", 1))
+        ledger.take(result(.accepted, "b", 2))
+        #expect(!ledger.isComplete())
+        #expect(ledger.missing == 0)
+        #expect(ledger.stillHeld() == [result(.held, "a", 1).delivery])
+        ledger.take(RunSource(.returned), at: place(3))
+        #expect(!ledger.isComplete())
+        // At the end of an embargo came quiet hours.
+        ledger.take(result(.held, "a", 3))
+        #expect(!ledger.isComplete())
+        ledger.take(RunSource(.returned), at: place(4))
+        ledger.take(result(.accepted, "a", 4))
+        #expect(ledger.isComplete() && ledger.doubled() == [])
+        #expect(ledger.tally.published == 2)
+    }
+
+    @Test func `an original that came back twice does not stand for another one`() {
+        let ledger = ledger([1, 2])
+        ledger.take(result(.held, "a", 1))
+        ledger.take(result(.held, "b", 2))
+        for offset in [3, 4] as [Int64] { ledger.take(RunSource(.returned), at: place(offset)) }
+        ledger.take(result(.accepted, "a", 3))
+        ledger.take(result(.duplicate, "a", 4))
+        #expect(!ledger.isComplete())
+        #expect(ledger.stillHeld() == [result(.held, "b", 2).delivery])
+    }
+
+    @Test func `what an operator put back may ring again, and is awaited on its platform alone`() {
+        let ledger = ledger([1], platforms: [.apple, .fcmv1])
+        ledger.take(result(.unknown, "a", 1, .apple))
+        ledger.take(result(.accepted, "a", 1, .fcmv1))
+        ledger.take(RunSource(.redriven, for: .apple), at: place(2))
+        #expect(ledger.missing == 1)
+        ledger.take(result(.accepted, "a", 2, .apple))
+        #expect(ledger.isComplete() && ledger.doubled() == [])
+    }
+
+    @Test func `only the first missing ones are named`() {
+        let ledger = ledger(Array(0..<1_000))
+        #expect(ledger.missing == 1_000)
+        #expect(ledger.missingPlaces.map(\.source.offset) == (0..<20).map { Int64($0) })
+    }
+
+    @Test func `a record says by its headers how it came to its lane`() {
+        func source(_ headers: [(String, String)]) -> RunSource { RunSource(headers.map { RecordHeader($0, $1) }) }
+        #expect(source([("nw-run", "r")]) == RunSource(.published))
+        #expect(source([("nw-redrive", "1"), ("nw-platform", "apple")]) == RunSource(.redriven, for: .apple))
+        #expect(source([("nw-held", "due")]) == RunSource(.returned))
+        #expect(
+            source([("nw-redrive", "1"), ("nw-platform", "apple"), ("nw-held", "due")])
+                == RunSource(.returned, for: .apple))
+    }
+
+    @Test func `results of another group, and what is no result, do not count`() {
+        func record(_ headers: [(String, String)]) -> SourceRecord {
+            SourceRecord(
+                offset: 0, timestamp: Instant(milliseconds: 5), key: Array("a".utf8), value: nil,
+                headers: headers.map { RecordHeader($0, $1) })
+        }
+        let ours = [("nw-source", "t/0/1/template"), ("nw-outcome", "accepted"), ("nw-group", "g")]
+        let read = RunResult(record(ours + [("nw-version", "3")]), group: "g")
+        #expect(read?.event == "a" && read?.version == "3" && read?.at == Instant(milliseconds: 5))
+        #expect(RunResult(record(ours), group: "h") == nil)
+        for missing in ours.indices {
+            var headers = ours
+            headers.remove(at: missing)
+            #expect(RunResult(record(headers), group: "g") == nil)
+        }
+        #expect(RunResult(record(ours + [("nw-outcome", "lost")]), group: "g") == nil)
+    }
+}
