@@ -29,7 +29,11 @@ struct BackfillKillTests {
         func publish(_ arguments: String...) throws -> ChildProcess {
             try ChildProcess(
                 "newswire",
-                ["publish", "--config", room.configuration.path, "--run", "archive", path.path] + arguments,
+                [
+                    "publish", "--config", room.configuration.path, "--run", "archive", "--ring", "--confirm",
+                    "\(events)",
+                    path.path,
+                ] + arguments,
                 in: room.folder)
         }
 

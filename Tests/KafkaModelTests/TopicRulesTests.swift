@@ -139,7 +139,7 @@ struct TelemetryTopicTests {
 
     @Test func `a missing topic stops no news, and is created as wide as the results`() {
         #expect(findings(nil).map(\.severity) == [.warning])
-        let change = rules.changes(["news.events": TopicState(partitions: 6)], partitions: 12)
+        let change = TopicPlan(rules).changes(["news.events": TopicState(partitions: 6)], partitions: 12)
             .first { $0.use == .telemetry }
         #expect(change?.partitions == 6 && change?.configuration["cleanup.policy"] == "delete")
     }

@@ -65,15 +65,15 @@ struct RunsCommandTests {
         try publisher.flush()
     }
 
-    /// Events of the run `r`, all on partition 0.
-    private func put(_ room: ProgramRoom, _ ids: [String]) throws {
+    /// Events of a run, all on partition 0.
+    private func put(_ room: ProgramRoom, _ ids: [String], run: String? = "r") throws {
         let publisher = try RecordPublisher(settings: kafka(room))
         for id in ids {
             try publisher.publish(
                 ProducedRecord(
                     topic: "news.events", partition: 0, key: nil,
                     value: Array(#"{"id":"\#(id)","headline":"h","category":"World"}"#.utf8),
-                    headers: [RecordHeader(HeaderName.run, "r")]))
+                    headers: run.map { [RecordHeader(HeaderName.run, $0)] } ?? []))
         }
         try publisher.flush()
     }
@@ -85,7 +85,8 @@ struct RunsCommandTests {
         for (run, ids) in [("archive-1", 1...30), ("archive-2", 31...35)] {
             #expect(try await room.run("publish", "--run", run, "-", input: events(ids)).status == 0)
         }
-        #expect(try await room.run("publish", "-", input: events([99])).status == 0)
+        // News of no run.
+        try put(room, ["99"], run: nil)
         let before = try await runs(room)
         #expect(Set(before.map(\.run)) == ["archive-1", "archive-2"])
         #expect(before.allSatisfy { $0.outcomes.isEmpty && $0.open == $0.published && $0.secondsLeft == nil })
@@ -130,7 +131,8 @@ struct RunsCommandTests {
         let room = try await room()
         let running = try room.start("run")
         try await running.wrote("partitions assigned")
-        let ended = try await room.run("publish", "--run", "r", "--verify", "-", input: events(1...500))
+        let ended = try await room.run(
+            "publish", "--lane", "live", "--confirm", "500", "--run", "r", "--verify", "-", input: events(1...500))
         #expect(ended.status == 0, "\(ended.output)\(ended.errors)")
         #expect(
             ended.output.contains(

@@ -46,6 +46,33 @@ struct EditionTests {
         #expect(routing.categories == ["World"])
     }
 
+    @Test(arguments: [(Localization.Mode.tags, "$UserId:{anna}"), (.expression, "$UserId:{anna} && language_fr")])
+    func `news for single readers stays with them, and has a language like any other`(
+        mode: Localization.Mode, tags: String
+    ) throws {
+        var event = NewsEvent(id: "1", headline: "h", categories: ["World"], language: "fr", users: ["anna"])
+        guard case .tagged(let routing) = try rules(mode).router.route(event) else {
+            Issue.record("unroutable")
+            return
+        }
+        #expect(routing.expression == tags)
+        #expect(routing.edition == "fr")
+        #expect(routing.users.count == 1 && routing.tags.isEmpty)
+
+        // The replacement of a recalled one is for the reader, whatever the language.
+        guard case .tagged(let everybody) = try rules(mode).router.route(event, isForEverybody: true) else {
+            Issue.record("unroutable")
+            return
+        }
+        #expect(everybody.expression == "$UserId:{anna}")
+        event.isTest = true
+        guard case .tagged(let rehearsal) = try rules(mode, testTag: "staff").router.route(event) else {
+            Issue.record("unroutable")
+            return
+        }
+        #expect(rehearsal.tags == ["staff"] && !rehearsal.expression.contains("anna"))
+    }
+
     @Test func `templates, testers and several categories go together with a language`() throws {
         let event = NewsEvent(id: "1", headline: "h", categories: ["World", "Sports"], language: "fr", isTest: true)
         guard
