@@ -75,7 +75,8 @@ struct PageLanguageTests {
             let count = hub.registrationCount
             for language in ["fr", "zh", "fr"] { try await register(phone, in: language, hub, token: token) }
             #expect(hub.registrationCount == count)
-            let watched = try #require(hub.deliveries(to: [try #require(phone["handle"]?.string)]))
+            let handle = try #require(phone["handle"]?.string)
+            let watched = try #require(hub.deliveries(to: [handle]))
             try await write(#"{"category":"World","headline":"Hello","headlines":{"fr":"Bonjour"}}"#, hub)
             for await delivery in watched.prefix(1) {
                 #expect(String(decoding: delivery.body, as: UTF8.self).contains("Bonjour"))

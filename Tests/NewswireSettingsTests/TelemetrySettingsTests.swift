@@ -1,4 +1,5 @@
 import HubTelemetry
+import KafkaModel
 import NewswireSettings
 import Testing
 

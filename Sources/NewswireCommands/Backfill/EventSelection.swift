@@ -53,7 +53,10 @@ package struct EventSelection {
         case .success(let (event, bytes)):
             if let time = event.publishedAt, time < oldest { return .skipped }
             if let most = bounds.events, count >= most { return .skipped }
-            if let most = bounds.perCategory, let router, case .tagged(let routing) = router.route(event) {
+            // News for single readers disturbs no category's.
+            if let most = bounds.perCategory, event.users.isEmpty, let router,
+                case .tagged(let routing) = router.route(event)
+            {
                 // An event of several categories goes to the readers of all of them.
                 if routing.categories.contains(where: { perCategory[$0, default: 0] >= most }) { return .skipped }
                 for category in routing.categories { perCategory[category, default: 0] += 1 }
