@@ -71,7 +71,7 @@ struct RunLedgerTests {
         #expect(ledger.doubled() == [])
     }
 
-    @Test(arguments: [[Int64](0..<100), (0..<100).map { $0 * 3 }, [0, 1, 2, 50, 51, 1 << 40]])
+    @Test(arguments: [[Int64](0..<100), (0..<100).map { $0 * 3 }, [0, 1, 2, 50, 51, 1 << 40]] as [[Int64]])
     func `only results of the run's records count, wherever these stand`(offsets: [Int64]) {
         let ledger = ledger(offsets)
         for offset in [-1] + offsets.map({ $0 + 1 }) where !offsets.contains(offset) {

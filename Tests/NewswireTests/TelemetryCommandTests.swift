@@ -3,6 +3,8 @@ import HubEmulator
 import HubServer
 import HubTelemetry
 import KafkaIO
+import KafkaModel
+import NewsModel
 import NewswireCommands
 import NotificationHub
 import Testing
