@@ -15,13 +15,13 @@ struct TutorialTests {
         let listen = HubSettings.listenRuleName
         let refresh = test.call(
             "GET",
-            "/Registrations/?$filter=\(kind == "Windows" ? "ChannelUri" : "deviceToken")+eq+'\(token)'&api-version=2013-04",
+            "/Registrations/?$filter=\(kind.hasPrefix("Windows") ? "ChannelUri" : "deviceToken")+eq+'\(token)'&api-version=2013-04",
             rule: listen)
         #expect(refresh.status == 200)
         let created = test.call("POST", "/registrationids/?api-version=2013-04", rule: listen)
         #expect(created.status == 201)
         let id = try #require(created.headers["Location"].flatMap { NotificationID.inLocation($0) })
-        let handle = kind == "Windows" ? "ChannelUri" : "DeviceToken"
+        let handle = kind.hasPrefix("Windows") ? "ChannelUri" : "DeviceToken"
         let inner = "<Tags>\(tags)</Tags><\(handle)>\(token)</\(handle)>\(extra)"
         let put = test.call(
             "PUT", "/Registrations/\(id)?api-version=2013-04", rule: listen,

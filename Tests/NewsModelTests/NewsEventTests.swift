@@ -36,7 +36,8 @@ func `event examples are read`(name: String, id: String, status: NewsEvent.Statu
 }
 
 @Test func `an encoded event reads back as it was, whatever its original format`() throws {
-    for name in try examples() where !name.hasPrefix("news-result") && !name.hasPrefix("control-") {
+    for name in try examples() where !name.hasPrefix("control-") {
+        guard !name.hasPrefix("news-result"), !name.hasPrefix("news-telemetry") else { continue }
         let event = try decode(example(name))
         var bytes: [UInt8] = []
         event.encode(into: &bytes)
@@ -48,7 +49,7 @@ func `event examples are read`(name: String, id: String, status: NewsEvent.Statu
     let event = try decode(
         #"{"x":[{"id":1}],"id":"a","headline":"b","category":null,"categories":null,"subjects":[],"summary":"","#
             + #""language":null,"urgency":null,"story":" ","version":null,"status":null,"publishedAt":null,"#
-            + #""expiresAt":"","embargoUntil":null,"link":"","image":null,"data":{"k":null},"headlines":7}"#)
+            + #""expiresAt":"","embargoUntil":null,"link":"","image":null,"data":{"k":null},"headlines":null,"publisher":7}"#)
     #expect(event == NewsEvent(id: "a", headline: "b"))
 }
 
