@@ -279,7 +279,7 @@ struct EngineHoldTests {
         let held = try #require(second.holds.first?.event)
         #expect(held.because == .quietHours)
         #expect(second.sends.isEmpty)
-        let morning = ends + .seconds(1_800)
+        let morning = ends + .seconds(5_400)
         #expect(morning <= held.due && held.due <= morning + .seconds(600))
         #expect(shell.store(second).outcomes == [.held])
         _ = shell.wait(held.due - shell.wall)
