@@ -22,6 +22,16 @@ import Testing
             """)
 }
 
+@Test(.timeLimit(.minutes(5))) func `a table of many rows takes no longer per row than one of few`() {
+    var table = TextTable([.init(title: "order"), .init(title: "reason", widthMax: 80)], hasColours: false)
+    let reason = String(repeating: "r", count: 100)
+    // Measured for each row anew, the columns alone would take hours.
+    for number in 0..<20_000 { table.add([.init("recall of \(number)"), .init(reason)]) }
+    let lines = table.text.split(separator: "\n")
+    #expect(lines.count == 20_001)
+    #expect(lines.last == "recall of 19999  \(String(repeating: "r", count: 79))…")
+}
+
 @Test func `colours do not change the width of a cell`() {
     var table = TextTable([.init(title: "a"), .init(title: "b")], hasColours: true)
     table.add([.init("x", colour: .green), "y"])

@@ -46,7 +46,7 @@ import Testing
         #expect(
             preflight.warnings.map { String($0.prefix { $0 != ";" }) } == [
                 "topic news.control (control) does not exist, or this user may not see it: no order reaches this process,"
-                    + " and a recall by an event reaches no other",
+                    + " and a recall by an event reaches this one only",
                 "topic news.audit (audit) does not exist, or this user may not see it: who has given an order, and where it"
                     + " was applied, is not recorded",
                 "topic news.held (held events) does not exist, or this user may not see it: what is under embargo waits in"

@@ -48,8 +48,7 @@ package enum RawClient {
 
     /// Everything the server sends until it closes. A reset ends it with what came before.
     package static func exchange(_ port: Int, _ bytes: [UInt8]) async throws -> [UInt8] {
-        try await connect(port).executeThenClose { inbound, outbound in
-            try await outbound.write(ByteBuffer(bytes: bytes))
+        try await connect(port, ByteBuffer(bytes: bytes)).executeThenClose { inbound, _ in
             var received: [UInt8] = []
             do {
                 for try await buffer in inbound { received += buffer.readableBytesView }
@@ -63,10 +62,9 @@ package enum RawClient {
     package static func events<Found>(
         _ port: Int, _ target: String, after last: Int? = nil, _ body: (String) throws -> Found?
     ) async throws -> Found {
-        try await connect(port).executeThenClose { inbound, outbound in
-            var head = "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
-            if let last { head += "Last-Event-ID: \(last)\r\n" }
-            try await outbound.write(ByteBuffer(string: head + "\r\n"))
+        var head = "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
+        if let last { head += "Last-Event-ID: \(last)\r\n" }
+        return try await connect(port, ByteBuffer(string: head + "\r\n")).executeThenClose { inbound, _ in
             var received = ""
             for try await buffer in inbound {
                 received += String(buffer: buffer)
@@ -83,8 +81,7 @@ package enum RawClient {
 
     /// The status lines of two replies: one to the head, and one to the body that is sent after it.
     package static func lines(_ port: Int, _ head: String, answer body: String) async throws -> [String] {
-        try await connect(port).executeThenClose { inbound, outbound in
-            try await outbound.write(ByteBuffer(string: head))
+        try await connect(port, ByteBuffer(string: head)).executeThenClose { inbound, outbound in
             var lines: [String] = []
             for try await buffer in inbound {
                 lines += String(buffer: buffer).split(separator: "\r\n").prefix(1).map(String.init)
@@ -107,20 +104,38 @@ package enum RawClient {
 
     /// Sends, waits until an answer begins, and keeps the connection open while `body` runs.
     package static func holdAnswer(_ port: Int, _ bytes: [UInt8], while body: () async throws -> Void) async throws {
-        try await connect(port).executeThenClose { inbound, outbound in
-            try await outbound.write(ByteBuffer(bytes: bytes))
+        try await connect(port, ByteBuffer(bytes: bytes)).executeThenClose { inbound, _ in
             var answer = inbound.makeAsyncIterator()
             _ = try await answer.next()
             try await body()
         }
     }
 
-    private static func connect(_ port: Int) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
+    private static func connect(
+        _ port: Int, _ request: ByteBuffer
+    ) async throws -> NIOAsyncChannel<ByteBuffer, ByteBuffer> {
         try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                    try channel.pipeline.syncOperations.addHandler(RequestAtOnce(request))
+                    return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
             }
+    }
+}
+
+/// Writes as soon as there is a connection. A test that wrote itself could be kept from it, by others that block its threads, for
+/// longer than the server waits.
+private final class RequestAtOnce: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let request: ByteBuffer
+
+    init(_ request: ByteBuffer) { self.request = request }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(request), promise: nil)
+        context.fireChannelActive()
     }
 }

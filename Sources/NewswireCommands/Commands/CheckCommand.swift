@@ -85,13 +85,15 @@ struct CheckCommand: AsyncParsableCommand {
     /// Blocks while the control topic is read, for some seconds at most.
     private static func environment(_ settings: Settings) -> [CheckFinding] {
         let topics = settings.control.topics
+        // Settings that name no hub have been refused before.
+        let ours = (try? settings.controlSettings())?.environment
         let deadline = ContinuousClock.now + .seconds(10)
         do throws(KafkaFailure) {
             let view = try ControlReading(settings.kafkaSettings, topics).view { ContinuousClock.now > deadline }
             guard ContinuousClock.now <= deadline else {
                 return [.warning("control", "\(topics.control) was not read to its end in 10 s", "look at the brokers")]
             }
-            let agreement = EnvironmentAgreement(ours: settings.control.environment, theirs: view.environment)
+            let agreement = EnvironmentAgreement(ours: ours, theirs: view.environment)
             return CheckFinding.environment(agreement, on: topics.control).map { [$0] } ?? []
         } catch {
             return [.failed("control", "\(topics.control) cannot be read: \(error.detail)", error.remedyClause)]

@@ -76,7 +76,7 @@ struct TopicsCommand: ParsableCommand {
     private func stampHub(_ settings: Settings) throws -> Bool {
         let topics = settings.control.topics
         // Without an environment in the settings this file has nothing to say about the hub.
-        guard let ours = settings.control.environment else { return true }
+        guard let ours = try settings.controlSettings().environment else { return true }
         let view = try ControlReading(settings.kafkaSettings, topics).view()
         switch EnvironmentAgreement(ours: ours, theirs: view.environment) {
         case .unnamed, .agreed: return true

@@ -11,6 +11,9 @@ struct StoryOrder: Checker {
     /// By story: the highest record whose delivery ended as accepted, with its result's place.
     private var accepted: [Story: [(offset: Int64, delivery: Int)]] = [:]
 
+    /// Items that the held topic refused as too large. They wait for their time like what stands on it, past which the story goes on.
+    private var keptHere: Set<Int> = []
+
     private struct Story: Hashable {
         var partition: TopicPartition
         var name: String
@@ -26,6 +29,7 @@ struct StoryOrder: Checker {
         switch fact {
         case .stored(let delivery, let result, _) where result.outcome == .accepted:
             accepted[story(delivery, truth), default: []].append((offset(delivery, truth), delivery))
+        case .keptHere(let delivery, _): keptHere.insert(truth.item(of: delivery))
         case .sent(let number, _, _): return sent(number, truth)
         default: break
         }
@@ -38,20 +42,23 @@ struct StoryOrder: Checker {
         let story = story(attempt.delivery, truth)
         let line = Line(story: story, ownership: attempt.ownership)
         let name = truth.name(attempt.delivery)
+        let isKeptHere = keptHere.contains(truth.item(of: attempt.delivery))
         if let before = last[line] {
             let former = truth.attempts[before]
             let formerName = truth.name(former.delivery)
             if former.delivery != attempt.delivery, former.reply == nil {
                 return "\(name) left while \(formerName) of the same story was under way"
             }
-            if offset(attempt.delivery, truth) < offset(former.delivery, truth) {
+            if !isKeptHere, offset(attempt.delivery, truth) < offset(former.delivery, truth) {
                 return "\(name) left after \(formerName), which stands behind it in the story"
             }
         }
         last[line] = number
         // One that has a result already, which its owner could not know, is a repeat and not late.
         // So is one whose result the broker refused at first.
-        guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery] else { return nil }
+        guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery], !isKeptHere else {
+            return nil
+        }
         if truth.places[truth.item(of: attempt.delivery)]?.isHidden == true { return nil }
         let ownership = truth.ownerships[attempt.ownership]
         for (later, delivery) in accepted[story] ?? [] where later > offset(attempt.delivery, truth) {
