@@ -21,13 +21,15 @@ struct TelemetryCommandTests {
         -> ProgramRoom
     {
         var hub = HubServerSettings(port: 0, hubName: try HubName("breaking-news"))
-        hub.devices = 60
+        // Three for each of a thousand tags.
+        hub.devices = 3_000
         hub.configure = { ($0.telemetry, $0.tier) = (telemetry, tier) }
         let room = try await ProgramRoom(topics: topics, hub: hub)
         let file = room.folder.appending(path: "newswire.yaml")
         let text = try String(contentsOf: file, encoding: .utf8)
         try room.write(
-            text + "\ntelemetry: {topic: news.telemetry, perSecond: 200, listen: off}\n", to: "newswire.yaml")
+            text + "\ncategories: {World: {tag: tag-7}}"
+                + "\ntelemetry: {topic: news.telemetry, perSecond: 200, listen: off}\n", to: "newswire.yaml")
         return room
     }
 
