@@ -49,7 +49,8 @@ func `event examples are read`(name: String, id: String, status: NewsEvent.Statu
     let event = try decode(
         #"{"x":[{"id":1}],"id":"a","headline":"b","category":null,"categories":null,"subjects":[],"summary":"","#
             + #""language":null,"urgency":null,"story":" ","version":null,"status":null,"publishedAt":null,"#
-            + #""expiresAt":"","embargoUntil":null,"link":"","image":null,"data":{"k":null},"headlines":null,"publisher":7}"#)
+            + #""expiresAt":"","embargoUntil":null,"link":"","image":null,"data":{"k":null},"headlines":null,"publisher":7}"#
+    )
     #expect(event == NewsEvent(id: "a", headline: "b"))
 }
 
