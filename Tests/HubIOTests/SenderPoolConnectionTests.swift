@@ -130,6 +130,15 @@ import Testing
         #expect(journal.lines.last == "closed" && journal.lines.count == 4, "\(journal.lines)")
     }
 
+    @Test func `a pool that closes before its TLS connections are there is closed when they are`() async throws {
+        let hub = try await ScriptedHub.start(greeting: .silence) { _ in .silence }
+        let journal = try await Journal(port: hub.port, connections: 2, scheme: .https)
+        try await journal.send(1...2)
+        await journal.close(within: .seconds(60))
+        #expect(journal.lines == ["1 poolClosed", "2 poolClosed", "closed"])
+        try await hub.stop()
+    }
+
     @Test func `requests sent to a pool that was closed are answered or dropped, never a trap`() async throws {
         let hub = try await ScriptedHub.start { _ in .silence }
         let journal = try await Journal(port: hub.port, connections: 1)

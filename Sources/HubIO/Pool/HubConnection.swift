@@ -43,6 +43,7 @@ final class HubConnection: ChannelInboundHandler {
             try pipeline.addHandler(self)
             descriptor = try? pipeline.withUnsafeTransportIfAvailable { $0 }
         } catch {
+            context = nil
             channel.close(mode: .all, promise: nil)
             return pool.update { $0.closed(id, SendFailure(connecting: error), at: $1) }
         }
@@ -105,8 +106,11 @@ final class HubConnection: ChannelInboundHandler {
         self.context = context
     }
 
+    /// A channel that is closed as soon as it has connected, amid a TLS handshake, may go without having become inactive.
     func handlerRemoved(context: ChannelHandlerContext) {
+        guard self.context != nil else { return }
         self.context = nil
+        pool.update { $0.closed(id, SendFailure(.closedEarly, "closed while connecting"), at: $1) }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
