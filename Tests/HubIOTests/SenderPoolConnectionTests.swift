@@ -118,7 +118,9 @@ import Testing
         await hub.closeConnections()
         try await journal.turnLoop()
         #expect(journal.lines.count == 5 && journal.lines.last == "closed", "\(journal.lines)")
-        #expect(journal.lines.dropLast().allSatisfy { $0.hasSuffix(" poolClosed") || $0.hasSuffix(" closedEarly") })
+        // A hub that ends with a ClientHello unread resets the connection.
+        let words = Set(journal.lines.dropLast().map { String($0.drop { $0 != " " }.dropFirst()) })
+        #expect(words.isSubset(of: ["poolClosed", "closedEarly", "reset"]), "\(words)")
         try await hub.stop()
     }
 
