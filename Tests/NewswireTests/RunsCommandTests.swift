@@ -180,7 +180,7 @@ struct RunsCommandTests {
         #expect(stopped.status == 0, "\(stopped.errors)")
         try room.write(events(1...20), to: "e.ndjson")
         let following = try room.start(
-            "publish", "--run", "r", "--verify", "--verify-timeout", "1s", room.path("e.ndjson"))
+            "publish", "--run", "r", "--verify", "--verify-timeout", "60s", room.path("e.ndjson"))
         let line = try await following.wrote("stands still")
         #expect(line.hasPrefix("run r stands still: "), "\(line)")
         #expect(line.contains("stopped run r at") && line.contains(": wrong archive"), "\(line)")
