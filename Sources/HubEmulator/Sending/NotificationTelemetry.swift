@@ -3,16 +3,7 @@ public import NotificationHub
 
 /// The state and outcomes of one send, as `GET /messages/{id}` returns them.
 public struct NotificationTelemetry: Sendable, Hashable {
-    public enum State: String, Sendable, Hashable {
-        case enqueued = "Enqueued"
-        case processing = "Processing"
-        case completed = "Completed"
-        case scheduled = "Scheduled"
-        case canceled = "Canceled"
-        case abandoned = "Abandoned"
-        case noTargetFound = "NoTargetFound"
-        case unknown = "Unknown"
-    }
+    public typealias State = NotificationDetails.State
 
     public struct Count: Sendable, Hashable {
         public var platform: NotificationFormat
