@@ -1,6 +1,5 @@
 import Feeds
 import NewsModel
-import PublisherService
 
 /// All metrics of a process that follows feeds. Series are as many as feeds times a constant: feeds are named by the
 /// configuration alone.
@@ -15,12 +14,7 @@ enum FeedMetrics {
         text.family("newswire_ready", .gauge, "1 when feeds can be followed.") {
             $0.sample(report.notReady.isEmpty ? 1 : 0)
         }
-        text.family("newswire_build_info", .gauge, "Always 1; the labels say what is running.") {
-            $0.sample(1, ("version", ServiceVersion.text))
-        }
-        text.family("process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.") {
-            $0.sample(Double(report.startedAt.milliseconds) / 1000)
-        }
+        text.program(startedAt: report.startedAt)
         process.write(into: &text)
         return text.bytes
     }

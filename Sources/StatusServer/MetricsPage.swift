@@ -251,11 +251,6 @@ enum MetricsPage {
         text.family("newswire_kafka_errors_total", .counter, "Errors that Kafka clients told of.") {
             $0.sample(status.kafkaErrors)
         }
-        text.family("newswire_build_info", .gauge, "Always 1; the labels say what is running.") {
-            $0.sample(1, ("version", ServiceVersion.text))
-        }
-        text.family("process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.") {
-            $0.sample(Double(status.startedAt.milliseconds) / 1000)
-        }
+        text.program(startedAt: status.startedAt)
     }
 }

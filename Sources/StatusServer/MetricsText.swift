@@ -1,3 +1,6 @@
+import NewsModel
+import PublisherService
+
 /// Writes the Prometheus text format, version 0.0.4.
 ///
 /// ```swift
@@ -17,6 +20,16 @@ struct MetricsText {
         self.name = name
         append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
         samples(&self)
+    }
+
+    /// What every program of ours says of itself.
+    mutating func program(startedAt: Instant) {
+        family("newswire_build_info", .gauge, "Always 1; the labels say what is running.") {
+            $0.sample(1, ("version", ServiceVersion.text))
+        }
+        family("process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.") {
+            $0.sample(Double(startedAt.milliseconds) / 1000)
+        }
     }
 
     mutating func sample(_ value: some BinaryInteger, _ labels: Label...) {

@@ -1,6 +1,5 @@
 import HubTelemetry
 import NewsModel
-import PublisherService
 
 /// All metrics of a process that asks the hub what became of sends. Series are bounded: lanes are those of the configuration,
 /// platforms and outcomes those that documents name, tags a few hundred.
@@ -25,12 +24,7 @@ enum TelemetryMetrics {
         text.family("newswire_ready", .gauge, "1 when the hub can be asked.") {
             $0.sample(report.notReady.isEmpty ? 1 : 0)
         }
-        text.family("newswire_build_info", .gauge, "Always 1; the labels say what is running.") {
-            $0.sample(1, ("version", ServiceVersion.text))
-        }
-        text.family("process_start_time_seconds", .gauge, "When the process started, in seconds since 1970.") {
-            $0.sample(Double(report.startedAt.milliseconds) / 1000)
-        }
+        text.program(startedAt: report.startedAt)
         process.write(into: &text)
         return text.bytes
     }
