@@ -1,3 +1,4 @@
+import EditorialControl
 import KafkaModel
 import NewsModel
 import PublishEngine
@@ -39,6 +40,28 @@ struct EngineLaneTests {
             sends = shell.reply(201, to: send).sends
         }
         #expect((4...6).contains(fromBackfill), "\(fromBackfill) of 50")
+    }
+
+    @Test func `embargoes that end together and live news take turns, each in its order, also after a stop`() throws {
+        var shell = try shell()
+        let due = [RecordHeader(HeaderName.held, ReturnReason.due.rawValue)]
+        let returned = (0..<6).map { shell.record(news("r\($0)"), headers: due) }
+        var sends = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, returned)).sends
+        _ = shell.publish(news("l0"), news("l1"), news("l2"))
+        var texts: [String] = []
+        while let send = sends.first {
+            texts.append(send.text)
+            if texts.count == 3 {
+                _ = shell.take(.orders([.stop(.category("World"))]))
+                _ = shell.reply(201, to: send)
+                sends = shell.take(.orders([.resume(.category("World"))])).sends
+            } else {
+                sends = shell.reply(201, to: send).sends
+            }
+        }
+        let order = ["r0", "l0", "r1", "l1", "r2", "l2", "r3", "r4", "r5"]
+        #expect(texts.count == order.count)
+        for (text, id) in zip(texts, order) { #expect(text.contains("headline of \(id)"), "\(id): \(text)") }
     }
 
     @Test func `a paused lane waits, the other goes on`() throws {

@@ -1,7 +1,8 @@
 import KafkaModel
 import NewsModel
 
-/// How much of what is due may return now, so that live news, which stands behind it on the same partition, waits a second at most.
+/// How much of what is due may return now, so that live news, which stands behind it on the same partition, is read soon; what was
+/// read takes turns.
 ///
 /// What has returned and is not settled yet is no more than the engines may send in a second. As that is counted, not timed, it
 /// holds too when the hub is slower than the rate; and a second is longer than the way there and back, so all of the rate is used.

@@ -91,7 +91,8 @@ extension Engine {
     /// Puts a delivery back at the front of its lane's queue: those there are older than the rest.
     mutating func makeReady(_ place: Place) {
         partitions[place].becomeReady()
-        lanes[place.lane].ready.prepend(place.id)
+        let isReturned = partitions.content(of: place)?.returned != nil
+        lanes[place.lane].ready.prepend(place.id, isReturned: isReturned)
     }
 
     // MARK: Retries and embargoes

@@ -169,15 +169,12 @@ extension Engine {
         for lane in lanes.ids {
             lanes[lane].isStopped = orders.isStopped(lane: lanes[lane].settings.name)
             guard !lanes[lane].stopped.isEmpty else { continue }
-            var coming: [DeliveryID] = []
-            for next in lanes[lane].stopped.unordered.sorted(by: { $0.order < $1.order }) {
+            for next in lanes[lane].stopped.unordered.sorted(by: { $0.order > $1.order }) {
                 guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
-                partitions[place].becomeReady()
-                coming.append(next.id)
+                makeReady(place)
+                count += 1
             }
             lanes[lane].stopped = []
-            lanes[lane].ready.prepend(contentsOf: coming)
-            count += coming.count
         }
         return count
     }

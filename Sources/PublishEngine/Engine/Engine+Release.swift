@@ -41,7 +41,7 @@ extension Engine {
     mutating func forget(_ slot: Int) {
         let lane = partitions[slot].lane
         lanes[lane].unexamined.removeAll { $0.id.slot == slot }
-        lanes[lane].ready.removeAll { $0.slot == slot }
+        lanes[lane].ready = lanes[lane].ready.filter { $0.slot != slot }
         pendingResults.forget(slot: slot)
         let former = partitions.vacate(slot)
         for index in former.entries.indices {

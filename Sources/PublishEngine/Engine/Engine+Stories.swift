@@ -27,7 +27,7 @@ extension Engine {
             lanes[place.lane].embargo(place.id, until: due.at)
         } else {
             partitions[place].becomeReady()
-            lanes[place.lane].ready.append(place.id)
+            lanes[place.lane].ready.append(place.id, isReturned: content.returned != nil)
         }
     }
 

@@ -8,8 +8,7 @@ struct Lane: Sendable {
     let settings: LaneSettings
     /// Records that were read and not examined yet.
     var unexamined: Deque<Unexamined> = []
-    /// Deliveries that may leave, oldest first.
-    var ready: Deque<DeliveryID> = []
+    var ready = ReadyQueue()
     /// Retries, by the monotonic clock.
     var retries: Heap<Delayed> = []
     /// Deliveries under embargo, by the clock on the wall.
