@@ -30,7 +30,7 @@ struct LanguageTests {
         #expect(again.language?.code == "en" && again.choice == nil)
     }
 
-    @Test(arguments: [("fr", "Français"), ("fr", "a b"), ("", "French"), ("fr", "x\"")])
+    @Test(arguments: [("fr", "Français"), ("fr", "a b"), ("", "French"), ("fr", ""), ("fr", "x\"")])
     func `a language that no template can name is refused`(code: String, name: String) {
         #expect(throws: NewsLanguageProblem.self) { try NewsLanguage(code: code, name: name) }
     }

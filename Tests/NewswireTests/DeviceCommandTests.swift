@@ -222,7 +222,7 @@ struct DeviceCommandTests {
         ),
         ("<toast><visual><text>only", "windows", "10:00:01  <toast><visual><text>only"),
         (#"{"message":"m","category":"c"}"#, "browser", "10:00:01  c  m"),
-        ("no json \u{1B}[31m", "apple", "10:00:01  no json  [31m"), ("", "browser", "10:00:01"),
+        ("no json \u{1B}[31m", "apple", "10:00:01  no json  [31m"), ("", "browser", "10:00:01  (no text)"),
     ])
     func `a notification is one line, whatever it holds`(body: String, platform: String, line: String) throws {
         let delivery: [String: Any] = [

@@ -15,13 +15,14 @@ public struct NewsLanguage: Sendable, Hashable, Codable, Identifiable {
     /// - Parameters:
     ///   - code: BCP 47.
     ///   - pattern: the newsroom's `localization.property`; `{language}` stands for the name.
-    /// - Throws: where templates could not name the property: it has 1 to 120 letters, digits and underscores.
+    /// - Throws: without a code or a name, and where templates could not name the property: it has 1 to 120 letters, digits and
+    ///   underscores.
     public init(code: String, name: String, pattern: String = "News_{language}") throws(NewsLanguageProblem) {
+        guard !code.isEmpty else { throw .noCode }
+        guard !name.isEmpty else { throw .noName(code: code) }
         let property = pattern.replacingOccurrences(of: "{language}", with: name)
         let isName = property.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }
-        guard !code.isEmpty, (1...120).contains(property.utf8.count), isName else {
-            throw NewsLanguageProblem(property: property)
-        }
+        guard (1...120).contains(property.utf8.count), isName else { throw .unfit(property: property) }
         self.code = code
         self.name = name
         self.property = property
@@ -49,12 +50,20 @@ public struct NewsLanguage: Sendable, Hashable, Codable, Identifiable {
     }
 }
 
-/// A language whose property no template can name.
-public struct NewsLanguageProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    public let property: String
+/// Why something is no language to be read in.
+public enum NewsLanguageProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    case noCode
+    case noName(code: String)
+    /// No template can name it.
+    case unfit(property: String)
 
     public var description: String {
-        "'\(property.prefix(60))' cannot be a property of templates: use 1 to 120 letters, digits and '_'"
+        switch self {
+        case .noCode: "a language needs a code, such as fr"
+        case .noName(let code): "'\(code.prefix(60))' needs the name that its sender gives it, such as French"
+        case .unfit(let property):
+            "'\(property.prefix(60))' cannot be a property of templates: use 1 to 120 letters, digits and '_'"
+        }
     }
 }
 

@@ -20,7 +20,8 @@ struct DeviceCommand: AsyncParsableCommand {
 
             With --language it asks for the text in that language, where the sender has localization: one of \
             \(NewsLanguage.standard.map { "\($0.code) (\($0.name))" }.joined(separator: ", ")), or another one by code and \
-            name, such as de=German.
+            name, such as de=German. If the sender has no such language, it prints (no text), and a phone would \
+            show an empty alert: choose among the sender's.
 
             With --user it belongs to a reader and gets the events that name this reader in users. In an app only your \
             back end may say so, as with the Listen right alone anybody could claim to be anybody; a hub with \
@@ -87,8 +88,8 @@ struct DeviceCommand: AsyncParsableCommand {
             }
         }
         if let known = NewsLanguage.best(of: NewsLanguage.standard, for: [language]) { return known }
-        throw ValidationError(
-            "--language \(language) needs the name that its sender gives it, such as \(language)=German.")
+        let code = language.isEmpty ? "de" : language
+        throw ValidationError("--language '\(language)': write the code and the name of the sender, as \(code)=German.")
     }
 
     private func settings() throws -> RegistrationSettings {

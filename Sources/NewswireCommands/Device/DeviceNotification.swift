@@ -46,6 +46,7 @@ package struct DeviceNotification: Sendable {
     /// `10:15:02  World  Breaking World News : …`, without control characters.
     package var line: String {
         let clock = String(time.dropFirst(11).prefix(8))
+        let text = text.isEmpty ? "(no text)" : text
         let parts = [clock, category ?? "", text, isQuiet ? "(silent)" : ""].filter { !$0.isEmpty }
         return String(
             parts.joined(separator: "  ").map { character in
