@@ -121,6 +121,36 @@ struct TelemetryDeskTests {
         }
     }
 
+    @Test func `live sends do not wait behind a backfill's, which gets a quarter of the pace`() {
+        let whole = TelemetrySettings.whole
+        var room = TestDeskRoom(perSecond: 2, sample: ["live": whole, "backfill": whole])
+        let start = room.now.wall
+        room.come((0..<200).map { TestDeskRoom.result($0, at: start, lane: "backfill") })
+        room.pass(.seconds(5))
+        room.come((200..<230).map { TestDeskRoom.result($0, at: start + .seconds(5)) })
+        room.pass(.seconds(35))
+        let live = room.asked.filter { (Int($0.id.dropFirst(3)) ?? 0) >= 200 }
+        // 10 s after they were accepted and 1 s more at most by chance, in 24 s at 2 a second.
+        #expect(Set(live.map(\.id)).count == 30)
+        let others = room.asked.count {
+            $0.at.steady > TestDeskRoom.start.steady + .seconds(16) && (Int($0.id.dropFirst(3)) ?? 0) < 200
+        }
+        #expect((10...14).contains(others), "\(others)")
+    }
+
+    @Test func `a hub that gives no ids is named once, and again after one that did`() {
+        var room = TestDeskRoom()
+        let at = room.now.wall
+        func results(_ numbers: Range<Int>, hasID: Bool) -> [ResultRecord] {
+            numbers.map { TestDeskRoom.result($0, at: at) { if !hasID { $0.notificationID = nil } } }
+        }
+        room.come(results(0..<5, hasID: false))
+        #expect(room.notes.map(\.level) == [.error])
+        room.come(results(5..<6, hasID: true))
+        room.come(results(6..<9, hasID: false))
+        #expect(room.notes.count == 2 && room.notes.allSatisfy { $0.text.contains("Standard tier") })
+    }
+
     @Test func `a pause that the hub asks for stops questions only, and no send is lost by it`() {
         let start = TestDeskRoom.start.wall
         var room = TestDeskRoom { _, now in

@@ -34,7 +34,8 @@ struct TestDeskRoom {
         partitions: [Int32] = [0], of total: Int? = nil,
         answer: @escaping (_ notificationID: String, _ at: Moment) -> HubWord = { _, _ in .nothing }
     ) {
-        var settings = TelemetrySettings(sample: sample, perSecond: perSecond, group: Self.group)
+        var settings = TelemetrySettings(
+            sample: sample, lanes: ["live", "backfill"], perSecond: perSecond, group: Self.group)
         settings.openMax = openMax
         desk = TelemetryDesk(settings)
         self.answer = answer

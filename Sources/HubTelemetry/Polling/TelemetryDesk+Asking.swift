@@ -15,7 +15,7 @@ extension TelemetryDesk {
 
     mutating func ask(at now: Moment) {
         while inFlight < inFlightMax, problem == .notAllowed || pace.opensAt <= now.steady,
-            let id = timers.take(at: now.steady)
+            let id = polls.take(at: now.steady)
         {
             guard var send = sends[id] else { continue }
             if case .ending(let record) = send.phase {
@@ -28,7 +28,7 @@ extension TelemetryDesk {
                 continue
             }
             guard pace.take(at: now.steady) else {
-                timers.add(id, at: pace.opensAt)
+                polls.add(id, at: pace.opensAt)
                 return
             }
             // Those whose time passed while others were asked count as one.
@@ -49,7 +49,7 @@ extension TelemetryDesk {
         let left = PollSchedule.end - send.age(at: now.wall)
         guard left <= .zero else {
             sends[id] = send
-            return timers.add(id, at: now.steady + left)
+            return polls.add(id, at: now.steady + left)
         }
         end(id, send, Self.notAllowedFailure, at: now)
     }
@@ -93,7 +93,7 @@ extension TelemetryDesk {
     /// The same poll again, as soon as questions may leave.
     private mutating func again(_ id: FollowedSendID, _ send: FollowedSend, at now: Moment) {
         sends[id] = send
-        timers.add(id, at: max(pace.pausedUntil, now.steady))
+        polls.add(id, at: max(pace.pausedUntil, now.steady))
     }
 
     /// - Parameter isNews: the hub said something that it had not said before.
@@ -108,7 +108,7 @@ extension TelemetryDesk {
             send.attempt = next
             sends[id] = send
             let due = PollSchedule.age(of: next, send.send.eventID) - age
-            timers.add(id, at: now.steady + max(due, .zero))
+            polls.add(id, at: now.steady + max(due, .zero))
         } else {
             end(id, send, nil, at: now)
         }
@@ -164,7 +164,7 @@ extension TelemetryDesk {
         figures.count(word.kind)
     }
 
-    private mutating func note(_ level: TelemetryNote.Level, _ text: String) {
+    mutating func note(_ level: TelemetryNote.Level, _ text: String) {
         actions.append(.note(TelemetryNote(level: level, text: text)))
     }
 
@@ -207,7 +207,7 @@ extension TelemetryDesk {
 
     mutating func notStored(_ write: UInt64, at now: Moment) {
         guard let last = writes.removeValue(forKey: write), let id = last, sends[id] != nil else { return }
-        timers.add(id, at: now.steady + Self.writePause)
+        polls.add(id, at: now.steady + Self.writePause)
     }
 }
 

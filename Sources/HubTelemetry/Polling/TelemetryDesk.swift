@@ -16,7 +16,7 @@ public struct TelemetryDesk: Sendable {
 
     var partitions: [Int32: PartitionProgress] = [:]
     var sends: [FollowedSendID: FollowedSend] = [:]
-    var timers = TimerHeap<FollowedSendID>()
+    var polls = PollQueue()
     var pace: AskingPace
     var inFlight = 0
     /// Failures in a row, of whatever send.
@@ -33,6 +33,8 @@ public struct TelemetryDesk: Sendable {
     private var underWay: [Int32: Int64] = [:]
     private var commitAt = Instant.distantPast
     private var isCaughtUp = false
+    /// The last accepted send had no id.
+    private var isWithoutIDs = false
     var actions: [TelemetryAction] = []
 
     private enum Leaving: Sendable {
@@ -93,7 +95,7 @@ public struct TelemetryDesk: Sendable {
 
     /// Nothing is ours any more.
     private mutating func clear() {
-        (partitions, sends, timers) = ([:], [:], TimerHeap())
+        (partitions, sends, polls) = ([:], [:], PollQueue())
         writes = [:]
         if case .revoked = leaving { leaving = .no }
         isAssigned = false
@@ -112,11 +114,11 @@ public struct TelemetryDesk: Sendable {
         for record in records {
             if let send = send(of: record, partition, at: now) {
                 lastSend += 1
-                let id = FollowedSendID(number: lastSend)
+                let id = FollowedSendID(number: lastSend, rank: settings.rank(of: send.lane))
                 sends[id] = send
                 partitions[partition]?.follow(record.offset)
                 let due = send.acceptedAt + PollSchedule.age(of: send.attempt, send.send.eventID)
-                timers.add(id, at: now.steady + max(due - now.wall, .zero))
+                polls.add(id, at: now.steady + max(due - now.wall, .zero))
             }
             partitions[partition]?.came(record.offset)
         }
@@ -133,8 +135,10 @@ public struct TelemetryDesk: Sendable {
         guard result.outcome == .accepted, let eventID = result.eventID else { return nil }
         guard let id = result.notificationID, !id.isEmpty, id.utf8.count <= NotificationID.lengthMax else {
             figures.count(.withoutID)
+            lacksID(at: now)
             return nil
         }
+        isWithoutIDs = false
         guard SendSample.contains(eventID, millionths: settings.sample[result.lane] ?? 0) else {
             figures.count(.notSampled)
             return nil
@@ -148,6 +152,15 @@ public struct TelemetryDesk: Sendable {
             partition: partition, offset: record.offset,
             send: .init(eventID: eventID, platform: result.platform, notificationID: id), lane: result.lane,
             tags: result.tags, acceptedAt: result.settledAt, attempt: attempt)
+    }
+
+    private mutating func lacksID(at now: Moment) {
+        guard !isWithoutIDs else { return }
+        isWithoutIDs = true
+        note(
+            .error,
+            "the hub gave an accepted send no id, so it cannot be asked about: telemetry needs a hub of the Standard tier"
+        )
     }
 
     // MARK: What follows
@@ -173,8 +186,8 @@ public struct TelemetryDesk: Sendable {
 
     private mutating func wake(at now: Moment) {
         var next = Instant.distantFuture
-        if let timer = timers.next, inFlight < inFlightMax {
-            next = problem == .notAllowed ? timer : max(timer, pace.opensAt)
+        if let poll = polls.next, inFlight < inFlightMax {
+            next = problem == .notAllowed ? poll : max(poll, pace.opensAt)
         }
         if !isCommitting, partitions.values.contains(where: { $0.due != nil }) { next = min(next, commitAt) }
         if next < .distantFuture { actions.append(.wake(at: max(next, now.steady))) }
@@ -217,7 +230,7 @@ public struct TelemetryDesk: Sendable {
             return
         }
         // Replies and acknowledgements that still come belong to nothing.
-        (sends, timers) = ([:], TimerHeap())
+        (sends, polls) = ([:], PollQueue())
     }
 
     private mutating func leaveIfDone() {

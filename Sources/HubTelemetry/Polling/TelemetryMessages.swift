@@ -4,6 +4,8 @@ public import NotificationHub
 /// Names one send that is followed, until it is forgotten.
 public struct FollowedSendID: Hashable, Sendable {
     let number: UInt64
+    /// The urgency of its lane: 0 is the most urgent.
+    let rank: Int
 }
 
 /// What a `TelemetryDesk` is told.

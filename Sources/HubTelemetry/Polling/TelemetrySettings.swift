@@ -2,6 +2,8 @@
 public struct TelemetrySettings: Sendable, Hashable {
     /// The share of each lane's accepted sends that is asked about, in millionths; lanes that are not named have none.
     public var sample: [String: Int]
+    /// Most urgent first.
+    public var lanes: [String]
     /// Questions a second, of the whole group.
     public var perSecond: Int
     /// Questions under way at a time.
@@ -11,11 +13,14 @@ public struct TelemetrySettings: Sendable, Hashable {
     /// `kafka.group`: the sends of other groups may have gone to another hub.
     public var group: String
 
-    public init(sample: [String: Int], perSecond: Int, group: String) {
+    public init(sample: [String: Int], lanes: [String], perSecond: Int, group: String) {
         self.sample = sample
+        self.lanes = lanes
         self.perSecond = perSecond
         self.group = group
     }
+
+    func rank(of lane: String) -> Int { lanes.firstIndex(of: lane) ?? lanes.count }
 
     public static let whole = 1_000_000
 

@@ -113,7 +113,8 @@ extension Settings {
         // The others of the group wait as long for what is revoked.
         kafka.releaseTimeout = engine.drainDeadline
         var telemetry = TelemetrySettings(
-            sample: telemetry.sample, perSecond: telemetry.perSecond, group: kafka.group)
+            sample: telemetry.sample, lanes: engine.lanes.map(\.name), perSecond: telemetry.perSecond,
+            group: kafka.group)
         // A question takes a fraction of a second.
         telemetry.inFlightMax = min(max(telemetry.perSecond / 4, 2), 16)
         var service = TelemetryService.Settings(
