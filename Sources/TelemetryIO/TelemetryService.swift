@@ -85,7 +85,9 @@ public final class TelemetryService: Sendable {
     ) async throws(KafkaFailure) {
         if untilCaughtUp { core.caughtUp.futureResult.whenComplete { [self] _ in finish() } }
         do {
-            let driver = try await onThread { [self] () throws(KafkaFailure) in try prepare() }
+            let driver = try await onThread { [self] () throws(KafkaFailure) in
+                try prepare(isPatient: !untilCaughtUp)
+            }
             if let driver {
                 // A driver that is closed leaves the group, or never joins it.
                 if life.withLock({ $0.isFinishing }) { driver.close() } else { driver.start() }
@@ -129,14 +131,15 @@ public final class TelemetryService: Sendable {
 
     /// Waits for brokers and checks the topics. Blocks.
     ///
+    /// - Parameter isPatient: otherwise it fails at the first obstacle: a job that cannot begin is not to hang.
     /// - Returns: `nil` when `finish` came first.
-    private func prepare() throws(KafkaFailure) -> SharedStateDriver? {
+    private func prepare(isPatient: Bool) throws(KafkaFailure) -> SharedStateDriver? {
         var isFirst = true
         while !life.withLock({ $0.isFinishing }) {
             do throws(KafkaFailure) {
                 return try prepareOnce()
             } catch {
-                guard error.isRetriable else { throw error }
+                guard isPatient, error.isRetriable else { throw error }
                 if isFirst { log.warning("waiting for Kafka", metadata: ["reason": "\(error)"]) }
                 isFirst = false
                 if finishing.wait(timeout: .now() + Self.brokerPause) == .success { return nil }

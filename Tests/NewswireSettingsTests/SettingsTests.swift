@@ -161,6 +161,10 @@ func `by default a shutdown has more time than a request`(
         "deadLetters.topic: the topic news.results is already used by results.topic"
     ),
     (
+        "telemetry: {topic: news.events}",
+        "telemetry.topic: the topic news.events is already used by lanes.live.topics"
+    ),
+    (
         "lanes: {a: {topics: [a], floor: 60%}, b: {topics: [b], floor: 50%}}",
         "lanes.b.floor: the floors of all lanes add up to 110%"
     ),

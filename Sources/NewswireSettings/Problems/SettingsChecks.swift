@@ -79,6 +79,7 @@ extension Settings {
         all.append((control.topics.control, "control.topic", "control.topic"))
         all.append((control.topics.audit, "control.auditTopic", "control.auditTopic"))
         all.append((control.topics.held, "held.topic", "held.topic"))
+        if telemetry.isConfigured { all.append((telemetry.topic, "telemetry.topic", "telemetry.topic")) }
         for (topic, path, use) in all where !topic.isEmpty {
             if let other = uses[topic] {
                 reader.report(path, "the topic \(topic) is already used by \(other)", "give each its own topic")
