@@ -1,3 +1,4 @@
+import Foundation
 import NewsModel
 import NewswireCommands
 import NewswireSettings
@@ -45,6 +46,18 @@ struct PublishScheduleTests {
         #expect(
             schedule.end(of: .seconds(3 * 3_600 + 60), from: try instant("2027-03-28T00:00:00Z"))
                 == Instant(rfc3339: "2027-03-28T23:01:00Z"))
+    }
+
+    @Test(arguments: 1...8)
+    func `clocks of the past seasons are known too`(season: Int) throws {
+        let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = berlin
+        let past = Date(timeIntervalSinceNow: -Double(season) * 91 * 86_400)
+        let eight = try #require(calendar.date(bySettingHour: 8, minute: 0, second: 0, of: past))
+        let window = DailyWindow(from: 7 * 60, to: 9 * 60, zone: try #require(ClockZone(named: "Europe/Berlin")))
+        let end = window.end(at: Instant(milliseconds: Int64(eight.timeIntervalSince1970) * 1_000))
+        #expect(end == Instant(milliseconds: (Int64(eight.timeIntervalSince1970) + 3_600) * 1_000))
     }
 
     @Test func `a work without an end has one`() throws {

@@ -85,9 +85,10 @@ extension SettingsReader {
 }
 
 extension ClockZone {
-    /// The zone as this machine knows it, from yesterday on for so many days: ten years. After that its clocks stay, until the
-    /// next start or reload.
-    private static let days = 3_653
+    /// The zone as this machine knows it, for so many days: from three years ago, for `explain --at`, ten years on. After that its
+    /// clocks stay, until the next start or reload.
+    private static let days = 4_748
+    private static let daysBefore = 1_096
 
     /// - Returns: `nil` for a name that this machine has no zone for.
     package init?(named name: String) { self.init(named: name, now: Date()) }
@@ -96,7 +97,7 @@ extension ClockZone {
         guard let zone = TimeZone(identifier: name) else { return nil }
         func offset(_ seconds: Int) -> Int { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))) }
         let day = 86_400
-        var before = Int(now.timeIntervalSince1970) - day
+        var before = Int(now.timeIntervalSince1970) - Self.daysBefore * day
         self.init(name: name, offset: offset(before))
         // By looking rather than by asking for the next change: not every change is one of daylight saving time.
         for _ in 0..<Self.days {
