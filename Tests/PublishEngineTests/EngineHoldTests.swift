@@ -44,6 +44,18 @@ struct EngineHoldTests {
         #expect(shell.engine.counts.stories == 0)
     }
 
+    @Test func `what expires while it is held comes back when it does, and ends as expired`() throws {
+        var shell = try shell()
+        let expiry = shell.wall + .seconds(600)
+        let original = news("a", embargo(shell.wall + Self.inAWeek) + #","expiresAt":"\#(expiry)""#)
+        let held = shell.publish(original)
+        #expect(held.holds.map(\.event.due) == [expiry])
+        _ = shell.store(held)
+        _ = shell.wait(.seconds(600))
+        let back = shell.publish(original, headers: [RecordHeader(HeaderName.held, "due")])
+        #expect(back.outcomes == [.expired] && back.sends.isEmpty)
+    }
+
     @Test(arguments: [(59, 0, 1), (60, 0, 1), (61, 1, 0)])
     func `what is due within a minute waits here`(seconds: Int, holds: Int, sends: Int) throws {
         var shell = try shell()

@@ -36,8 +36,10 @@ extension Engine {
         isWritten = true
         held.add(routed)
         pendingResults.keep(content, of: place.id)
+        // One that expires before it may leave comes back to be told of when it does.
         let original = HeldEvent(
-            eventID: event.id, story: routed.orderKey, version: event.version, due: due.at, because: due.because,
+            eventID: event.id, story: routed.orderKey, version: event.version, due: min(due.at, content.deadline),
+            because: due.because,
             lane: lanes[place.lane].settings.name,
             source: .init(partition: partitions[place.slot].id, offset: content.record.offset))
         turn.actions.append(.hold(request, content.record, original))
