@@ -134,14 +134,15 @@ struct DryRunTests {
         #expect(lines.last?.hasPrefix("cost: 0.00 US dollars for 310 pushes (") == true, "\(lines)")
     }
 
-    @Test func `without an audience the cost is unknown, and the price of a thousand devices is said`() {
+    @Test func `without an audience the cost is unknown, and what it may be is said`() {
         let report = report([["World"]: 5_000_000, ["Sports"]: 1], ["World": 100_000])
         #expect(report.estimate.unknown == ["Sports"])
         #expect(report.estimate.pushes == nil && report.estimate.cost == nil)
         let first = report.text(hasColours: false).split(separator: "\n").first
         #expect(
-            first?.hasPrefix("COST: unknown without the number of devices (--audience Sports=120000); 13,150.00")
+            first?.hasPrefix("COST: unknown without the number of devices (--audience Sports=120000): 13,150.00")
                 == true)
+        #expect(first?.contains("with 1,000 devices in every category, 1,250,650.25 US dollars with 100,000") == true)
     }
 
     @Test func `programs get one object with the names of the contract, in their order`() throws {

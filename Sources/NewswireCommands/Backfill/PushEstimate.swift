@@ -7,11 +7,18 @@ package struct PushEstimate: Sendable, Hashable {
     /// counts for each: the hub does not tell.
     package let pushes: Int64?
     package let cost: Money?
-    /// Without an audience: for each thousand devices that every category has.
-    package let costPerThousand: Money?
+    /// Without an audience: what it costs if every category has so many devices. Prices fall by steps, so one number alone would
+    /// mislead.
+    private let examples: [Example]
     /// The categories whose devices are not known, in the order of the settings.
     package let unknown: [String]
     package let prices: PushPrices
+
+    private struct Example: Sendable, Hashable {
+        var devices: Int64
+        /// `nil` for more pushes than the tier allows.
+        var cost: Money?
+    }
 
     /// - Parameters:
     ///   - categories: the names of the settings.
@@ -26,7 +33,7 @@ package struct PushEstimate: Sendable, Hashable {
         pushes = unknown.isEmpty ? sum : nil
         cost = pushes.flatMap(prices.cost)
         let events = categories.reduce(0 as Int64) { Self.add($0, Int64(tally.count(of: $1))) }
-        costPerThousand = prices.cost(of: Self.multiply(events, 1_000))
+        examples = [1_000, 100_000].map { Example(devices: $0, cost: prices.cost(of: Self.multiply(events, $0))) }
     }
 
     private static func add(_ one: Int64, _ other: Int64) -> Int64 {
@@ -43,8 +50,9 @@ package struct PushEstimate: Sendable, Hashable {
     private static let large = Money(dollars: 100)
 
     package var isLarge: Bool {
+        let cost = pushes == nil ? examples.last?.cost : cost
         // A tier without a price for so many refuses them.
-        pushes != nil ? cost.map { $0 >= Self.large } ?? true : costPerThousand.map { $0 >= Self.large } ?? true
+        return cost.map { $0 >= Self.large } ?? true
     }
 
     /// One sentence for people.
@@ -55,9 +63,11 @@ package struct PushEstimate: Sendable, Hashable {
             let month = prices.base.millionths > 0 ? ", beside the \(Self.text(prices.base)) of the month" : ""
             return "\(Self.text(cost)) for \(grouped(pushes)) pushes (\(tier)\(month))"
         }
-        let each = costPerThousand.map(Self.text) ?? "more than the tier allows"
-        return
-            "unknown without the number of devices (--audience \(unknown.first ?? "World")=120000); \(each) for each 1,000 devices of every category (\(tier))"
+        let each = examples.map { example in
+            "\(example.cost.map(Self.text) ?? "more than the tier allows") with \(grouped(example.devices)) devices in every category"
+        }
+        return "unknown without the number of devices (--audience \(unknown.first ?? "World")=120000): "
+            + "\(each.joined(separator: ", ")) (\(tier))"
     }
 
     private static func text(_ money: Money) -> String {
