@@ -53,6 +53,13 @@ private func split(_ text: String, _ format: EventFileFormat, pieces: Int = .max
                 "3: {\"headline\":\"h\",\"id\":\"2\",\"urgency\":\"high\",\"subjects\":[\"medtop:1\",\"medtop:2\"]}",
             ]
         ),
+        (
+            .csv, "id,headline,headlines.fr,headlines.en,users,environment,test\n1,h,H,,a|1; b,s,true\n2,h,,,,,yes",
+            [
+                #"2: {"id":"1","headline":"h","users":["a|1","b"],"environment":"s","test":true,"headlines":{"fr":"H"}}"#,
+                #"3: {"id":"2","headline":"h","users":[],"test":"yes"}"#,
+            ]
+        ),
         (.csv, "id,hedline\n1,x", ["1!! the column 'hedline' is not a field of an event; did you mean headline?"]),
         (.csv, "id,category\n1,x", ["1!! there is no column 'headline', which every event needs"]),
         (.csv, "id,id\n1,x", ["1!! the column 'id' occurs twice"]),

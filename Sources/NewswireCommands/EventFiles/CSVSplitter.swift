@@ -101,18 +101,25 @@ struct CSVHeader {
     private enum Column {
         case text(String)
         case number(String)
-        /// Several values in one field, separated by `;` or `|`.
+        case flag(String)
+        /// Several values in one field, separated by `;` or `|`; ids of users by `;` alone, as some contain the other.
         case list(String)
-        case data(String)
+        /// One member of an object of texts.
+        case member(String, of: String)
+
+        /// Nobody's name in a column of readers is a mistake, not news for everybody.
+        var countsWhenEmpty: Bool { if case .list("users") = self { true } else { false } }
     }
 
     private let columns: [Column]
 
     static let texts = [
         "id", "headline", "category", "summary", "language", "story", "version", "status", "publishedAt", "expiresAt",
-        "embargoUntil", "link", "image",
+        "embargoUntil", "link", "image", "environment",
     ]
-    static let lists = ["categories", "subjects"]
+    static let lists = ["categories", "subjects", "users"]
+    /// A column for each member: `data.desk`, `headlines.fr`.
+    static let objects = ["data", "headlines"]
 
     init(_ row: [[UInt8]]) throws(Failure) {
         var columns: [Column] = []
@@ -124,26 +131,30 @@ struct CSVHeader {
             guard seen.insert(name).inserted else {
                 throw Failure(message: "the column '\(name.prefix(60))' occurs twice")
             }
-            if name.hasPrefix("data."), name != "data." {
-                columns.append(.data(String(name.dropFirst("data.".count))))
-            } else if Self.lists.contains(name) {
-                columns.append(.list(name))
-            } else if name == "urgency" {
-                columns.append(.number(name))
-            } else if Self.texts.contains(name) {
-                columns.append(.text(name))
-            } else {
-                let known = Self.texts + Self.lists + ["urgency"]
+            guard let column = Self.column(name) else {
+                let known = Self.texts + Self.lists + ["urgency", "test"]
                 let hint = Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
+                let names = (known + ["data.NAME", "headlines.LANGUAGE"]).joined(separator: ", ")
                 throw Failure(
                     message: "the column '\(name.prefix(60))' is not a field of an event; "
-                        + (hint ?? "the first line must name fields (\(known.joined(separator: ", "))) or data.NAME"))
+                        + (hint ?? "the first line must name some of \(names)"))
             }
+            columns.append(column)
         }
         for name in ["id", "headline"] where !seen.contains(name) {
             throw Failure(message: "there is no column '\(name)', which every event needs")
         }
         self.columns = columns
+    }
+
+    private static func column(_ name: String) -> Column? {
+        for object in objects where name.hasPrefix("\(object).") && name.count > object.count + 1 {
+            return .member(String(name.dropFirst(object.count + 1)), of: object)
+        }
+        if lists.contains(name) { return .list(name) }
+        if name == "urgency" { return .number(name) }
+        if name == "test" { return .flag(name) }
+        return texts.contains(name) ? .text(name) : nil
     }
 
     func event(_ row: [[UInt8]]) -> EventFileItem.Content {
@@ -152,32 +163,39 @@ struct CSVHeader {
         }
         let values = row.map { String(validating: $0, as: UTF8.self) }
         guard !values.contains(nil) else { return .bad("not UTF-8 text") }
-        let given = zip(columns, values).compactMap { column, value in value.flatMap { $0.isEmpty ? nil : (column, $0) }
+        let given = zip(columns, values).compactMap { column, value in
+            value.flatMap { $0.isEmpty && !column.countsWhenEmpty ? nil : (column, $0) }
         }
         let json = JSONWriter.object { json in
-            var data: [(String, String)] = []
+            var members: [String: [(String, String)]] = [:]
             for (column, value) in given {
                 switch column {
                 case .text(let name): json.field(named: name, value)
+                // Anything but a number or a flag is passed on as text, for the decoder to report.
                 case .number(let name):
-                    // Anything but a number is passed on as text, for the decoder to report.
                     json.name(escaping: name)
                     if let number = Int(value) { json.value(number) } else { json.value(value) }
+                case .flag(let name):
+                    json.name(escaping: name)
+                    if let flag = Bool(value) { json.value(flag) } else { json.value(value) }
                 case .list(let name):
                     json.name(escaping: name)
-                    json.array { json in for text in Self.list(value) { json.value(text) } }
-                case .data(let name): data.append((name, value))
+                    let separators = name == "users" ? ";" : ";|"
+                    json.array { json in for text in Self.list(value, separators) { json.value(text) } }
+                case .member(let name, let object): members[object, default: []].append((name, value))
                 }
             }
-            if !data.isEmpty {
-                json.object("data") { json in for (name, value) in data { json.field(named: name, value) } }
+            for object in Self.objects {
+                guard let members = members[object] else { continue }
+                json.name(escaping: object)
+                json.object { json in for (name, value) in members { json.field(named: name, value) } }
             }
         }
         return .event(json)
     }
 
-    private static func list(_ text: String) -> [String] {
-        text.split { $0 == ";" || $0 == "|" }
+    private static func list(_ text: String, _ separators: String) -> [String] {
+        text.split { separators.contains($0) }
             .map { $0.drop { $0 == " " } }
             .map { String($0.reversed().drop { $0 == " " }.reversed()) }
             .filter { !$0.isEmpty }
