@@ -44,7 +44,9 @@ public struct BackEnd: Sendable {
     private func reserve(_ request: Request) async throws -> Response {
         _ = try caller(of: request)
         let handle = request.uri.queryParameters["handle"].map(String.init) ?? ""
-        guard handle.utf8.count <= PushChannel.handleLengthMax else { throw HTTPError(.badRequest) }
+        guard handle.utf8.count <= PushChannel.handleLengthMax else {
+            throw HTTPError(.badRequest, message: "handle has more than \(PushChannel.handleLengthMax) bytes")
+        }
         let id = try await asking {
             let known = handle.isEmpty ? [] : try await calls.registrations(of: handle)
             for surplus in known.dropFirst() { try await calls.delete(id: surplus) }
@@ -64,7 +66,11 @@ public struct BackEnd: Sendable {
         let body = try await request.body.collect(upTo: Self.bodyMax)
         guard let device = try? JSONDecoder().decode(DeviceRegistration.self, from: Data(body.readableBytesView)),
             let channel = device.channel, let own = device.ownTags, let name = Caller.tag(of: caller.name)
-        else { throw HTTPError(.badRequest) }
+        else {
+            throw HTTPError(
+                .badRequest,
+                message: "the body must be an object with Platform (apns, fcm or wns), Handle and at most 58 Tags")
+        }
         var tags = own + [name]
         if let users { tags.append(try users.tag(of: caller.name)) }
         let entry = RegistrationEntry(channel: channel, tags: tags)
@@ -87,7 +93,10 @@ public struct BackEnd: Sendable {
         let message = try? JSONDecoder().decode(String.self, from: Data(body.readableBytesView))
         guard let message, let pns = query["pns"], let tag = query["to_tag"].flatMap({ Caller.tag(of: String($0)) }),
             let send = try UserMessage.request("From \(caller.name): \(message)", on: String(pns), to: tag)
-        else { throw HTTPError(.badRequest) }
+        else {
+            throw HTTPError(
+                .badRequest, message: "pns must be apns, fcm or wns, to_tag a user, and the body a JSON string")
+        }
         try await asking { try await calls.send(send) }
         return Response(status: .ok)
     }
@@ -104,8 +113,10 @@ public struct BackEnd: Sendable {
         do { return try await call() } catch let refusal as HubCalls.Refusal {
             switch refusal.status {
             case 410: throw HTTPError(.gone)
-            case 400: throw HTTPError(.badRequest)
-            default: throw HTTPError(.badGateway)
+            case 400: throw HTTPError(.badRequest, message: "the hub refuses it")
+            default:
+                throw HTTPError(
+                    .badGateway, message: refusal.status.map { "the hub answers \($0)" } ?? "the hub does not answer")
             }
         }
     }
