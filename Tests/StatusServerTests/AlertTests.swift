@@ -24,8 +24,10 @@ struct AlertTests {
         for name in ["newswire_categories_left_out_total", "newswire_delivery_seconds_count"] {
             #expect(samples[name + #"{lane="live"}"#] == 0, "\(name)")
         }
-        for name in ["newswire_hub_requests_total", "newswire_kafka_errors_total", "newswire_partition_restarts_total"]
-        {
+        for name in [
+            "newswire_hub_requests_total", "newswire_kafka_errors_total", "newswire_partition_restarts_total",
+            "newswire_control_alarms", "newswire_control_unreadable_records", "newswire_unaudited_total",
+        ] {
             #expect(samples[name] == 0, "\(name)")
         }
         #expect(samples.values { $0.hasPrefix("newswire_limited_seconds_total{") }.count == Limiter.allCases.count)
