@@ -30,7 +30,7 @@ struct FeedStatusServerTests {
         return status
     }
 
-    private static let feeds = [
+    static let feeds = [
         status("world"),
         status("sport") { state in
             state.medianGap = .seconds(60)
@@ -50,14 +50,10 @@ struct FeedStatusServerTests {
         },
     ]
 
-    private static func serve(
+    static func serve(
         _ feeds: [FeedStatus] = feeds, notReady: [IngestReport.Reason] = [], _ body: (Int) async throws -> Void
     ) async throws {
-        var settings = StatusServerSettings(port: 0)
-        settings.limits = ConnectionLimits(
-            firstByte: .seconds(120), head: .seconds(120), body: .seconds(120), idle: .seconds(120),
-            write: .seconds(120), connectionsMax: 128, streamsMax: 2)
-        let server = FeedStatusServer(settings) {
+        let server = FeedStatusServer(.patient()) {
             IngestReport(at: now, startedAt: now - .seconds(3_600), feeds: feeds, notReady: notReady)
         }
         let running = try await server.start()

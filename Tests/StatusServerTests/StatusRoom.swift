@@ -35,14 +35,12 @@ struct StatusRoom {
                 $0.engine.floodGuard = floodGuard
                 $0.shards = 2
             })
-        var status = StatusServerSettings(port: 0, token: token)
-        // Tests may be slow; none of these is reached.
-        status.limits = ConnectionLimits(
-            firstByte: .seconds(120), head: .seconds(120), body: .seconds(120), idle: .seconds(120),
-            write: .seconds(120), connectionsMax: 128, streamsMax: 32)
+        var status = StatusServerSettings.patient(token: token)
         configure(&status)
         if controls, topics {
-            for topic in ["news.control", "news.audit"] { try newsroom.broker.create(topic: topic, partitions: 1) }
+            for (topic, partitions) in [("news.control", 1), ("news.audit", 1), ("news.held", 2)] {
+                try newsroom.broker.create(topic: topic, partitions: partitions)
+            }
         }
         let clock = ServiceClock()
         let control = controls ? ControlRoom(newsroom.kafka, ControlTopics()) { clock.now } : nil
@@ -83,7 +81,15 @@ struct StatusRoom {
         var halts: [Halt]
         var limitedBy: [String]
         var requests: Int
+        /// What waits on the held topic; `nil` without one.
+        var held: Held?
         var lanes: [Lane]
+
+        struct Held: Decodable, Equatable {
+            var events: Int
+            var ours: Int
+            var nextDue: String?
+        }
 
         struct Halt: Decodable {
             var reason: String
@@ -102,6 +108,17 @@ struct StatusRoom {
         }
 
         var settled: Int { lanes.reduce(0) { $0 + $1.outcomes.values.reduce(0, +) } }
+    }
+}
+
+extension StatusServerSettings {
+    /// On a port of its own. Tests may be slow; none of the limits is reached.
+    static func patient(token: String? = nil) -> StatusServerSettings {
+        var settings = StatusServerSettings(port: 0, token: token)
+        settings.limits = ConnectionLimits(
+            firstByte: .seconds(120), head: .seconds(120), body: .seconds(120), idle: .seconds(120),
+            write: .seconds(120), connectionsMax: 128, streamsMax: 32)
+        return settings
     }
 }
 
