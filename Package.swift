@@ -325,12 +325,12 @@ let package = Package(
         .testTarget(
             name: "StatusServerTests",
             dependencies: [
-                "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubEmulator", "HubIO", "HubServer", "KafkaIO",
-                "KafkaModel", "NewsModel",
-                "NotificationHub",
-                "PublishEngine",
-                "PublisherService", "StatusServer", "TestSupport", logging, nioCore, nioPosix,
-            ], exclude: ["dashboard.py", "scripted.py"], swiftSettings: strict),
+                "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubEmulator", "HubIO", "HubServer",
+                "HubTelemetry",
+                "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "PublisherService",
+                "StatusServer",
+                "TestSupport", logging, nioCore, nioPosix,
+            ], exclude: ["dashboard.py", "reports.py", "scripted.py"], swiftSettings: strict),
         .testTarget(
             name: "NewswireSettingsTests",
             dependencies: [

@@ -1,8 +1,8 @@
 /// One of the files that make up a page.
 struct PageFile {
-    /// The page of `newswire run`, or that of `newswire ingest`, which has some of its files.
+    /// The page of `newswire run`, or that of `newswire ingest` or `newswire telemetry`, which have some of its files.
     enum Page {
-        case publisher, feeds
+        case publisher, feeds, telemetry
     }
 
     let type: String
@@ -10,7 +10,13 @@ struct PageFile {
 
     /// - Returns: `nil` for a path that is none of them.
     init?(path: String, of page: Page) {
-        guard let bytes = page == .publisher ? Self.publisher(path) : Self.feeds(path) else { return nil }
+        let bytes =
+            switch page {
+            case .publisher: Self.publisher(path)
+            case .feeds: Self.feeds(path)
+            case .telemetry: Self.telemetry(path)
+            }
+        guard let bytes else { return nil }
         self.bytes = bytes
         type =
             switch path.split(separator: ".").last {
@@ -46,6 +52,18 @@ struct PageFile {
         case "/feedrows.js": PackageResources.feedrows_js
         case "/feeds.js": PackageResources.feeds_js
         case "/format.js": PackageResources.format_js
+        case "/report.js": PackageResources.report_js
+        default: nil
+        }
+    }
+
+    private static func telemetry(_ path: String) -> [UInt8]? {
+        switch path {
+        case "/": PackageResources.telemetry_html
+        case "/dashboard.css": PackageResources.dashboard_css
+        case "/format.js": PackageResources.format_js
+        case "/report.js": PackageResources.report_js
+        case "/telemetry.js": PackageResources.telemetry_js
         default: nil
         }
     }

@@ -17,14 +17,12 @@ protocol ServedReport: Sendable {
 /// Serves the report of a process beside the publisher. Nothing can be done there, only looked at.
 struct ReportResponder<Report: ServedReport>: HTTPResponder {
     private let settings: StatusServerSettings
-    private let page: PageFile.Page?
+    private let page: PageFile.Page
     private let report: @Sendable () async -> Report
     private let gate: AccessGate
 
-    /// - Parameters:
-    ///   - page: `nil` for none.
-    ///   - report: how the process is doing at the moment of the call.
-    init(_ settings: StatusServerSettings, page: PageFile.Page?, report: @escaping @Sendable () async -> Report) {
+    /// - Parameter report: how the process is doing at the moment of the call.
+    init(_ settings: StatusServerSettings, page: PageFile.Page, report: @escaping @Sendable () async -> Report) {
         self.settings = settings
         self.page = page
         self.report = report
@@ -48,7 +46,7 @@ struct ReportResponder<Report: ServedReport>: HTTPResponder {
             return Answer.problem(.forbidden, "Ask for localhost or a loopback address.")
         }
         let path = request.uri.path
-        let file = page.flatMap { PageFile(path: path, of: $0) }
+        let file = PageFile(path: path, of: page)
         guard file != nil || Resource(rawValue: path) != nil else {
             return Answer.problem(.notFound, "There is nothing here.")
         }

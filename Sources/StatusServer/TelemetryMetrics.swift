@@ -67,8 +67,8 @@ enum TelemetryMetrics {
             }
         }
         text.family("newswire_telemetry_no_target_total", .counter, "Sends that found no device, by tag.") { text in
-            for (tag, count) in figures.withoutTarget.sorted(by: { $0.key < $1.key }) {
-                text.sample(count, ("tag", tag))
+            for (tag, seen) in figures.withoutTarget.sorted(by: { $0.key < $1.key }) {
+                text.sample(seen.count, ("tag", tag))
             }
         }
     }
@@ -78,14 +78,14 @@ enum TelemetryMetrics {
         text.family(
             "newswire_telemetry_devices_total", .counter, "Devices by what their platform did with the notification."
         ) { text in
-            for (key, count) in outcomes {
+            for (key, seen) in outcomes {
                 text.sample(
-                    count, ("lane", key.lane), ("platform", key.platform), ("outcome", key.outcome))
+                    seen.count, ("lane", key.lane), ("platform", key.platform), ("outcome", key.outcome))
             }
         }
         // A series of its own that is always there: an alert sees the first increase.
         let dead = figures.outcomes.reduce(0) {
-            $1.key.outcome == OutcomeName.invalidCredentials ? $0 + $1.value : $0
+            $1.key.outcome == OutcomeName.invalidCredentials ? $0 + $1.value.count : $0
         }
         text.family(
             "newswire_telemetry_dead_credentials_total", .counter,

@@ -2,7 +2,7 @@ public import HTTPServing
 public import HubTelemetry
 import PublisherService
 
-/// Health and metrics of a process that asks the hub what became of sends.
+/// Health, metrics and the page of a process that asks the hub what became of sends. Nothing can be done there, only looked at.
 public struct TelemetryStatusServer: Sendable {
     private let settings: StatusServerSettings
     private let report: @Sendable () async -> TelemetryReport
@@ -16,7 +16,7 @@ public struct TelemetryStatusServer: Sendable {
     /// Serves until `stop()` is called on the server that this returns.
     /// - Returns: once the port is open.
     public func start() async throws(ListenFailure) -> RunningServer {
-        try await ReportResponder(settings, page: nil) { [report] in await report() }.start()
+        try await ReportResponder(settings, page: .telemetry) { [report] in await report() }.start()
     }
 }
 
@@ -24,5 +24,5 @@ extension TelemetryReport: ServedReport {
     var isReady: Bool { notReady.isEmpty }
     var metrics: [UInt8] { TelemetryMetrics.text(self, .now) }
 
-    func status(limit: Int) -> [UInt8] { json(version: ServiceVersion.text) }
+    func status(limit: Int) -> [UInt8] { json(version: ServiceVersion.text, limit: limit) }
 }

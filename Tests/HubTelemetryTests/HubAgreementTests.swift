@@ -113,7 +113,7 @@ struct HubAgreementTests {
         #expect(partial > Self.sends / 2)
         let figures = room.desk.figures
         for (outcome, count) in devices {
-            let counted = figures.outcomes.filter { $0.key.outcome == outcome }.values.reduce(0, +)
+            let counted = figures.outcomes.filter { $0.key.outcome == outcome }.values.reduce(0) { $0 + $1.count }
             #expect(counted == count, "\(outcome)")
         }
         #expect((devices["Success"] ?? 0) > 10_000)

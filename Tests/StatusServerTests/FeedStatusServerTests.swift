@@ -133,12 +133,12 @@ struct FeedStatusServerTests {
 
     @Test func `nothing but the page and the numbers is there, to be read only`() async throws {
         try await Self.serve { port in
-            for path in ["/", "/feeds.js", "/feedrows.js", "/format.js", "/dashboard.css"] {
+            for path in ["/", "/feeds.js", "/feedrows.js", "/format.js", "/report.js", "/dashboard.css"] {
                 let reply = try await RawClient.call(port, "GET", path)
                 #expect(reply.status == 200 && !reply.body.isEmpty)
                 #expect(reply.headers["content-security-policy"]?.hasPrefix("default-src 'none'") == true)
             }
-            for path in ["/dashboard.js", "/api/results", "/api/lanes/live/pause", "/feeds.html"] {
+            for path in ["/dashboard.js", "/api/results", "/api/lanes/live/pause", "/feeds.html", "/telemetry.js"] {
                 let reply = try await RawClient.call(port, "POST", path)
                 #expect(reply.status == 404)
             }

@@ -24,6 +24,22 @@ public struct TelemetryFigures: Sendable, Hashable {
         public var seconds = [UInt64](repeating: 0, count: TelemetryFigures.bounds.count + 1)
         public var secondsTotal: Double = 0
 
+        /// The time within which so many percent of the sends came to the hub's last word, rounded up to the next of `bounds`.
+        /// `nil` if no end is known, or if it took longer than the last of them.
+        public func secondsWithin(percent: UInt64) -> Double? {
+            let total = seconds.reduce(0, +)
+            guard total > 0 else { return nil }
+            var sum: UInt64 = 0
+            for (bound, count) in zip(TelemetryFigures.bounds, seconds) {
+                sum += count
+                if Double(sum) * 100 >= Double(total) * Double(percent) { return bound }
+            }
+            return nil
+        }
+
+        /// Sends whose end the hub has told with its time.
+        public var timed: UInt64 { seconds.reduce(0, +) }
+
         /// Every state with the number of sends that ended in it.
         public var endedByState: [(state: String, count: Int)] {
             zip(TelemetryRecord.State.allCases, ended).map { ($0.rawValue, $1) }
@@ -39,6 +55,19 @@ public struct TelemetryFigures: Sendable, Hashable {
 
         public static func < (lhs: Outcome, rhs: Outcome) -> Bool {
             (lhs.lane, lhs.platform, lhs.outcome) < (rhs.lane, rhs.platform, rhs.outcome)
+        }
+    }
+
+    /// How often something was met, and when last, by the time of the poll.
+    public struct Sighting: Sendable, Hashable {
+        public var count: Int64 = 0
+        public var last: Instant
+
+        init(_ last: Instant) { self.last = last }
+
+        mutating func add(_ count: Int64, at time: Instant) {
+            self.count += count
+            last = max(last, time)
         }
     }
 
@@ -62,9 +91,10 @@ public struct TelemetryFigures: Sendable, Hashable {
     public internal(set) var answers: [Answer: Int] = [:]
     public internal(set) var skipped: [Skip: Int] = [:]
     public internal(set) var sends: [Kind: Sends] = [:]
-    public internal(set) var outcomes: [Outcome: Int64] = [:]
+    /// In devices.
+    public internal(set) var outcomes: [Outcome: Sighting] = [:]
     /// Sends that found no device, by tag; tags beyond the bound together as `other`.
-    public internal(set) var withoutTarget: [String: Int] = [:]
+    public internal(set) var withoutTarget: [String: Sighting] = [:]
     /// Records that the broker has stored.
     public internal(set) var stored = 0
     /// Records that it will never take.
@@ -105,15 +135,17 @@ public struct TelemetryFigures: Sendable, Hashable {
         sends[kind] = sums
         for platform in record.counts {
             let name = Self.platforms.contains(platform.platform) ? platform.platform : Self.other
-            for outcome in platform.outcomes {
+            for outcome in platform.outcomes where outcome.count > 0 {
                 let known = Self.outcomeNames.contains(outcome.name) ? outcome.name : Self.other
-                outcomes[Outcome(lane: record.lane, platform: name, outcome: known), default: 0] += outcome.count
+                let key = Outcome(lane: record.lane, platform: name, outcome: known)
+                outcomes[key, default: Sighting(record.polledAt)].add(outcome.count, at: record.polledAt)
             }
         }
         if record.state == .noTargetFound {
             for tag in tags {
                 let isKnown = withoutTarget[tag] != nil || withoutTarget.count < Self.tagsMax
-                withoutTarget[isKnown ? tag : Self.other, default: 0] += 1
+                withoutTarget[isKnown ? tag : Self.other, default: Sighting(record.polledAt)]
+                    .add(1, at: record.polledAt)
             }
         }
     }

@@ -37,7 +37,7 @@ struct TelemetryCommand: AsyncParsableCommand {
               newswire telemetry --config newswire.yaml --until-caught-up    may take 35 minutes
               newswire results --config newswire.yaml --with-telemetry
 
-            Health and metrics are served at telemetry.listen. SIGTERM (or Ctrl-C) ends it in an orderly way.
+            A page, health and metrics are served at telemetry.listen. SIGTERM (or Ctrl-C) ends it in an orderly way.
 
             Exit codes: 0 after an orderly end, 1 if it had to give up, 78 if the configuration is wrong.
             """)
@@ -48,7 +48,8 @@ struct TelemetryCommand: AsyncParsableCommand {
     var untilCaughtUp = false
     @Option(
         help: ArgumentHelp(
-            "Serve health and metrics here instead of at telemetry.listen: host:port, or off.", valueName: "address"))
+            "Serve the page, health and metrics here instead of at telemetry.listen: host:port, or off.",
+            valueName: "address"))
     var listen: String?
 
     func validate() throws {
@@ -124,7 +125,7 @@ extension Settings {
         return service
     }
 
-    /// Serves health and metrics.
+    /// Serves health, metrics and the page.
     ///
     /// - Returns: `nil` when that is off, or when the port is not available: the hub is asked all the same.
     fileprivate func serveTelemetryStatus(
@@ -133,7 +134,7 @@ extension Settings {
         guard let listen = telemetry.listen else { return nil }
         let server = TelemetryStatusServer(
             StatusServerSettings(host: listen.host, port: listen.port), report: report)
-        return await ServedStatus.begin(on: listen, page: "metrics", setting: "telemetry.listen", log: log) {
+        return await ServedStatus.begin(on: listen, page: "page", setting: "telemetry.listen", log: log) {
             () async throws(ListenFailure) in
             try await server.start()
         }

@@ -23,6 +23,6 @@ extension SettingsKey {
         ),
         SettingsKey(
             "telemetry.listen", .listen, default: "127.0.0.1:9467",
-            "The address where `newswire telemetry` serves health and metrics, or off."),
+            "The address where `newswire telemetry` serves its page, health and metrics, or off."),
     ]
 }

@@ -1,9 +1,6 @@
 // Rows of the tables of feeds, on the page of `newswire ingest` and on the dashboard.
 
-import { duration, element, number, sentence } from "./format.js";
-
-export const seconds = (from, to) => Math.max(0, (new Date(to) - new Date(from)) / 1000);
-export const past = (instant, now) => (instant ? `${duration(Math.round(seconds(instant, now)))} ago` : "never");
+import { duration, element, number, past, seconds, sentence, tableRow } from "./format.js";
 
 function state(feed, now) {
   if (feed.since) return `${feed.state} for ${duration(Math.round(seconds(feed.since, now)))}`;
@@ -36,16 +33,9 @@ function remarks(feed) {
 
 /** @param cells [label, text, class] of each column behind the name */
 export function row(feed, cells) {
-  const made = element("tr");
-  const head = element("th", feed.name);
-  head.scope = "row";
+  const made = tableRow(feed.name, cells);
+  const [head] = made.cells;
   head.title = feed.url;
   for (const remark of remarks(feed)) head.append(element("div", remark, "muted sentence"));
-  made.append(head);
-  for (const [label, text, className] of cells) {
-    const cell = element("td", text, className);
-    cell.dataset.label = label;
-    made.append(cell);
-  }
   return made;
 }

@@ -1,14 +1,11 @@
 // The page of `newswire ingest`: the feeds of this process, the newest problem first.
 
-import { more, past, push, row, seconds, stateCells } from "./feedrows.js";
-import { duration, get, number, sentence, write } from "./format.js";
+import { more, push, row, stateCells } from "./feedrows.js";
+import { duration, get, number, plural, seconds, sentence, write } from "./format.js";
+import { follow } from "./report.js";
 
-const PERIOD = 2000;
 /** A browser draws no more every few seconds. */
 const LIMIT = 200;
-let lastAnswer;
-
-const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 function nextPoll(feed, now) {
   if (feed.state === "gone" || feed.state === "stopped") return "never";
@@ -49,38 +46,11 @@ function verdict(status) {
   return ["good", "Good", `${plural(status.feedCount, "feed")} followed`, "All publishers answer.", "Nothing."];
 }
 
-function show(status) {
-  const [tone, word, title, why, todo] = verdict(status);
-  get("verdict").dataset.tone = tone;
-  for (const [id, text] of [["state", word], ["title", title], ["why", why], ["todo", todo], ["spoken", `${word}: ${title}`]]) {
-    write(get(id), text);
-  }
+function draw(status) {
   get("no-feeds").hidden = status.feeds.length > 0;
   get("some-feeds").hidden = status.feeds.length === 0;
   write(get("feeds-more"), more(status));
   get("feeds").replaceChildren(...status.feeds.map((feed) => row(feed, cells(feed, status.at))));
-  write(get("version"), `Newswire ${status.version}, started ${past(status.startedAt, status.at)}`);
 }
 
-function age() {
-  const place = get("age");
-  const old = lastAnswer === undefined ? Infinity : (performance.now() - lastAnswer) / 1000;
-  place.dataset.tone = old < 10 ? "good" : "bad";
-  write(place, old < 10 ? "Live" : old === Infinity ? "No answer" : `No answer for ${duration(Math.round(old))}`);
-}
-
-async function refresh() {
-  try {
-    const answer = await fetch(`api/status?limit=${LIMIT}`, { signal: AbortSignal.timeout(8000) });
-    if (answer.ok) {
-      show(await answer.json());
-      lastAnswer = performance.now();
-    }
-  } catch {
-    // The age tells.
-  }
-  age();
-  setTimeout(refresh, PERIOD);
-}
-
-refresh();
+follow(LIMIT, verdict, draw);

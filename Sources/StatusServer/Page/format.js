@@ -24,6 +24,11 @@ export function duration(seconds) {
   return `${Math.round(seconds / 86400)} days`;
 }
 
+/** From one time to another that is not before it. */
+export const seconds = (from, to) => Math.max(0, (new Date(to) - new Date(from)) / 1000);
+export const past = (instant, now) => (instant ? `${duration(Math.round(seconds(instant, now)))} ago` : "never");
+export const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+
 export const bytes = (count) => (count < 1e6
   ? `${number(Math.round(count / 1e3))} kB`
   : `${number(Math.round(count / 1e5) / 10)} MB`);
@@ -39,6 +44,23 @@ export function element(name, text, className) {
   const made = document.createElement(name);
   if (text !== undefined) made.textContent = text;
   if (className) made.className = className;
+  return made;
+}
+
+/**
+ * A row of a table.
+ * @param cells [label, text, class] of each column behind the head; where columns have no heads, each cell says what it is
+ */
+export function tableRow(title, cells) {
+  const made = element("tr");
+  const head = element("th", title);
+  head.scope = "row";
+  made.append(head);
+  for (const [label, text, className] of cells) {
+    const cell = element("td", text, className);
+    cell.dataset.label = label;
+    made.append(cell);
+  }
   return made;
 }
 

@@ -1,0 +1,43 @@
+// What the pages of the processes beside the publisher have in common: they ask every two seconds, say in a sentence how it goes,
+// and how old that is.
+
+import { duration, get, past, write } from "./format.js";
+
+const PERIOD = 2000;
+let lastAnswer;
+
+function show(status, [tone, word, title, why, todo]) {
+  get("verdict").dataset.tone = tone;
+  for (const [id, text] of [["state", word], ["title", title], ["why", why], ["todo", todo], ["spoken", `${word}: ${title}`]]) {
+    write(get(id), text);
+  }
+  write(get("version"), `Newswire ${status.version}, started ${past(status.startedAt, status.at)}`);
+}
+
+function age() {
+  const place = get("age");
+  const old = lastAnswer === undefined ? Infinity : (performance.now() - lastAnswer) / 1000;
+  place.dataset.tone = old < 10 ? "good" : "bad";
+  write(place, old < 10 ? "Live" : old === Infinity ? "No answer" : `No answer for ${duration(Math.round(old))}`);
+}
+
+/**
+ * @param limit how many items a list of the answer may have
+ * @param verdict a status to its tone, a word, a title, why, and what to do
+ * @param draw what else the page shows of a status
+ */
+export async function follow(limit, verdict, draw) {
+  try {
+    const answer = await fetch(`api/status?limit=${limit}`, { signal: AbortSignal.timeout(8000) });
+    if (answer.ok) {
+      const status = await answer.json();
+      show(status, verdict(status));
+      draw(status);
+      lastAnswer = performance.now();
+    }
+  } catch {
+    // The age tells.
+  }
+  age();
+  setTimeout(() => follow(limit, verdict, draw), PERIOD);
+}
