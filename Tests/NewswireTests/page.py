@@ -476,9 +476,14 @@ def languages():
 
         def write(**texts):
             field = page.find("#headline")
+            written = []
             for code, text in texts.items():
                 Select(page.find("#language")).select_by_value(code)
+                assert field.get_attribute("lang") == code and field.get_attribute("value") == "", "the field is of another language"
+                if written:
+                    assert reader.hint() == f"Also in {' and '.join(written)}; each phone shows its own language.", reader.hint()
                 field.send_keys(text)
+                written = sorted([*written, {"en": "English", "fr": "Français", "zh": "中文"}[code]])
             field.send_keys(Keys.ENTER)
             page.wait("the outcome", lambda: reader.hint() == "Arrived on 4 phones.")
 
@@ -486,6 +491,22 @@ def languages():
         for platform, text in {"apple": "Good morning", "fcmv1": "Bonjour", "browser": "早上好", "windows": "Good morning"}.items():
             page.wait(f"the text on {platform}", lambda: reader.texts(platform) == [text])
         assert len(json.loads(hub.call("_emulator/messages"))["messages"]) == 1, "one send for all"
+
+        assert reader.sends()[0] == ["World", "Good morning in 3 languages", "4 phones"], reader.sends()
+
+        # With the language that a story has, a correction has its translation too.
+        Select(page.find("#corrects")).select_by_index(1)
+        assert page.find("#headline").get_attribute("value") == "Good morning"
+        assert reader.hint() == "Also in Français and 中文; each phone shows its own language."
+        Select(page.find("#language")).select_by_value("fr")
+        assert page.find("#headline").get_attribute("value") == "Bonjour"
+        page.find("#headline").send_keys(" à tous", Keys.ENTER)
+        for platform, text in {"apple": "Good morning", "fcmv1": "Bonjour à tous", "browser": "早上好"}.items():
+            page.wait(f"the correction on {platform}", lambda: reader.texts(platform) == [text])
+        page.wait("the outcome", lambda: reader.hint() == "Arrived on 4 phones.")
+        page.wait("both sends", lambda: len(reader.sends()) == 2)
+        updated = page.script("[...document.querySelectorAll('.phone')].filter(phone => phone.querySelector('.updated:not([hidden])')).map(phone => phone.classList[1])")
+        assert updated == ["fcmv1"], f"the others see the same text: {updated}"
 
         write(fr="Bonne nuit", en="Good night")
         for platform, text in {"apple": "Good night", "fcmv1": "Bonne nuit", "browser": "Good night"}.items():
@@ -498,12 +519,13 @@ def languages():
         assert json.loads(hub.call("_emulator/overview"))["registrations"] == registrations, "a language has left a registration behind"
         write(en="Good evening", fr="Bonsoir")
         page.wait("the new language", lambda: reader.texts("apple")[0] == "Bonsoir")
+        assert reader.sends()[0][1] == "Good evening in 2 languages", reader.sends()
         assert reader.texts("apple") == ["Bonsoir", "Good night", "Good morning"], "it came twice"
 
         page.driver.refresh()
         reader = Reader(page)
         page.wait("the kept language", lambda: page.find(".phone.apple .language").get_attribute("value") == "fr")
-        speak(reader, "apple", "as sent")
+        speak(reader, "apple", "Any language")
         page.wait("the text for all", lambda: "language_fr" not in json.loads(hub.call("_emulator/overview"))["phones"]["apple"])
         looks_right(reader, "languages")
     hub.end()

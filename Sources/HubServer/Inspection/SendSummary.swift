@@ -37,7 +37,13 @@ struct SendSummary: Sendable {
                 .init("time", .string(time.description)), .init("tags", .text(tags)),
                 .init("event", .text(tree?["id"]?.string)), .init("category", .text(tree?["category"]?.string)),
                 .init("headline", .string(Self.headline(tree, body))),
+                .init("languages", .integer(Self.languages(tree))),
             ] + outcome)
+    }
+
+    /// The number of languages with a text of their own; 0 for a send that names none.
+    private static func languages(_ tree: JSONTree?) -> Int {
+        Set(PageLanguage.all.compactMap { tree?[$0.property]?.string }).count
     }
 
     /// What a reader would see of it, whatever its format.

@@ -6,6 +6,9 @@ import { categories, chip } from "/phone.js";
 const $ = (id) => document.getElementById(id);
 const corrected = 8;
 const patience = 10000;
+// Shown in the empty field.
+const examples = { en: "Parliament passes the climate bill", fr: "Le Parlement adopte la loi climat", zh: "议会通过气候法案" };
+const lists = new Intl.ListFormat("en");
 
 export class Composer {
   stories = [];
@@ -17,7 +20,7 @@ export class Composer {
   constructor({ throughKafka, languages }, isWanted, sent) {
     Object.assign(this, { throughKafka, isWanted, sent, form: $("composer") });
     $("language").append(...languages.map(({ code, name }) => new Option(name, code)));
-    this.language = $("language").value;
+    this.turnTo($("language").value);
     $("language").addEventListener("change", () => this.turn());
     $("composer-categories").append(...categories.map((category) => chip("radio", "category", category)));
     this.form.elements.category.value = categories[0];
@@ -38,12 +41,20 @@ export class Composer {
     $("composer-hint").className = `hint ${mood}`;
   }
 
-  // The field shows the headline in another language.
+  // The field shows the headline in another language; the others are kept, and the page says so.
   turn() {
     this.headlines[this.language] = $("headline").value.trim();
-    this.language = $("language").value;
-    $("headline").value = this.headlines[this.language] ?? "";
-    delete this.headlines[this.language];
+    this.turnTo($("language").value);
+    $("headline").focus();
+    const others = Array.from($("language").options).filter(({ value }) => this.headlines[value]).map(({ text }) => text);
+    this.say(others.length ? `Also in ${lists.format(others)}; each phone shows its own language.` : "");
+  }
+
+  turnTo(language) {
+    this.language = $("language").value = $("headline").lang = language;
+    $("headline").placeholder = examples[language] ?? examples.en;
+    $("headline").value = this.headlines[language] ?? "";
+    delete this.headlines[language];
     $("headline").required = !Object.values(this.headlines).some(Boolean);
   }
 
@@ -55,17 +66,17 @@ export class Composer {
 
   clear() {
     this.headlines = {};
-    this.language = $("language").value = $("language").options[0].value;
-    $("headline").value = "";
-    $("headline").required = true;
+    this.turnTo($("language").options[0].value);
   }
 
   correct() {
     const story = this.stories.find((known) => known.story === $("corrects").value);
     if (!story) return;
     this.form.elements.category.value = story.category;
-    this.clear();
-    $("headline").value = story.headline;
+    // In each of its languages.
+    this.headlines = { ...story.headlines, [story.language]: story.headline };
+    this.turnTo(story.language);
+    this.turn();
     $("headline").select();
   }
 
