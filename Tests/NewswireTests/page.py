@@ -492,7 +492,7 @@ def languages():
             page.wait(f"the text on {platform}", lambda: reader.texts(platform) == [text])
         assert len(json.loads(hub.call("_emulator/messages"))["messages"]) == 1, "one send for all"
 
-        assert reader.sends()[0] == ["World", "Good morning in 3 languages", "4 phones"], reader.sends()
+        assert reader.sends()[0] == ["World", "Good morning", "4 phones · 3 languages"], reader.sends()
 
         # With the language that a story has, a correction has its translation too.
         Select(page.find("#corrects")).select_by_index(1)
@@ -519,7 +519,7 @@ def languages():
         assert json.loads(hub.call("_emulator/overview"))["registrations"] == registrations, "a language has left a registration behind"
         write(en="Good evening", fr="Bonsoir")
         page.wait("the new language", lambda: reader.texts("apple")[0] == "Bonsoir")
-        assert reader.sends()[0][1] == "Good evening in 2 languages", reader.sends()
+        assert reader.sends()[0][1:] == ["Good evening", "4 phones · 2 languages"], reader.sends()
         assert reader.texts("apple") == ["Bonsoir", "Good night", "Good morning"], "it came twice"
 
         page.driver.refresh()

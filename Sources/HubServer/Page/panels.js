@@ -32,10 +32,11 @@ export function showSends(sends) {
     const row = document.createElement("tr");
     const { text, mood } = outcome(send);
     const time = new Date(send.time).toLocaleTimeString([], { ...clockFormat, second: "2-digit" });
-    const headline = made("td", "headline", send.headline);
-    if (send.languages > 1) headline.append(made("span", "muted", ` in ${send.languages} languages`));
+    const result = Object.assign(made("td", `outcome ${mood}`, text), { title: text });
+    if (send.languages > 1) result.append(made("span", "languages", ` · ${send.languages} languages`));
     row.append(
-      made("td", "time", time), made("td", "tag", send.category ?? send.tags ?? "everyone"), headline, Object.assign(made("td", `outcome ${mood}`, text), { title: text }));
+      made("td", "time", time), made("td", "tag", send.category ?? send.tags ?? "everyone"),
+      made("td", "headline", send.headline), result);
     return row;
   }));
 }
