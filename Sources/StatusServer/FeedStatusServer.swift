@@ -21,7 +21,6 @@ public struct FeedStatusServer: Sendable {
 }
 
 extension IngestReport: ServedReport {
-    var isReady: Bool { notReady.isEmpty }
     var metrics: [UInt8] { FeedMetrics.text(self, .now) }
 
     func status(limit: Int) -> [UInt8] { json(version: ServiceVersion.text, limit: limit) }

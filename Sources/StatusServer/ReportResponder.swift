@@ -2,12 +2,11 @@ import HTTPServing
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import NewsModel
 
 /// How a process beside the publisher is doing, in the forms in which it is asked for.
 protocol ServedReport: Sendable {
-    var isReady: Bool { get }
-    /// JSON.
-    var readiness: [UInt8] { get }
+    var notReady: [ReadinessReason] { get }
     /// In the text format of Prometheus.
     var metrics: [UInt8] { get }
     /// JSON, with at most so many items where it lists some.
@@ -61,7 +60,8 @@ struct ReportResponder<Report: ServedReport>: HTTPResponder {
         switch Resource(rawValue: path) {
         // It has answered, so its event loop is alive.
         case .health?: return Answer.json(.ok, StatusJSON.healthy)
-        case .readiness?: return Answer.json(report.isReady ? .ok : .serviceUnavailable, report.readiness)
+        case .readiness?:
+            return Answer.json(report.notReady.isEmpty ? .ok : .serviceUnavailable, report.notReady.readiness)
         case .metrics?: return Answer.answer(.ok, MetricsText.contentType, report.metrics)
         case .status?:
             let limit = request.uri.queryParameters["limit"].map { Int($0) ?? 0 } ?? .max

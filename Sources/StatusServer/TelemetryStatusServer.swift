@@ -21,7 +21,6 @@ public struct TelemetryStatusServer: Sendable {
 }
 
 extension TelemetryReport: ServedReport {
-    var isReady: Bool { notReady.isEmpty }
     var metrics: [UInt8] { TelemetryMetrics.text(self, .now) }
 
     func status(limit: Int) -> [UInt8] { json(version: ServiceVersion.text, limit: limit) }

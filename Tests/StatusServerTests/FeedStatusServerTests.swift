@@ -51,7 +51,7 @@ struct FeedStatusServerTests {
     ]
 
     static func serve(
-        _ feeds: [FeedStatus] = feeds, notReady: [IngestReport.Reason] = [], _ body: (Int) async throws -> Void
+        _ feeds: [FeedStatus] = feeds, notReady: [ReadinessReason] = [], _ body: (Int) async throws -> Void
     ) async throws {
         let server = FeedStatusServer(.patient()) {
             IngestReport(at: now, startedAt: now - .seconds(3_600), feeds: feeds, notReady: notReady)
@@ -115,7 +115,7 @@ struct FeedStatusServerTests {
     }
 
     @Test func `a process that cannot follow feeds is not ready and says why, but is healthy`() async throws {
-        let reason = IngestReport.Reason(code: "kafka", detail: "no broker answers", remedy: "start one")
+        let reason = ReadinessReason(code: "kafka", detail: "no broker answers", remedy: "start one")
         try await Self.serve([], notReady: [reason]) { port in
             let ready = try await RawClient.call(port, "GET", "/readyz")
             #expect(ready.status == 503)

@@ -125,7 +125,7 @@ public final class IngestService: Sendable {
             (try? await core.loop.submit { [core] in
                 (core.statuses, core.books?.isRestored, core.books?.isTopicMissing)
             }.get()) ?? ([], nil, nil)
-        let reason: IngestReport.Reason? =
+        let reason: ReadinessReason? =
             switch isRestored {
             case true?: nil
             case false? where isTopicMissing == true:

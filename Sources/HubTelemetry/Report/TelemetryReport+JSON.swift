@@ -2,13 +2,6 @@ import NewsModel
 
 /// The report as programs and the page read it.
 extension TelemetryReport {
-    public var readiness: [UInt8] {
-        JSONWriter.object { json in
-            json.field("ready", notReady.isEmpty)
-            writeReasons(into: &json)
-        }
-    }
-
     /// - Parameters:
     ///   - version: the program's.
     ///   - limit: the most tags to name, those met last first.
@@ -17,8 +10,7 @@ extension TelemetryReport {
             json.field("at", at)
             json.field("startedAt", startedAt)
             json.field("version", version)
-            json.field("ready", notReady.isEmpty)
-            writeReasons(into: &json)
+            notReady.writeReadiness(into: &json)
             json.field("open", open)
             json.field("oldestSeconds", oldest?.components.seconds)
             json.field("problem", problem?.rawValue)
@@ -29,18 +21,6 @@ extension TelemetryReport {
             writeOutcomes(into: &json)
             writeTags(limit, into: &json)
             writeQuestions(into: &json)
-        }
-    }
-
-    private func writeReasons(into json: inout JSONWriter) {
-        json.array("reasons") { json in
-            for reason in notReady {
-                json.object { json in
-                    json.field("code", reason.code)
-                    json.field("detail", reason.detail)
-                    json.field("remedy", reason.remedy)
-                }
-            }
         }
     }
 

@@ -39,28 +39,31 @@ public enum TelemetryProblem: String, Sendable, Hashable, CaseIterable {
 }
 
 extension TelemetryReport {
-    /// Reasons of `/readyz`: code, sentence, remedy.
-    public var notReady: [(code: String, detail: String, remedy: String)] {
-        var reasons: [(code: String, detail: String, remedy: String)] = []
+    /// Reasons of `/readyz`.
+    public var notReady: [ReadinessReason] {
+        var reasons: [ReadinessReason] = []
         if !isAssigned {
             reasons.append(
-                (
-                    "unassigned", "the group has not shared out the results topic yet, or Kafka cannot be reached",
-                    "wait a moment; if it stays so, look for errors of Kafka in the log"
-                ))
+                .init(
+                    code: "unassigned",
+                    detail: "the group has not shared out the results topic yet, or Kafka cannot be reached",
+                    remedy: "wait a moment; if it stays so, look for errors of Kafka in the log"))
         }
         switch problem {
         case .notAllowed?:
             reasons.append(
-                (
-                    "not-allowed", "the hub does not tell what became of sends",
-                    "telemetry needs a hub of the Standard tier, and a key that may read it"
-                ))
+                .init(
+                    code: "not-allowed", detail: "the hub does not tell what became of sends",
+                    remedy: "telemetry needs a hub of the Standard tier, and a key that may read it"))
         case .tokenRefused?:
             reasons.append(
-                ("token-refused", "the hub refuses the key", "copy hub.connectionString again, and check the clock"))
+                .init(
+                    code: "token-refused", detail: "the hub refuses the key",
+                    remedy: "copy hub.connectionString again, and check the clock"))
         case .unreachable?:
-            reasons.append(("unreachable", "the hub cannot be asked", "see the log for the reason"))
+            reasons.append(
+                .init(
+                    code: "unreachable", detail: "the hub cannot be asked", remedy: "see the log for the reason"))
         // Part of normal operation.
         case .throttled?, nil: break
         }
