@@ -59,6 +59,32 @@ import Testing
         #expect(findings.map(\.sentence) == [sentence])
     }
 
+    @Test func `a missing control topic is a warning, unless nothing is sent without it`() {
+        var rules = Self.rules()
+        rules.controlTopic = "control"
+        let warning = rules.findings(Self.states(Self.sound))
+        #expect(warning.map(\.severity) == [.warning])
+        rules.needsControl = true
+        let finding = rules.findings(Self.states(Self.sound)).first
+        #expect(finding?.severity == .waits)
+        #expect(finding?.sentence.contains("nothing is sent before it is there") == true)
+        #expect(finding?.remedy.contains("newswire topics --create") == true)
+    }
+
+    @Test func `what takes a record for each of a source's partitions has as many, whatever it is for`() {
+        var rules = Self.rules()
+        (rules.heldTopic, rules.telemetryTopic) = ("held", "telemetry")
+        let counts = Self.sound.merging(["results": 3, "held": 2, "telemetry": 1]) { $1 }
+        let findings = rules.findings(Self.states(counts))
+        #expect(findings.map(\.problem) == [.tooFewPartitions, .tooFewPartitions, .tooFewPartitions])
+        #expect(
+            findings.map(\.sentence) == [
+                "has 3 partitions, but a has 4: records from partition 3 on wait",
+                "has 2 partitions, but a has 4: events from partition 2 on wait in memory for their time",
+                "has 1 partition, but a has 4: newswire telemetry does not start",
+            ])
+    }
+
     @Test(arguments: ["compact", "compact,delete", "delete, compact"])
     func `a compacted results topic is refused`(policy: String) {
         let findings = Self.rules().findings(Self.states(Self.sound, results: ["cleanup.policy": policy]))

@@ -13,6 +13,8 @@ public struct TopicRules: Sendable, Hashable {
     public var controlTopic: String?
     public var auditTopic: String?
     public var heldTopic: String?
+    /// Nothing is sent without a control topic.
+    public var needsControl = false
     /// What the hub says of accepted sends; `nil` where nobody asks.
     public var telemetryTopic: String?
 
@@ -117,7 +119,7 @@ extension TopicRules {
     public enum Severity: Sendable, Hashable {
         /// A promise would be broken: the service does not start.
         case refuse
-        /// Some partitions wait; the others are served.
+        /// Some partitions wait, or all; the others are served.
         case waits
         /// All works, within limits.
         case warning
@@ -140,13 +142,16 @@ extension TopicRules {
     private func missing(_ name: String, _ use: Use) -> Finding {
         // Without a dead-letter topic all that can be delivered is delivered; many brokers make it when it is written to.
         // A lane whose topic is missing waits for it; the others go on.
+        let holdsAll = use == .control && needsControl
         let severity: Severity =
             switch use {
             case .source: .waits
+            case .control where holdsAll: .waits
             case .results, .feedState: .refuse
             case .deadLetters, .control, .audit, .held, .telemetry: .warning
             }
-        let consequence = use.withoutIt.map { ": \($0)" } ?? ""
+        let withoutIt = holdsAll ? "nothing is sent before it is there and read (control.onStale: stop)" : use.withoutIt
+        let consequence = withoutIt.map { ": \($0)" } ?? ""
         return Finding(
             topic: name, use: use, problem: .missing, severity: severity,
             sentence: Self.isMissing + consequence, remedy: Self.missingRemedy)
@@ -160,6 +165,16 @@ extension TopicRules {
                 topic: name, use: use, problem: problem, severity: .waits, sentence: sentence,
                 remedy: "widen it: \(Self.create)")
         }
+        /// Each partition of a source has one of its own here.
+        func narrow(_ consequence: String) -> Finding? {
+            guard let widest = widest(of: lanes.flatMap(\.topics), states), state.partitions < widest.partitions else {
+                return nil
+            }
+            return finding(
+                .tooFewPartitions,
+                "has \(counted(state.partitions, "partition")), but \(widest.name) has \(widest.partitions): \(consequence)"
+            )
+        }
         switch use {
         case .source(let lane):
             // Partition p of all topics of a lane is read by one process, which keeps their shared ledger.
@@ -170,33 +185,13 @@ extension TopicRules {
                 .unequalPartitions,
                 "has \(counted(state.partitions, "partition")), but \(widest.name) of the same lane has \(widest.partitions)"
             )
-        case .results:
-            // The result of a record from partition p is written to partition p.
-            guard let widest = widest(of: lanes.flatMap(\.topics), states), state.partitions < widest.partitions else {
-                return nil
-            }
-            return finding(
-                .tooFewPartitions,
-                "has \(counted(state.partitions, "partition")), but \(widest.name) has \(widest.partitions): records from partition "
-                    + "\(state.partitions) on wait")
+        // The result of a record from partition p is written to partition p.
+        case .results: return narrow("records from partition \(state.partitions) on wait")
+        // What is held goes back to the partition that it came from, by whoever owns that.
         case .held:
-            // What is held goes back to the partition that it came from, by whoever owns that.
-            guard let widest = widest(of: lanes.flatMap(\.topics), states), state.partitions < widest.partitions else {
-                return nil
-            }
-            return finding(
-                .tooFewPartitions,
-                "has \(counted(state.partitions, "partition")), but \(widest.name) has \(widest.partitions): events from "
-                    + "partition \(state.partitions) on wait in memory for their time")
-        case .telemetry:
-            // A record stands on the partition of its result.
-            guard let widest = widest(of: lanes.flatMap(\.topics), states), state.partitions < widest.partitions else {
-                return nil
-            }
-            return finding(
-                .tooFewPartitions,
-                "has \(counted(state.partitions, "partition")), but \(widest.name) has \(widest.partitions): newswire telemetry "
-                    + "does not start")
+            return narrow("events from partition \(state.partitions) on wait in memory for their time")
+        // A record stands on the partition of its result.
+        case .telemetry: return narrow("newswire telemetry does not start")
         case .control:
             guard state.partitions > 1 else { return nil }
             return Finding(
