@@ -106,8 +106,12 @@ public final class EmbeddedBroker: Sendable {
     }
 
     /// Answers the next `count` requests of a kind with an error.
-    public func failNext(_ request: Request, _ refusal: Refusal, count: Int = 1) {
-        let errors = Array(repeating: rd_kafka_resp_err_t(rawValue: refusal.rawValue), count: max(count, 0))
+    ///
+    /// - Parameter passing: requests of this kind that are served before these.
+    public func failNext(_ request: Request, _ refusal: Refusal, count: Int = 1, after passing: Int = 0) {
+        let errors =
+            Array(repeating: RD_KAFKA_RESP_ERR_NO_ERROR, count: max(passing, 0))
+            + Array(repeating: rd_kafka_resp_err_t(rawValue: refusal.rawValue), count: max(count, 0))
         rd_kafka_mock_push_request_errors_array(pointer, request.rawValue, errors.count, errors)
     }
 }

@@ -60,11 +60,11 @@ public final class OrderDesk {
         case standsNot
         /// As many orders stand as a process keeps.
         case tooMany
-        /// Nothing was ordered.
+        /// Nothing was ordered, which is certain.
         case failed(KafkaFailure)
-        /// The audit topic says that it was ordered, but the control topic may not.
+        /// The audit topic says that it was ordered; whether the control topic does is not known.
         case halfway(KafkaFailure)
-        /// It stands, but what came of it could not be read.
+        /// It was ordered, but what came of it could not be read.
         case unheard(KafkaFailure)
 
         /// For whoever gave the order.
@@ -77,10 +77,9 @@ public final class OrderDesk {
                     + "newswire control --config FILE --list"
             case .failed(let failure): "nothing was ordered. \(failure)"
             case .halfway(let failure):
-                "the order may not have been given: it stands on the audit topic, but the control topic has not "
-                    + "acknowledged it. Give it again. \(failure)"
-            case .unheard(let failure):
-                "the order was given and stands, but the answers to it cannot be read. \(failure)"
+                "it may have been ordered: the audit topic has it, but the control topic has not acknowledged it. "
+                    + "Give it again. \(failure)"
+            case .unheard(let failure): "it was ordered, but the answers to it cannot be read. \(failure)"
             }
         }
     }
@@ -99,15 +98,31 @@ public final class OrderDesk {
             audit = try TopicReader(settings: settings, topic: topics.audit, from: .end, follow: true)
             try store(instruction.auditEntry(inPlaceOf: former).record(on: topics.audit))
         } catch { throw .failed(error) }
-        do { try store(instruction.record.record(on: topics.control)) } catch { throw .halfway(error) }
+        do {
+            try store(instruction.record.record(on: topics.control))
+        } catch {
+            // What is not sent yet never will be; what the broker has refused it does not have.
+            throw publisher.abandon() > 0 ? .halfway(error) : .failed(error)
+        }
         var answers = OrderAnswers(to: instruction, inPlaceOf: former)
         do { try wait(for: &answers, audit, until: begin.steady + patience) } catch { throw .unheard(error) }
         return OrderOutcome(answers: answers, took: now().steady - begin.steady)
     }
 
     func store(_ record: ProducedRecord) throws(KafkaFailure) {
-        try publisher.publish(record, timeout: Self.storingMax)
-        try publisher.flush(timeout: Self.storingMax)
+        do {
+            try publisher.publish(record, timeout: Self.storingMax)
+            try publisher.flush(timeout: Self.storingMax)
+        } catch {
+            var failure = error
+            // The broker refuses the producer as a whole, and names no topic.
+            if failure.code == "CLUSTER_AUTHORIZATION_FAILED" {
+                failure.remedy =
+                    "Grant this user WRITE on \(topics.control) and \(topics.audit), and before Kafka 2.8 IDEMPOTENT_WRITE on "
+                    + "the cluster."
+            }
+            throw failure
+        }
     }
 
     private func wait(

@@ -22,12 +22,12 @@ final class PreparedTopics {
 
     /// Waits for the leaders.
     func wait(milliseconds: Int32) throws(KafkaFailure) {
-        for handle in handles.values {
+        for (topic, handle) in handles {
             var metadata: UnsafePointer<rd_kafka_metadata>?
             let error = rd_kafka_metadata(client.handle, 0, handle, &metadata, milliseconds)
             if let metadata { rd_kafka_metadata_destroy(metadata) }
             if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-                throw client.explained(error, detail: "The topic's leader could not be found")
+                throw client.explained(error, detail: "The leader of topic \(topic) could not be found")
             }
         }
     }

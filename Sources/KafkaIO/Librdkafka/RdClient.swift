@@ -31,6 +31,18 @@ final class RdClient: @unchecked Sendable {
         let cause = rd_kafka_fatal_error(handle, &text, text.count)
         return KafkaFailure(cause, detail: String(rd: text), fatal: true)
     }
+
+    /// Why the broker does not have a record.
+    func notStored(_ error: rd_kafka_resp_err_t, on topic: String) -> KafkaFailure {
+        var failure = failure(error, detail: nil)
+        failure.detail = "A record was not stored on \(topic): \(failure.detail)"
+        return failure
+    }
+}
+
+extension rd_kafka_message_t {
+    /// Its topic's name.
+    var topic: String { rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? "" }
 }
 
 /// First and last offsets of partitions. Asked for by time, because `rd_kafka_query_watermark_offsets` of librdkafka 2.0.2

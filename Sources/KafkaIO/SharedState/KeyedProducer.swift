@@ -83,8 +83,7 @@ package final class KeyedProducer {
         _ message: UnsafePointer<rd_kafka_message_t>, _ deliver: (SharedStateEvent) -> Void,
         _ notify: (KafkaNotice) -> Void
     ) {
-        let topic = message.pointee.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? ""
-        let answer = answer(message.pointee.err, topic: topic)
+        let answer = answer(message.pointee.err, topic: message.pointee.topic)
         // A fatal producer refuses everything from now on, and only a restart helps.
         if case .failed(let failure) = answer, failure.isFatal, !hasFailed {
             hasFailed = true
@@ -95,8 +94,7 @@ package final class KeyedProducer {
 
     private func answer(_ error: rd_kafka_resp_err_t, topic: String) -> PendingWrites.Answer {
         if error == RD_KAFKA_RESP_ERR_NO_ERROR { return .stored }
-        var failure = client.failure(error, detail: nil)
-        failure.detail = "A record was not stored on \(topic): \(failure.detail)"
+        let failure = client.notStored(error, on: topic)
         return RecordPublisher.isRefusal(error) ? .refused(failure) : .failed(failure)
     }
 

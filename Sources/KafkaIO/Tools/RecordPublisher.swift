@@ -74,7 +74,7 @@ public final class RecordPublisher {
                 published += 1
                 return
             case RD_KAFKA_RESP_ERR__QUEUE_FULL where deadline > .now: serve(milliseconds: 100)
-            case let error: throw client.failure(error, detail: nil)
+            case let error: throw client.notStored(error, on: record.topic)
             }
         }
     }
@@ -161,9 +161,9 @@ public final class RecordPublisher {
         if error == RD_KAFKA_RESP_ERR_NO_ERROR {
             acknowledged += 1
         } else if skipsRefused, Self.isRefusal(error) {
-            refused.append(Refusal(index: index, failure: client.failure(error, detail: nil)))
+            refused.append(Refusal(index: index, failure: client.notStored(error, on: message.pointee.topic)))
         } else {
-            if failure == nil { failure = client.failure(error, detail: nil) }
+            if failure == nil { failure = client.notStored(error, on: message.pointee.topic) }
             if rd_kafka_message_status(message) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED { unknown += 1 }
             return
         }
