@@ -144,7 +144,7 @@ extension Settings {
         var rules = TopicRules(engine, deadLetterTopic: deadLettersTopic)
         if ingest.isConfigured { rules.feedStateTopic = ingest.stateTopic }
         if telemetry.isConfigured { rules.telemetryTopic = telemetry.topic }
-        rules.follow(control.topics)
+        rules.follow(control)
         return rules
     }
 }

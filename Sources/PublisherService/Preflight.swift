@@ -1,4 +1,5 @@
 package import ControlIO
+import EditorialControl
 import KafkaIO
 package import KafkaModel
 import NewsModel
@@ -64,17 +65,18 @@ struct Preflight {
 extension PublisherSettings {
     var topicRules: TopicRules {
         var rules = TopicRules(engine, deadLetterTopic: deadLetterTopic)
-        rules.follow(control.topics)
+        rules.follow(control)
         return rules
     }
 }
 
 extension TopicRules {
     /// The topics of the editors too.
-    package mutating func follow(_ topics: ControlTopics) {
-        controlTopic = topics.control
-        auditTopic = topics.audit
-        heldTopic = topics.held
+    package mutating func follow(_ control: ControlSettings) {
+        controlTopic = control.topics.control
+        auditTopic = control.topics.audit
+        heldTopic = control.topics.held
+        needsControl = control.onStale == .stop
     }
 
     /// The rules for the topics of an engine with these settings.

@@ -252,7 +252,7 @@ public final class Publisher: Sendable {
         case .note(let note): log.log(note, topics: settings.control.topics)
         case .status(let status):
             telemetry.controlled(status)
-            tell(.keepsRecalls(status.link != .missing))
+            tell(.keepsRecalls(status.keepsRecalls))
             // Later on, sending stops instead: the record may be the mistake.
             if case .elsewhere(let ours, let theirs)? = status.alarms.first, !status.wasKnown {
                 let topic = settings.control.topics.control

@@ -117,6 +117,67 @@ private final class Followed: Sendable {
         try await followed.close()
     }
 
+    @Test func `where stale orders stop sending, it begins once a topic that was missing is there and read`()
+        async throws
+    {
+        let followed = try Followed(topics.kafka, onStale: .stop)
+        let status = try await followed.status { $0.link == .missing }
+        #expect(!status.isKnown && status.alarms == [.neverThere])
+        try create()
+        try write(Self.stop)
+        #expect(try await followed.orders() == [.stands(Self.stop)])
+        try await followed.isKnown(true)
+        try await followed.close()
+    }
+
+    @Test func `however many orders come, the rest of the process is told at most ten times a second how they stand`()
+        async throws
+    {
+        try create()
+        let followed = try Followed(topics.kafka)
+        try await followed.isKnown(true)
+        let start = ContinuousClock.now
+        let count = 2_000
+        let records = (0..<count).map { number in
+            ControlRecord.stands(
+                Order(
+                    id: "\(number)", scope: .recall(story: "\(number)"), at: Instant(milliseconds: 1_795_428_000_000),
+                    by: "editor")
+            ).record(on: Self.control)
+        }
+        try topics.publish(records.map { ($0.key, $0.value, []) }, to: Self.control)
+        var (orders, statuses) = (0, 0)
+        for await message in followed.messages {
+            if case .orders(let changes) = message { orders += changes.count }
+            guard case .status(let status) = message else { continue }
+            statuses += 1
+            if status.standing.count == count { break }
+        }
+        #expect(orders == count)
+        // However slow the machine is.
+        #expect(Int64(statuses) <= start.duration(to: .now).nanoseconds / 100_000_000 + 2, "\(statuses)")
+        try await followed.close()
+    }
+
+    @Test func `an order is certainly not given when the brokers refuse it, and that is said`() throws {
+        try create()
+        let desk = try OrderDesk(topics.kafka, ControlTopics()) {
+            Moment(steady: Instant(milliseconds: 0), wall: Instant(milliseconds: 1_795_428_000_000))
+        }
+        let order = Instruction(
+            id: "1", scope: .stop(.hub), at: Instant(milliseconds: 1_795_428_000_000), by: "editor", reason: "r")
+        // The audit topic takes its line, the control topic does not take the order.
+        broker.failNext(.produce, .topicAuthorizationFailed, after: 1)
+        let refusal = #expect(throws: OrderDesk.Refusal.self) { try desk.give(order, patience: .zero) }
+        let sentence = refusal?.sentence ?? ""
+        #expect(sentence.hasPrefix("nothing was ordered. A record was not stored on news.control: "), "\(sentence)")
+        #expect(sentence.contains("WRITE"))
+        #expect(try topics.read(Self.control).isEmpty)
+        #expect(try topics.read("news.audit").count == 1)
+        let doubt = OrderDesk.Refusal.halfway(KafkaFailure(code: "_TIMED_OUT", detail: "No answer")).sentence
+        #expect(doubt.hasPrefix("it may have been ordered: "))
+    }
+
     @Test func `a topic that falls silent stops sending if that is wanted, until it is heard again`() async throws {
         try create()
         let followed = try Followed(topics.kafka, onStale: .stop)

@@ -53,7 +53,7 @@ import Testing
 
     @Test func `without an audit topic nothing is written for it`() {
         var desk = TestDesk()
-        desk.take(.audit(exists: false))
+        desk.take(.audit(.missing))
         desk.start()
         desk.write(.stands(Order(recall: "a", id: "7")))
         desk.read()

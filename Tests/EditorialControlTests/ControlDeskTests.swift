@@ -50,6 +50,54 @@ import Testing
         #expect(desk.told == [.stands(Order(stop: .hub))])
     }
 
+    @Test func `where stale orders stop sending, nothing is sent before a topic that is missing at the start is read`()
+    {
+        var desk = TestDesk(onStale: .stop)
+        desk.take(.missing)
+        desk.pass(.seconds(600))
+        #expect(!desk.isKnown)
+        #expect(desk.status.alarms == [.neverThere])
+        // A recall by an event waits for the topic, rather than being reported as done.
+        #expect(desk.status.keepsRecalls)
+        desk.take(.recalled(.of("a")))
+        #expect(desk.settled == [])
+        desk.write(.stands(Order(stop: .category("Sports"))))
+        desk.start()
+        #expect(desk.log == ["tell", "tell", "known"] && desk.isKnown)
+        #expect(desk.told.first == .stands(Order(stop: .category("Sports"))))
+        desk.answerWrites()
+        #expect(desk.settled == ["a"])
+        #expect(desk.status.alarms == [])
+    }
+
+    @Test func `where stale orders stop sending, a topic that is deleted later stops it as one that falls silent does`()
+    {
+        var desk = TestDesk(onStale: .stop)
+        desk.start()
+        desk.take(.missing)
+        #expect(desk.isKnown && desk.status.alarms == [.gone])
+        desk.pass(.seconds(61))
+        #expect(!desk.isKnown)
+        #expect(desk.status.alarms == [.gone, .stale(.seconds(61), stops: true)])
+    }
+
+    @Test func `an audit topic that we are not shown, or that was deleted, is an alarm; one that never was is none`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.take(.audit(.missing))
+        #expect(desk.status.alarms == [])
+        desk.take(.audit(.refused(TestDesk.failure)))
+        #expect(desk.status.alarms == [.notAudited(TestDesk.failure)])
+        desk.take(.audit(.there))
+        #expect(desk.status.alarms == [])
+        desk.take(.audit(.missing))
+        #expect(desk.status.alarms == [.auditGone])
+        desk.write(.stands(Order(recall: "a")))
+        desk.read()
+        desk.take(.applied(AppliedOrder(order: "1"), shard: ShardID(0)))
+        #expect(desk.audited == [] && desk.recalled == ["a"])
+    }
+
     @Test func `a topic that cannot be read at the start keeps everything back`() {
         var desk = TestDesk()
         desk.take(.unreadable(TestDesk.failure))

@@ -1,3 +1,4 @@
+import ControlIO
 import HubIO
 import KafkaIO
 import KafkaModel
@@ -5,6 +6,7 @@ import NewsModel
 import NotificationHub
 import Testing
 
+@testable import EditorialControl
 @testable import PublishEngine
 @testable import PublisherService
 
@@ -35,6 +37,38 @@ struct ReadinessTests {
 
     @Test func `what an editor has stopped is a reason at once`() throws {
         #expect(try codes(.stopped, since: .zero) == ["stopped"])
+    }
+
+    private func reasons(_ alarms: [ControlStatus.Alarm], isKnown: Bool = true) -> [ServiceStatus.NotReady] {
+        ControlStatus(
+            isKnown: isKnown, wasKnown: isKnown, link: .following, standing: StandingOrders(), processes: 1,
+            silence: .zero, counts: .init(), alarms: alarms
+        ).notReady(ControlTopics())
+    }
+
+    @Test func `without a topic to know orders from, it is said that nothing is sent, and what to do`() throws {
+        let reason = try #require(reasons([.neverThere], isKnown: false).first)
+        #expect(reason.code == "orders-unknown" && reason.detail.contains("nothing is sent"))
+        #expect(reason.remedy.contains("newswire topics --create"))
+        #expect(reasons([.neverThere], isKnown: false).count == 1)
+        // What does not explain it does not hide it.
+        #expect(reasons([.auditGone], isKnown: false).map(\.code) == ["audit-missing", "orders-unknown"])
+    }
+
+    @Test(arguments: [
+        ("TOPIC_AUTHORIZATION_FAILED", "", "grant this user DESCRIBE and WRITE on it"),
+        (
+            "UNKNOWN_TOPIC_OR_PART", "Create the topic (newswire topics --create) or correct its name.",
+            "create the topic (newswire topics --create) or correct its name"
+        ), ("_MSG_TIMED_OUT", "", "look at the brokers"),
+    ])
+    func `a topic that takes no record of ours has the remedy of what is wrong with it`(
+        code: String, known: String, remedy: String
+    ) {
+        let failure = KafkaFailure(code: code, detail: "d", remedy: known)
+        let found = reasons([.notWritten(failure), .notAudited(failure)])
+        #expect(found.map(\.code) == ["control-not-written", "audit-not-written"])
+        #expect(found.map(\.remedy) == [remedy, remedy])
     }
 
     @Test func `what may be over in a moment is none before it has lasted`() throws {

@@ -16,7 +16,7 @@ public final class ControlLink: Sendable {
         case settled([String])
         /// Whether the orders in force are known; if not, nothing may be sent.
         case known(Bool)
-        /// Once a second, and before `known`.
+        /// Once a second, before `known`, and within a tenth of a second after orders.
         case status(ControlStatus)
         case note(ControlNote)
         /// What was to be written is written, or given up.

@@ -16,6 +16,9 @@ final class ControlLoop: @unchecked Sendable {
 
     private var taken: [ControlLink.Command] = []
     private var tickAt = Instant.distantPast
+    /// When the rest of the process is told how we are doing: once a second, and soon after a change.
+    private var statusAt = Instant.distantPast
+    private var statusLast = Instant.distantPast
     private var closing: Closing = .no
 
     private enum Closing {
@@ -26,6 +29,8 @@ final class ControlLoop: @unchecked Sendable {
     }
 
     private static let tick = Duration.seconds(1)
+    /// Between two of them: orders may come by the thousand.
+    private static let statusPause = Duration.milliseconds(100)
     private static let closingMax = Duration.seconds(3)
 
     init(
@@ -50,11 +55,12 @@ final class ControlLoop: @unchecked Sendable {
             if steady >= tickAt {
                 tickAt = steady + Self.tick
                 handle(.tick)
-                deliver(.status(desk.status(at: now())))
+                statusAt = steady
             }
+            if steady >= statusAt { tellStatus() }
             if case .until(let end) = closing, steady >= end { closing = .done }
             if case .done = closing { break }
-            let wait = (min(tickAt, end ?? tickAt) - now().steady).nanoseconds / 1_000_000
+            let wait = (min(tickAt, statusAt, end ?? tickAt) - now().steady).nanoseconds / 1_000_000
             commands.wakeUp.wait(milliseconds: Int32(clamping: min(max(wait + 1, 1), 1_000)))
         }
         reader.close()
@@ -70,7 +76,7 @@ final class ControlLoop: @unchecked Sendable {
         for command in taken {
             switch command {
             case .take(let input):
-                if case .audit(exists: true) = input { producer.prepare([topics.audit]) }
+                if case .audit(.there) = input { producer.prepare([topics.audit]) }
                 handle(input)
             case .read(let records):
                 handle(.records(records))
@@ -98,11 +104,11 @@ final class ControlLoop: @unchecked Sendable {
             switch action {
             case .tell(let changes):
                 deliver(.orders(changes))
-                deliver(.status(desk.status(at: now())))
+                statusAt = min(statusAt, max(now().steady, statusLast + Self.statusPause))
             case .settled(let stories): deliver(.settled(stories))
             case .known(let isKnown):
                 // Whoever asks why nothing is sent is to see the reason.
-                deliver(.status(desk.status(at: now())))
+                tellStatus()
                 deliver(.known(isKnown))
             case .write(let id, let record): write(record.record(on: topics.control), id)
             case .audit(let id, let entry):
@@ -112,6 +118,13 @@ final class ControlLoop: @unchecked Sendable {
             case .finished: closing = .done
             }
         }
+    }
+
+    private func tellStatus() {
+        let now = now()
+        deliver(.status(desk.status(at: now)))
+        statusLast = now.steady
+        statusAt = now.steady + Self.tick
     }
 
     private func write(_ record: ProducedRecord, _ id: ControlDesk.WriteID) {

@@ -74,12 +74,17 @@ final class ControlReader: Sendable {
         // This asks for all topics: a question for one by name could create it.
         let admin = try KafkaAdmin(settings: kafka, timeout: .seconds(5))
         let counts = try admin.partitionCounts(of: [topics.control, topics.audit])
-        commands.post(.take(.audit(exists: counts[topics.audit] != nil)))
+        commands.post(.take(.audit(counts[topics.audit] == nil ? audit(admin) : .there)))
         if counts[topics.control] != nil { return true }
         // Orders that this user may not see stand all the same.
         if let refusal = try admin.refusal(of: topics.control) { throw refusal }
         commands.post(.take(.missing))
         return false
+    }
+
+    /// Why the audit topic is not shown to us. Should the question fail, orders are followed all the same.
+    private func audit(_ admin: KafkaAdmin) -> ControlDesk.AuditTopic {
+        (try? admin.refusal(of: topics.audit)).flatMap(\.self).map { .refused($0) } ?? .missing
     }
 
     /// Returns when the topic is to be read anew.

@@ -27,12 +27,18 @@ public struct ControlDesk: Sendable {
         }
     }
 
-    /// The policy for a control topic that has been silent for too long.
+    /// The policy for a control topic that has been silent for too long, or that was never there.
     public enum OnStale: String, Sendable, Hashable, CaseIterable {
-        /// Send on by the last orders known.
+        /// Send on by the last orders known; by none, if there is no topic.
         case `continue`
         /// Send nothing until it can be read again.
         case stop
+    }
+
+    public enum AuditTopic: Sendable, Hashable {
+        case there, missing
+        /// It may well be there, but this user is not shown it.
+        case refused(KafkaFailure)
     }
 
     public enum Input: Sendable {
@@ -46,8 +52,7 @@ public struct ControlDesk: Sendable {
         case unreadable(KafkaFailure)
         /// It does not exist.
         case missing
-        /// Whether there is an audit topic.
-        case audit(exists: Bool)
+        case audit(AuditTopic)
         case written(WriteID)
         case notWritten(WriteID, KafkaFailure)
         /// A shard's answer to one change of `Action.tell`.
@@ -92,15 +97,18 @@ public struct ControlDesk: Sendable {
     var standing = StandingOrders()
     /// All that stood on the topic was read once.
     var hasRead = false
-    /// Orders were known once, if only because there is no topic that could hold any. From then on what was read last holds
-    /// while the topic cannot be read.
+    /// Orders were known once, if only because there is no topic that could hold any and that is to hold up nothing. From then
+    /// on what was read last holds while the topic cannot be read.
     var hasKnown = false
     /// The last word to the shards.
     var isKnown = false
     /// It was true once.
     var hasSent = false
     var environment: HubEnvironment?
-    var hasAudit = true
+    /// `nil` before anybody has looked.
+    var auditTopic: AuditTopic?
+    /// The audit topic was there once.
+    var hadAudit = false
     var isDraining = false
     var hasFinished = false
 
@@ -154,7 +162,9 @@ public struct ControlDesk: Sendable {
         case .reachedEnd: reachEnd(now)
         case .unreadable(let failure): interrupt(.unreadable(failure), now)
         case .missing: interrupt(.missing, now)
-        case .audit(let exists): hasAudit = exists
+        case .audit(let found):
+            auditTopic = found
+            hadAudit = hadAudit || found == .there
         case .written(let id): written(id, nil, now)
         case .notWritten(let id, let failure): written(id, failure, now)
         case .applied(let applied, let shard): answered(applied, shard, now)
@@ -176,7 +186,7 @@ public struct ControlDesk: Sendable {
     }
 
     private mutating func tellWhetherKnown(_ now: Moment) {
-        if !hasKnown, hasRead && (beats.isSeen || settings.replica == nil) || isMissingFromStart {
+        if !hasKnown, hasRead && (beats.isSeen || settings.replica == nil) || doesWithoutTopic {
             hasKnown = true
             let waiting = early
             early = []
@@ -192,9 +202,12 @@ public struct ControlDesk: Sendable {
     /// There is no topic, so nothing is going to be written soon.
     var isMissing: Bool { if case .waiting(.missing) = phase { true } else { false } }
 
-    private var isMissingFromStart: Bool {
-        if case .waiting(.missing) = phase { !hasRead } else { false }
-    }
+    /// There has been no topic since the start, which holds up nothing. Others may know of orders that stood on one, and that we
+    /// cannot know: whoever wants no news then says so.
+    private var doesWithoutTopic: Bool { isMissing && !hasRead && settings.onStale == .continue }
+
+    /// What is done is written down for those who look later.
+    var hasAudit: Bool { auditTopic == nil || auditTopic == .there }
 
     /// The control topic says that our hub serves something else than our settings say.
     var isElsewhere: Bool {

@@ -16,6 +16,9 @@ public struct ControlStatus: Sendable, Hashable {
     public var counts: Counts
     public var alarms: [Alarm]
 
+    /// A recall by an event is going to stand on the topic: it is reported only then.
+    public var keepsRecalls: Bool { link != .missing || alarms.contains(.neverThere) }
+
     public enum Link: String, Sendable, Hashable, CaseIterable {
         case starting, missing, unreadable, reading, following
     }
@@ -32,6 +35,8 @@ public struct ControlStatus: Sendable, Hashable {
     /// Something that keeps a promise from being kept.
     public enum Alarm: Sendable, Hashable {
         case unreadable(KafkaFailure)
+        /// It has not been there since the start, and nothing is sent without it.
+        case neverThere
         /// It was there, and is not any more.
         case gone
         case stale(Duration, stops: Bool)
@@ -41,6 +46,8 @@ public struct ControlStatus: Sendable, Hashable {
         case garbage(Int)
         case notWritten(KafkaFailure)
         case notAudited(KafkaFailure)
+        /// The audit topic was there, and is not any more.
+        case auditGone
         case elsewhere(ours: HubEnvironment?, theirs: HubEnvironment)
     }
 }
@@ -68,13 +75,18 @@ extension ControlDesk {
         switch phase {
         case .waiting(.unreadable(let failure)) where !hasKnown || silence.isStale: alarms.append(.unreadable(failure))
         case .waiting(.missing) where hasRead: alarms.append(.gone)
+        case .waiting(.missing) where !hasKnown: alarms.append(.neverThere)
         default: break
         }
         if silence.isStale { alarms.append(.stale(silence.duration(now), stops: settings.onStale == .stop)) }
         if waiting.count > 0 { alarms.append(.refused(waiting.count)) }
         if unreadable.count > 0 { alarms.append(.garbage(unreadable.count)) }
         if let failure = writes.controlFailure { alarms.append(.notWritten(failure)) }
-        if let failure = writes.auditFailure { alarms.append(.notAudited(failure)) }
+        switch auditTopic {
+        case .refused(let failure)?: alarms.append(.notAudited(failure))
+        case .missing? where hadAudit: alarms.append(.auditGone)
+        default: if let failure = writes.auditFailure { alarms.append(.notAudited(failure)) }
+        }
         return alarms
     }
 }

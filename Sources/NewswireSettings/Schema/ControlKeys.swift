@@ -21,7 +21,7 @@ extension SettingsKey {
         SettingsKey(
             "control.onStale", .choice(ControlDesk.OnStale.allCases.map(\.rawValue)),
             default: standard.onStale.rawValue,
-            "What then: send on by the last orders known (continue), or send nothing until it can be read again (stop)."
+            "What then: send on by the last orders known (continue), or send nothing until it can be read again (stop). The same goes for a process that starts while there is no control topic."
         ),
         SettingsKey(
             "held.topic", .topic, default: standard.topics.held,

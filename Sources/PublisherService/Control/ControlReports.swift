@@ -30,7 +30,10 @@ extension Logger {
         case .beatNotSeen:
             warning(
                 "this process cannot be seen by those who give orders: its beat does not come back",
-                metadata: ["topic": "\(topics.control)", "remedy": "grant this user WRITE on the topic"])
+                metadata: [
+                    "topic": "\(topics.control)",
+                    "remedy": "grant this user WRITE on the topic; if it has that, look at the brokers",
+                ])
         case .stale(let silence):
             error("nothing comes from the control topic", metadata: ["seconds": "\(silence.components.seconds)"])
         case .heardAgain: notice("the control topic is heard again")
@@ -48,8 +51,8 @@ extension ControlStatus {
     /// Reasons for not being ready.
     func notReady(_ topics: ControlTopics) -> [ServiceStatus.NotReady] {
         let reasons = alarms.map { $0.notReady(topics) }
-        guard !isKnown, reasons.isEmpty else { return reasons }
-        return [
+        guard !isKnown, !alarms.contains(where: \.holdsAll) else { return reasons }
+        return reasons + [
             .init(
                 code: "orders-unknown",
                 detail: "editors' orders on \(topics.control) are not read yet: nothing is sent",
@@ -59,6 +62,14 @@ extension ControlStatus {
 }
 
 extension ControlStatus.Alarm {
+    /// It may say by itself why nothing is sent.
+    fileprivate var holdsAll: Bool {
+        switch self {
+        case .unreadable, .neverThere, .stale, .elsewhere: true
+        case .gone, .refused, .garbage, .notWritten, .notAudited, .auditGone: false
+        }
+    }
+
     fileprivate func notReady(_ topics: ControlTopics) -> ServiceStatus.NotReady {
         switch self {
         case .unreadable(let failure):
@@ -66,6 +77,13 @@ extension ControlStatus.Alarm {
                 code: "control-unreadable",
                 detail: "the control topic \(topics.control) cannot be read: \(failure.detail)",
                 remedy: failure.remedy.isEmpty ? "look at the brokers, and grant this user READ on it" : failure.remedy)
+        case .neverThere:
+            .init(
+                code: "orders-unknown",
+                detail:
+                    "the control topic \(topics.control) \(TopicRules.isMissing): which orders stand cannot be known, and "
+                    + "control.onStale is stop, so nothing is sent",
+                remedy: TopicRules.missingRemedy)
         case .gone:
             .init(
                 code: "control-missing",
@@ -97,18 +115,31 @@ extension ControlStatus.Alarm {
                 code: "control-not-written",
                 detail:
                     "the control topic \(topics.control) takes no record of ours, so a recall by an event reaches no "
-                    + "other process: \(failure.detail)", remedy: "grant this user WRITE on it")
+                    + "other process: \(failure.detail)", remedy: failure.writeRemedy)
         case .notAudited(let failure):
             .init(
                 code: "audit-not-written",
                 detail:
                     "the audit topic \(topics.audit) takes no record of ours, so whoever gives an order cannot see that "
-                    + "we obey: \(failure.detail)", remedy: "grant this user WRITE on it")
+                    + "we obey: \(failure.detail)", remedy: failure.writeRemedy)
+        case .auditGone:
+            .init(
+                code: "audit-missing",
+                detail: "the audit topic \(topics.audit) does not exist any more, so no order can be given",
+                remedy: "run newswire topics --create")
         case .elsewhere(let ours, let theirs):
             .init(
                 code: "environment", detail: HubEnvironment.disagreement(ours, theirs, on: topics.control),
                 remedy: HubEnvironment.remedy(topics.control))
         }
+    }
+}
+
+extension KafkaFailure {
+    /// What lets a topic take our records.
+    fileprivate var writeRemedy: String {
+        if code.hasSuffix("AUTHORIZATION_FAILED") { return "grant this user DESCRIBE and WRITE on it" }
+        return remedy.isEmpty ? "look at the brokers" : remedyClause
     }
 }
 

@@ -86,7 +86,8 @@ extension Setting {
             recordBytesMax: random.pick([8_000, 30_000, 100_000], or: 30_000), quiet: quiet, hasHeld: hasHeld,
             hasControl: hasControl,
             controlStaleAfter: random.milliseconds(15_000...60_000),
-            onStale: random.chance(percent: 30) ? .stop : .continue)
+            // Without a topic, `stop` sends nothing, ever.
+            onStale: random.chance(percent: 30) && hasControl ? .stop : .continue)
     }
 
     /// Whole minutes, of which a life has few.

@@ -32,6 +32,7 @@ const known = {
   "control-stale": ["process", "Old orders", "The orders of editors may be old"],
   "control-not-written": ["process", "Not heard", "The control topic does not take our records"],
   "audit-not-written": ["process", "Not heard", "The audit topic does not take our records"],
+  "audit-missing": ["process", "Not written", "The audit topic is gone: no order can be given"],
   "held-not-returned": ["lane", "Not back", "Held events cannot come back to their lanes"],
   "too-many-orders": ["process", "Too many", "More orders stand than a process keeps"],
   environment: ["process", "Elsewhere", "The hub belongs to another environment"],
@@ -44,7 +45,7 @@ const wherever = { reply: "hub", results: "outcomes", "dead-letters": "outcomes"
 /** A promise is in danger, but news goes on for now. */
 const open = [
   "commit", "unequal-topics", "records-refused", "dead-letters", "control-missing", "control-garbage", "control-not-written",
-  "audit-not-written", "too-many-orders", "held-not-returned",
+  "audit-not-written", "audit-missing", "too-many-orders", "held-not-returned",
 ];
 
 /** What /readyz names a command for has buttons here. */
