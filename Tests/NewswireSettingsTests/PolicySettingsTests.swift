@@ -72,7 +72,10 @@ struct PolicySettingsTests {
     }
 
     @Test(arguments: [
-        ("quiet: [{from: \"22:00\", to: \"07:00\", zone: Europe/Berlin}]", "quiet.1.do", "nothing can be silent"),
+        (
+            "quiet: [{from: \"22:00\", to: \"07:00\", zone: Europe/Berlin}]", "quiet.1.do",
+            "not everything can be silent"
+        ),
         (
             "payload: {mode: native, platforms: [apple, windowsphone]}\nquiet: [{from: \"22:00\", to: \"07:00\", zone: UTC}]",
             "quiet.1.do", "windowsphone cannot be silent"

@@ -97,9 +97,10 @@ func `an example whose secrets were not filled in is refused, by the names of th
     #expect(sound.status == 0, "\(sound.output)\(sound.errors)")
     let lines = sound.output.split(separator: "\n")
     #expect(lines.count { $0.hasPrefix("ok  ") } == 6)
+    #expect(lines.count { $0.hasPrefix("warn  recall    the text of recall --replace rings on phones: ") } == 1)
     // Nobody has made the topics of orders.
     #expect(
-        lines.filter { !$0.hasPrefix("ok  ") }.map { $0.split(separator: " ")[2] } == [
+        lines.filter { $0.hasPrefix("warn  topic") }.map { $0.split(separator: " ")[2] } == [
             "news.control", "news.audit", "news.held",
         ])
     let missing = try await Program.run(

@@ -42,7 +42,8 @@ struct CheckCommand: AsyncParsableCommand {
         let loaded = try configurationOption.load()
         if printsSettings { try Terminal.standardOutput.write(EffectiveSetting.yaml(loaded.effective)) }
         guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
-        var isSound = try report([.ok("settings", "\(configurationOption.config) has no problems")])
+        let sound = CheckFinding.ok("settings", "\(configurationOption.config) has no problems")
+        var isSound = try report([sound] + [CheckFinding.replacement(settings)].compactMap(\.self))
         if offline { return }
         isSound = try report(Self.listen(settings)) && isSound
         isSound = try report(Self.kafka(settings)) && isSound
@@ -142,6 +143,13 @@ package struct CheckFinding: Hashable, Sendable {
 
     static func failed(_ subject: String, _ message: String, _ remedy: String) -> CheckFinding {
         CheckFinding(severity: .fail, subject: subject, message: message, remedy: remedy)
+    }
+
+    /// Nobody learns by trying how loud the replacement of a recalled story is.
+    package static func replacement(_ settings: Settings) -> CheckFinding? {
+        settings.payload.ringing.map {
+            .warning("recall", "the text of recall --replace rings on phones: \($0.cause)", $0.remedy)
+        }
     }
 
     /// A port in use is only a warning: the service may be running already.

@@ -24,8 +24,10 @@ struct RecallCommand: ParsableCommand {
               newswire recall --config newswire.yaml quake-1 --lift
 
             It returns when every live process has applied the order, and says how long that took. The replacement goes, \
-            once and quietly, to the categories that the story went to, and to the single readers that its events name, as \
-            long as these events are on their topics. It expires after a day; nothing is sent if the hub took nothing of \
+            once, to the categories that the story went to, and to the single readers that its events name, as \
+            long as these events are on their topics. It is quiet where a notification \
+            can be: in template mode that needs payload.templates, and a warning says so. It expires after a day; nothing \
+            is sent if the hub took nothing of \
             the story in the last 7 days.
 
             Exit code 1 if a process has not answered within 5 seconds (the order stands all the same) or Kafka fails.
@@ -50,6 +52,9 @@ struct RecallCommand: ParsableCommand {
 
     func run() throws {
         let settings = try options.configurationOption.settings()
+        if replace != nil, let ringing = settings.payload.ringing {
+            Terminal.standardError.line("warning: the replacement will ring: \(ringing.cause); \(ringing.remedy)")
+        }
         let instruction = options.instruction(.recall(story: story), lifts: lift, replacement: replace)
         try options.give(instruction, settings) { desk, outcome throws(KafkaFailure) in
             guard let replace, let order = instruction.order else { return nil }

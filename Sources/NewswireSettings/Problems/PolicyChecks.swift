@@ -50,18 +50,8 @@ extension Settings {
                 path / "categories", "'\(name.prefix(60))' is not the name of a category",
                 hint ?? "known: \(names.prefix(20).joined(separator: ", "))")
         }
-        guard hours.action == .silent, !payload.canBeSilent, payload.problems.isEmpty else { return }
-        switch payload.mode {
-        case .template:
-            reader.report(
-                path / "do",
-                "nothing can be silent: in template mode the devices' template decides, and it makes a sound",
-                "set payload.templates to the names of two templates that your app registers, e.g. {normal: breakingNews, quiet: breakingNewsQuiet}; or write delay or drop"
-            )
-        case .native(let platforms):
-            let loud = platforms.filter { !$0.canBeSilent }.map(\.rawValue).joined(separator: " and ")
-            reader.report(
-                path / "do", "\(loud) cannot be silent", "write delay or drop, or leave it out of payload.platforms")
-        }
+        guard hours.action == .silent, payload.problems.isEmpty, let ringing = payload.ringing else { return }
+        reader.report(
+            path / "do", "not everything can be silent: \(ringing.cause)", "\(ringing.remedy); or write delay or drop")
     }
 }
