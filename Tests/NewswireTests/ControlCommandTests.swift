@@ -63,11 +63,13 @@ struct ControlCommandTests {
         let resumed = try await room.run("resume", "hub", "--json")
         #expect(try outcome(resumed).applied == 1, "\(resumed.errors)")
         let audit = try await room.run("audit")
-        #expect(listed.output.contains("when resumed"))
+        #expect(listed.output.contains("when resumed") && listed.output.contains("since (UTC)"))
+        #expect(audit.output.hasPrefix("time (UTC) "))
         #expect(audit.output.split(separator: "\n").count == 5, "\(audit.output)")
         running.terminate()
         #expect(try await running.ended().status == 0)
-        #expect(try await room.run("control").output == "no order stands; no process is running\n")
+        #expect(
+            try await room.run("control").output == "no order stands; no process has told of itself in the last 30 s\n")
         await room.close()
     }
 
@@ -78,7 +80,8 @@ struct ControlCommandTests {
         let second = try await room.run("stop", "hub", "--reason", "maintenance", "--by", "ops")
         #expect(
             second.output.contains(
-                /\nit takes the place of the stop by M\. Mustermann, 20[0-9: -]+: wrong alert\n$/), "\(second.output)")
+                /\nit takes the place of the stop by M\. Mustermann, 20[0-9: -]+ UTC: wrong alert\n$/),
+            "\(second.output)")
         let audit = try await room.run("audit")
         #expect(audit.output.contains("maintenance; in place of that by M. Mustermann, "), "\(audit.output)")
         #expect(try await room.run("audit", "--json").output.contains(#""former":{"id":""#))
@@ -127,7 +130,10 @@ struct ControlCommandTests {
         let room = try await room()
         let recalled = try await room.run("recall", "S", "--reason", "r", "--replace", "Withdrawn")
         #expect(recalled.status == 0, "\(recalled.errors)")
-        #expect(recalled.errors == "nothing to replace: the hub took nothing of S in the last 7 days\n")
+        // The device's template decides.
+        #expect(recalled.errors.hasPrefix("warning: the replacement will ring: in template mode "))
+        #expect(recalled.errors.contains("payload.templates"))
+        #expect(recalled.errors.hasSuffix("\nnothing to replace: the hub took nothing of S in the last 7 days\n"))
         await room.close()
     }
 
@@ -142,6 +148,7 @@ struct ControlCommandTests {
         #expect((outcome.processes, outcome.applied, outcome.missing) == (1, 0, ["news-3"]))
         #expect(outcome.milliseconds >= 5_000)
         #expect(recalled.errors.contains("news-3 has not answered; last heard "))
+        #expect(recalled.errors.contains("may not see news.audit, or not write to it"))
         #expect(try await room.run("control", "--json").output.contains(#""scope":"recall/story/S","do":"recall""#))
         await room.close()
     }
@@ -205,6 +212,20 @@ struct ControlCommandTests {
         }
         #expect(
             try await room.run("stop", "lane:live").errors.contains("recalls its story in the process that reads it"))
+        #expect(
+            try await room.run("stop", "lane:live").errors.hasPrefix("error: nothing was ordered. Topic news.control "))
+        await room.close()
+    }
+}
+
+/// What is said where nobody can know more.
+struct OrderDoubtTests {
+    @Test func `brokers that are down have been given no order`() async throws {
+        let room = try await ProgramRoom()
+        room.broker.setDown()
+        let ended = try await room.run("stop", "hub", "--reason", "r")
+        #expect(ended.status == 1)
+        #expect(ended.errors.hasPrefix("error: nothing was ordered. "), "\(ended.errors)")
         await room.close()
     }
 }
@@ -256,6 +277,14 @@ struct OrderReportTests {
         #expect(report(.stop(.hub), waiting: 3, inFlight: 0, lifts: true).sentence == "resumed the hub: \(applied)")
     }
 
+    @Test func `without a sign of life, no more is said than that`() {
+        let nobody = Instruction(id: "o", scope: .stop(.hub), at: Instant(milliseconds: 0), by: "m")
+        #expect(
+            OrderReport(OrderAnswers(to: nobody), took: .zero).sentence
+                == "stopped the hub: no process has told of itself in the last 30 s; one that starts reads the control topic "
+                + "before it sends anything, and obeys")
+    }
+
     @Test func `of a process that is silent nothing is said`() {
         let story = ControlScope.recall(story: "S")
         #expect(
@@ -275,7 +304,7 @@ struct OrderReportTests {
             id: "o0", scope: .stop(.hub), at: Instant(milliseconds: 1_795_255_200_000), by: "n\u{1B}", reason: "flood")
         #expect(
             report(.stop(.hub), waiting: 0, inFlight: 0, former: former).replacement
-                == "it takes the place of the stop by n, 2026-11-21 10:00:00: flood")
+                == "it takes the place of the stop by n, 2026-11-21 10:00:00 UTC: flood")
         #expect(report(.stop(.hub), waiting: 0, inFlight: 0).replacement == nil)
     }
 

@@ -7,7 +7,7 @@ package enum ControlTable {
     package static func orders(_ orders: [Order], hasColours: Bool) -> String {
         var table = TextTable(
             [
-                .init(title: "order", widthMax: 60), .init(title: "since"), .init(title: "ends"),
+                .init(title: "order", widthMax: 60), .init(title: "since (UTC)"), .init(title: "ends"),
                 .init(title: "by", widthMax: 32), .init(title: "reason", widthMax: 80),
             ], hasColours: hasColours)
         for order in orders {
@@ -20,10 +20,14 @@ package enum ControlTable {
         return table.text
     }
 
+    /// All that is known when no beat is recent: a process may be away from the brokers, or not allowed to write.
+    static let noProcess =
+        "no process has told of itself in the last \(ControlRecord.Beat.countsFor.components.seconds) s"
+
     package static func summary(orders: Int, processes: Int) -> String {
         let obeying =
             processes == 0
-            ? "no process is running"
+            ? noProcess
             : "\(counted(processes, "process", plural: "processes")) \(processes == 1 ? "obeys" : "obey")"
         return orders == 0
             ? "no order stands; \(obeying)"
@@ -33,7 +37,7 @@ package enum ControlTable {
     package static func audit(_ lines: [AuditTrail.Line], hasColours: Bool) -> String {
         var table = TextTable(
             [
-                .init(title: "time"), .init(title: "what", widthMax: 60), .init(title: "who", widthMax: 40),
+                .init(title: "time (UTC)"), .init(title: "what", widthMax: 60), .init(title: "who", widthMax: 40),
                 .init(title: "remarks", widthMax: 100),
             ], hasColours: hasColours)
         for line in lines {

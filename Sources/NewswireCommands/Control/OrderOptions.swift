@@ -54,7 +54,12 @@ struct OrderOptions: ParsableArguments {
     ) throws {
         let clock = ServiceClock()
         do {
-            let desk = try OrderDesk(settings.kafkaSettings, settings.control.topics) { clock.now }
+            let desk: OrderDesk
+            do {
+                desk = try OrderDesk(settings.kafkaSettings, settings.control.topics) { clock.now }
+            } catch {
+                throw OrderDesk.Refusal.failed(error)
+            }
             do {
                 let outcome = try desk.give(instruction)
                 let report = OrderReport(outcome.answers, took: outcome.took)
@@ -66,9 +71,17 @@ struct OrderOptions: ParsableArguments {
                 if let line = report.doubt(feeds: settings.ingest.feeds.feeds.map(\.name)) {
                     Terminal.standardError.plainLine(line)
                 }
-                for line in report.missing(at: clock.now.wall) { Terminal.standardError.plainLine(line) }
-                let replaced = try afterwards(desk, outcome)
-                if json { try Terminal.standardOutput.line(report.json(replaced: replaced)) }
+                for line in report.missing(at: clock.now.wall, audit: settings.control.topics.audit) {
+                    Terminal.standardError.plainLine(line)
+                }
+                let replaced = Result { () throws(KafkaFailure) in try afterwards(desk, outcome) }
+                if json {
+                    try Terminal.standardOutput.line(report.json(replaced: (try? replaced.get()).flatMap(\.self)))
+                }
+                if case .failure(let failure) = replaced {
+                    Terminal.standardError.line("error: it was ordered, but what follows has failed. \(failure)")
+                    throw ExitCode.failure
+                }
                 if !outcome.answers.isComplete { throw ExitCode.failure }
             } catch OrderDesk.Refusal.standsNot {
                 let report = OrderReport(OrderAnswers(to: instruction), took: .zero)
@@ -76,9 +89,6 @@ struct OrderOptions: ParsableArguments {
             }
         } catch let refusal as OrderDesk.Refusal {
             Terminal.standardError.plainLine("error: \(refusal.sentence)")
-            throw ExitCode.failure
-        } catch let failure as KafkaFailure {
-            Terminal.standardError.line("error: \(failure)")
             throw ExitCode.failure
         }
     }

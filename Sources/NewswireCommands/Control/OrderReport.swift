@@ -30,7 +30,8 @@ package struct OrderReport {
     private var application: String {
         guard answers.processes > 0 else {
             return instruction.lifts
-                ? "no process is running" : "no process is running; one that starts obeys before it sends anything"
+                ? ControlTable.noProcess
+                : "\(ControlTable.noProcess); one that starts reads the control topic before it sends anything, and obeys"
         }
         return
             "applied by \(grouped(answers.applied)) of \(counted(answers.processes, "process", plural: "processes")) "
@@ -98,8 +99,10 @@ package struct OrderReport {
         }
     }
 
-    /// Who has not answered, line by line; none if all have.
-    package func missing(at wall: Instant) -> [String] {
+    /// Who has not answered, line by line, and why that may be; none if all have.
+    ///
+    /// - Parameter audit: the topic where answers are looked for.
+    package func missing(at wall: Instant, audit: String) -> [String] {
         if answers.isComplete { return [] }
         let lines = answers.missing.map { beat in
             "\(beat.replica) has not answered; last heard \(Self.ago(wall - beat.at))"
@@ -108,7 +111,9 @@ package struct OrderReport {
             instruction.lifts
             ? "It is lifted all the same: a process goes on as soon as it reads that. "
             : "The order stands: a process obeys it as soon as it reads it, and sends nothing if it has ended. "
-        return lines + [outlook + "Look again: newswire control --config FILE --list"]
+        let cause =
+            "One that is well and does not answer may not see \(audit), or not write to it: its /readyz says so. "
+        return lines + [outlook + cause + "Look again: newswire control --config FILE --list"]
     }
 
     static func ago(_ age: Duration) -> String {
@@ -123,7 +128,7 @@ package struct OrderReport {
 
 extension FormerOrder {
     /// As in a sentence that names its kind: who gave it, when and why.
-    var phrase: String { "by \(by), \(at.short)" + (reason.map { ": \($0)" } ?? "") }
+    var phrase: String { "by \(by), \(at.short) UTC" + (reason.map { ": \($0)" } ?? "") }
 }
 
 extension Gate {

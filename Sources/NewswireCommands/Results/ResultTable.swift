@@ -8,7 +8,7 @@ package struct ResultTable: Sendable {
     private let columns: [TextTable.Column]
 
     private static let standardColumns: [TextTable.Column] = [
-        .init(title: "settled"), .init(title: "outcome"), .init(title: "event"), .init(title: "platform"),
+        .init(title: "settled (UTC)"), .init(title: "outcome"), .init(title: "event"), .init(title: "platform"),
         .init(title: "categories"), .init(title: "status", isRightAligned: true),
         .init(title: "total ms", isRightAligned: true), .init(title: "remarks"),
     ]
@@ -36,12 +36,11 @@ package struct ResultTable: Sendable {
     }
 
     package func line(_ result: ResultRecord, _ telemetry: TelemetryRecord? = nil) -> String {
-        let time = result.settledAt.description.prefix(19).map { $0 == "T" ? " " : $0 }
         let total = result.latency.total.map { String($0.nanoseconds / 1_000_000) } ?? "-"
         let reached = columns.count > Self.standardColumns.count ? [telemetry?.reached ?? "-"] : []
         return TextTable(columns, hasColours: hasColours).line(
             [
-                .init(String(time)), .init(result.outcome.rawValue, colour: result.outcome.colour),
+                .init(result.settledAt.short), .init(result.outcome.rawValue, colour: result.outcome.colour),
                 .init(result.eventID ?? result.source.description), .init(result.platform.rawValue),
                 .init(result.categories.joined(separator: ",")), .init(result.httpStatus.map(String.init) ?? "-"),
                 .init(total),

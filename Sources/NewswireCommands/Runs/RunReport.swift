@@ -10,7 +10,7 @@ package enum RunReport {
                 .init(title: "run", widthMax: 64), .init(title: "published", isRightAligned: true),
                 .init(title: "settled", isRightAligned: true), .init(title: "open", isRightAligned: true),
                 .init(title: "rate", isRightAligned: true), .init(title: "left", isRightAligned: true),
-                .init(title: "outcomes", widthMax: 80), .init(title: "last event", widthMax: 60),
+                .init(title: "outcomes", widthMax: 80), .init(title: "last event (UTC)", widthMax: 60),
             ], hasColours: hasColours)
         for (id, figures) in runs {
             table.add([
@@ -18,7 +18,7 @@ package enum RunReport {
                 .init(grouped(figures.open), colour: figures.open > 0 ? .yellow : nil),
                 .init("\(decimal(tenths: Int64(figures.rate * 10)))/s"),
                 .init(figures.open == 0 ? "-" : left(figures) ?? "unknown"), .init(outcomes(figures)),
-                .init(figures.last.map { "\($0.event) at \(time($0.at))" } ?? "-"),
+                .init(figures.last.map { "\($0.event) at \($0.at.short)" } ?? "-"),
             ])
         }
         return table.text
@@ -39,7 +39,7 @@ package enum RunReport {
     package static func line(_ order: Order, stopping run: String) -> String {
         guard case .stop(let gate) = order.scope else { return "" }
         let reason = order.reason.map { ": \($0)" } ?? ""
-        return "run \(run) stands still: \(order.by) stopped \(gate.phrase) at \(time(order.at))\(reason); "
+        return "run \(run) stands still: \(order.by) stopped \(gate.phrase) at \(order.at.short) UTC\(reason); "
             + "to go on: newswire resume --config FILE \(gate.word)"
     }
 
@@ -48,10 +48,6 @@ package enum RunReport {
         guard let seconds = figures.secondsLeft else { return nil }
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(seconds / 3_600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
-    }
-
-    private static func time(_ instant: Instant) -> String {
-        String(instant.description.prefix(19).map { $0 == "T" ? " " : $0 })
     }
 
     private static func outcomes(_ figures: RunFigures) -> String {

@@ -170,7 +170,7 @@ async function give(verb, words, query) {
   if (!ok) return write(get("action"), `Could not order “${said}”: ${problem}`);
   const { processes, applied, milliseconds, missing, met, former } = answer;
   const waiting = verb === "stop" && applied ? `; ${number(met.waiting)} ${met.waiting === 1 ? "delivery waits" : "deliveries wait"}` : "";
-  write(get("action"), (!processes ? `${said}: no process is running; one that starts obeys.`
+  write(get("action"), (!processes ? `${said}: no process has told of itself lately; one that starts obeys before it sends anything.`
     : `${said}: applied by ${number(applied)} of ${number(processes)} in ${duration(milliseconds / 1000)}${waiting}.`
       + (missing.length ? ` No answer from ${missing.join(", ")}.` : ""))
     + (former ? ` It takes the place of the order ${author(former)}.` : ""));
