@@ -179,6 +179,12 @@ enum MetricsPage {
         text.family("newswire_control_unreadable_records", .gauge, "Records on the control topic without a meaning.") {
             $0.sample(Double(control?.counts.unreadable ?? 0))
         }
+        text.family(
+            "newswire_unordered_recalls_total", .counter,
+            "Recalls by events that other processes do not obey, as too many stand."
+        ) {
+            $0.sample(control?.counts.unordered ?? 0)
+        }
         text.family("newswire_unaudited_total", .counter, "Lines that the audit topic did not take.") {
             $0.sample(Double(control?.counts.unaudited ?? 0))
         }

@@ -165,6 +165,7 @@ import Testing
         desk.write(.stands(Order(recall: "editor")))
         desk.read()
         #expect(desk.recalled.contains("editor") == true)
+        #expect(desk.status.counts.unordered == 1_000)
     }
 
     // MARK: Lapses

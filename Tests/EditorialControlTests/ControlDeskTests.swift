@@ -227,6 +227,20 @@ import Testing
         #expect(desk.status.alarms == [.refused(1)])
     }
 
+    @Test func `recalls by events, of however many processes, leave room for editors`() {
+        var desk = TestDesk()
+        let all = StandingOrders.capacity + 500
+        for number in 0..<all { desk.write(.stands(Order(recall: "\(number)", id: "event news/0/\(number)"))) }
+        desk.start()
+        #expect(desk.status.standing.count == 9_000)
+        #expect(desk.status.counts.unordered == 1_500)
+        #expect(desk.status.alarms == [], "an archive is no reason to be not ready for a week")
+        for number in 0..<1_000 { desk.write(.stands(Order(recall: "editor \(number)"))) }
+        desk.read()
+        #expect(desk.status.standing.count == StandingOrders.capacity)
+        #expect(desk.status.alarms == [])
+    }
+
     @Test func `when there is room again, what was refused comes into force`() {
         var desk = TestDesk()
         for number in 0...StandingOrders.capacity { desk.write(.stands(Order(recall: "\(number)"))) }

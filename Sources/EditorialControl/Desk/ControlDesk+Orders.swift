@@ -7,6 +7,7 @@ extension ControlDesk {
         if standing[order.scope] == order { return }
         guard standing.apply(.stands(order)) else {
             waiting.add(order)
+            guard !order.isOfEvent else { return noteUnordered() }
             if waiting.count & (waiting.count - 1) == 0 { note(.refused(waiting.count)) }
             return
         }
@@ -37,10 +38,10 @@ extension ControlDesk {
     /// An event may come again at any time, so it recalls nothing that was lifted since it was written.
     mutating func take(_ recall: EventRecall, _ now: Moment) {
         guard hasKnown else {
-            if early.count < EventOrders.capacity {
+            if early.count < OwedOrder.eventsMax {
                 early.append(recall)
             } else {
-                counts.unordered += 1
+                noteUnordered()
                 settledRecalls.append(recall.story)
             }
             return
@@ -54,19 +55,21 @@ extension ControlDesk {
             actions.append(.tell([.lifted(scope)]))
             return
         }
-        guard settings.replica == nil || owed.count < EventOrders.capacity,
-            standing.recallCount < StandingOrders.capacity - EventOrders.reserve,
-            standing.apply(.stands(order))
-        else {
-            counts.unordered += 1
-            return
+        guard settings.replica == nil || owed.count < OwedOrder.eventsMax, standing.apply(.stands(order)) else {
+            return noteUnordered()
         }
         owed[scope] = OwedOrder(order)
         audit(
             AuditEntry(
                 at: now.wall, scope: scope.key, action: .recall, order: order.id, by: order.by, reason: order.reason))
         tell(.stands(order), isAnswered: true, now)
-        payOwed(now)
+        if mayWrite { pay(scope) }
+    }
+
+    /// A recall by an event reaches the shard alone that has read it.
+    private mutating func noteUnordered() {
+        counts.unordered += 1
+        if counts.unordered & (counts.unordered - 1) == 0 { note(.unordered(counts.unordered)) }
     }
 
     /// The topic has an order, or need not have it any more.
@@ -78,13 +81,14 @@ extension ControlDesk {
     /// Writes what the topic should have.
     mutating func payOwed(_ now: Moment) {
         guard mayWrite else { return }
-        for scope in owed.keys.sorted(by: { $0.key < $1.key }) {
-            guard let debt = owed[scope], debt.write == nil, debt.notBefore.map({ $0 <= now.steady }) ?? true else {
-                continue
-            }
-            let id = write(.stands(debt.order), for: .owed(scope))
-            owed[scope]?.write = id
-        }
+        let due = owed.filter { $0.value.isDue(at: now.steady) }.keys
+        for scope in due.sorted(by: { $0.key < $1.key }) { pay(scope) }
+    }
+
+    private mutating func pay(_ scope: ControlScope) {
+        guard let order = owed[scope]?.order else { return }
+        let id = write(.stands(order), for: .owed(scope))
+        owed[scope]?.write = id
     }
 
     // MARK: Answers

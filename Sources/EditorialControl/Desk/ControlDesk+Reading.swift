@@ -125,6 +125,8 @@ extension ControlDesk {
         if isFirst, fresh.unreadableCount > 0 { note(.garbageFound(fresh.unreadableCount)) }
         settle(with: fresh, now)
         if waiting.count > 0 { note(.refused(waiting.count)) }
+        counts.unordered = max(counts.unordered, waiting.countOfEvents)
+        if waiting.countOfEvents > 0 { note(.unordered(waiting.countOfEvents)) }
         if environment == nil, let ours = settings.environment { write(.environment(ours), for: .environment) }
         payOwed(now)
     }

@@ -97,6 +97,8 @@ public enum ControlNote: Sendable, Hashable {
     case garbage(ControlRecord.Fault, offset: Int64)
     case garbageFound(UInt64)
     case refused(Int)
+    /// So many recalls by events reach one shard alone, as too many stand.
+    case unordered(UInt64)
     /// The topic was deleted; an order that stood on it is put back.
     case writtenAgain(ControlScope)
     case beatNotSeen

@@ -94,8 +94,12 @@ struct OwedOrder: Sendable {
     var notBefore: Instant?
 
     private static let pause = Duration.seconds(5)
+    /// So many recalls by events are kept for the topic.
+    static let eventsMax = 5_000
 
     init(_ order: Order) { self.order = order }
+
+    func isDue(at now: Instant) -> Bool { write == nil && notBefore.map { $0 <= now } ?? true }
 
     mutating func retry(at now: Instant) {
         write = nil
@@ -104,43 +108,50 @@ struct OwedOrder: Sendable {
 }
 
 /// Orders that there was no room for. They come into force as soon as others end: a few are kept for that, the rest are found
-/// again on the topic.
+/// again on the topic; but not those of events, which were obeyed where the event was read.
 struct WaitingOrders: Sendable {
     private var orders: [ControlScope: Order] = [:]
+    private var ofEvents: [ControlScope: Order] = [:]
     /// How many more there were.
     private(set) var dropped = 0
+    private var droppedOfEvents: UInt64 = 0
 
     private static let capacity = 1_000
 
     var count: Int { orders.count + dropped }
     var isEmpty: Bool { orders.isEmpty }
+    var countOfEvents: UInt64 { UInt64(ofEvents.count) + droppedOfEvents }
 
     mutating func add(_ order: Order) {
-        if orders[order.scope] != nil || orders.count < Self.capacity {
-            orders[order.scope] = order
-        } else {
+        if order.isOfEvent {
+            if !Self.add(order, to: &ofEvents) { droppedOfEvents += 1 }
+        } else if !Self.add(order, to: &orders) {
             dropped += 1
         }
     }
 
-    mutating func remove(_ scope: ControlScope) { if !orders.isEmpty { orders[scope] = nil } }
+    private static func add(_ order: Order, to orders: inout [ControlScope: Order]) -> Bool {
+        guard orders[order.scope] != nil || orders.count < capacity else { return false }
+        orders[order.scope] = order
+        return true
+    }
 
-    /// The oldest that fits.
+    mutating func remove(_ scope: ControlScope) {
+        if !orders.isEmpty { orders[scope] = nil }
+        if !ofEvents.isEmpty { ofEvents[scope] = nil }
+    }
+
+    /// The oldest that fits, editors' first.
     mutating func next(for standing: StandingOrders) -> Order? {
+        Self.next(of: &orders, for: standing) ?? Self.next(of: &ofEvents, for: standing)
+    }
+
+    private static func next(of orders: inout [ControlScope: Order], for standing: StandingOrders) -> Order? {
         guard !orders.isEmpty else { return nil }
-        let next = orders.values.filter { standing.hasRoom(for: $0.scope) }.min {
-            ($0.at, $0.scope.key) < ($1.at, $1.scope.key)
-        }
+        let next = orders.values.filter(standing.hasRoom).min { ($0.at, $0.scope.key) < ($1.at, $1.scope.key) }
         if let next { orders[next.scope] = nil }
         return next
     }
-}
-
-/// Bounds of the recalls that events give: an archive with many must not use up the room for those of editors.
-enum EventOrders {
-    static let capacity = 5_000
-    /// Of the standing recalls, those that only editors may give.
-    static let reserve = 1_000
 }
 
 /// When scopes were lifted last, and of which order. Beyond its capacity the older half is forgotten.

@@ -8,7 +8,9 @@ public struct EventRecall: Sendable, Hashable {
     /// When the event was written to its topic.
     public var at: Instant
     /// The id of the order that is made of it: the same in every process that reads the event.
-    public var orderID: String { "event \(source)" }
+    public var orderID: String { Self.orderPrefix + "\(source)" }
+
+    static let orderPrefix = "event "
 
     public init(story: String, eventID: String, source: ResultRecord.Source, at: Instant) {
         self.story = story

@@ -27,6 +27,9 @@ public struct Order: Sendable, Hashable {
         self.replacement = replacement
     }
 
+    /// An event of the stream has given it.
+    var isOfEvent: Bool { id.hasPrefix(EventRecall.orderPrefix) }
+
     /// A recall lapses after a week if nobody says otherwise.
     public static let recallLasts = Duration.seconds(7 * 86_400)
 }

@@ -4,11 +4,14 @@ public import NewsModel
 public struct StandingOrders: Sendable, Hashable {
     /// Recalls.
     public static let capacity = 10_000
+    /// Recalls by events have no more room than this: an archive with many must not use up that of editors.
+    static let eventCapacity = 9_000
     /// Stops have room of their own, and the hub's has a place beside them: no number of orders keeps it from being stopped.
     public static let stopCapacity = 1_000
 
     private var recalls: [String: Order] = [:]
     private var stops: [Gate: Order] = [:]
+    private var ofEvents = 0
 
     public init() {}
 
@@ -20,7 +23,6 @@ public struct StandingOrders: Sendable, Hashable {
         recalls.sorted { $0.key < $1.key }.map(\.value) + stopped.compactMap { stops[$0] }
     }
 
-    var recallCount: Int { recalls.count }
     /// Any order could be taken.
     var hasRoom: Bool { recalls.count < Self.capacity && stops.count < Self.stopCapacity }
 
@@ -28,13 +30,19 @@ public struct StandingOrders: Sendable, Hashable {
     @discardableResult
     public mutating func apply(_ change: OrderChange) -> Bool {
         switch change {
-        case .lifted(.recall(let story)): return recalls.removeValue(forKey: story) != nil
+        case .lifted(.recall(let story)):
+            guard let lifted = recalls.removeValue(forKey: story) else { return false }
+            if lifted.isOfEvent { ofEvents -= 1 }
+            return true
         case .lifted(.stop(let gate)): return stops.removeValue(forKey: gate) != nil
         case .stands(let order):
             let standing = self[order.scope]
-            guard standing != order, standing != nil || hasRoom(for: order.scope) else { return false }
+            guard standing != order, standing != nil || hasRoom(for: order) else { return false }
             switch order.scope {
-            case .recall(let story): recalls[story] = order
+            case .recall(let story):
+                if standing?.isOfEvent == true { ofEvents -= 1 }
+                if order.isOfEvent { ofEvents += 1 }
+                recalls[story] = order
             case .stop(let gate): stops[gate] = order
             }
             return true
@@ -58,7 +66,11 @@ public struct StandingOrders: Sendable, Hashable {
             .sorted { $0.scope.key < $1.scope.key }
     }
 
-    /// An order of a scope about which none stands could be taken.
+    func hasRoom(for order: Order) -> Bool {
+        hasRoom(for: order.scope) && (!order.isOfEvent || ofEvents < Self.eventCapacity)
+    }
+
+    /// An editor's order of a scope about which none stands could be taken.
     public func hasRoom(for scope: ControlScope) -> Bool {
         switch scope {
         case .recall: recalls.count < Self.capacity

@@ -23,6 +23,10 @@ extension Logger {
                 metadata: ["topic": "\(topics.control)", "records": "\(count)"])
         case .refused(let count):
             error("too many standing orders: some are not obeyed", metadata: ["refused": "\(count)"])
+        case .unordered(let count):
+            warning(
+                "too many recalls by events stand: further ones end what this process alone has of their stories",
+                metadata: ["recalls": "\(count)"])
         case .writtenAgain(let scope):
             notice(
                 "an order was gone from the control topic although nobody lifted it; it is put back",
