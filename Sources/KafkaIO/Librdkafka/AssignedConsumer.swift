@@ -68,6 +68,15 @@ final class AssignedConsumer {
         assigned = offsets.map(\.partition)
     }
 
+    /// Fetches no more of some partitions: what is fetched in vain takes its time from the others.
+    func unassign(_ partitions: [TopicPartition]) throws(KafkaFailure) {
+        let list = RdPartitionList(capacity: partitions.count)
+        for partition in partitions { list.append(partition) }
+        let error = list.withPointer { rd_kafka_incremental_unassign(client.handle, $0) }
+        if let error { throw KafkaFailure(consuming: error, during: "Partitions could not be given back") }
+        assigned.removeAll(where: partitions.contains)
+    }
+
     /// The group's committed offsets; partitions without one are absent.
     func committed(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Int64] {
         if partitions.isEmpty { return [:] }
@@ -156,8 +165,10 @@ final class AssignedConsumer {
     func worstError() -> KafkaFailure? { client.worstError() }
 
     /// Reads what is there, waiting up to `milliseconds` for the first. Returns how many messages there were.
+    ///
+    /// - Parameter isExpecting: every partition that is assigned has records to come.
     func read(
-        limit: Int = RdBatch.capacity, milliseconds: Int32,
+        limit: Int = RdBatch.capacity, milliseconds: Int32, isExpecting: Bool = false,
         _ body: (TopicPartition, UnsafePointer<rd_kafka_message_t>) -> Void
     ) -> Int {
         if taken >= nudgeEvery { nudge() }
@@ -174,7 +185,7 @@ final class AssignedConsumer {
         let count = batch.read(queue, limit: limit, milliseconds: min(milliseconds, Self.normalPause), hand)
         if count > 0 || milliseconds <= Self.normalPause { return count }
         // Some queues were full and now all are empty: the thread that should fill them may be asleep.
-        if taken > 0 { nudge() }
+        if taken > 0 || isExpecting { nudge() }
         return batch.read(queue, limit: limit, milliseconds: milliseconds - Self.normalPause, hand)
     }
 

@@ -50,8 +50,9 @@ public final class PlaceReader {
         if isDone { return [] }
         if active.isEmpty { try beginRound() }
         var events: [Event] = []
+        var left: [TopicPartition] = []
         let wait = Int32(clamping: timeout.nanoseconds / 1_000_000)
-        _ = consumer.read(milliseconds: wait) { place, message in
+        _ = consumer.read(milliseconds: wait, isExpecting: true) { place, message in
             let partition = place.partition
             guard active.contains(partition), var walk = walks[partition] else { return }
             var next = PlaceWalk.Next.done
@@ -67,11 +68,14 @@ public final class PlaceReader {
             default: return
             }
             walks[partition] = next == .done ? nil : walk
-            // What is still fetched of it is dropped: librdkafka keeps a pause beyond the next `assign`.
-            if next != .here { active.remove(partition) }
+            // No pause: librdkafka keeps it beyond the next `assign`.
+            if next != .here {
+                active.remove(partition)
+                left.append(place)
+            }
         }
         // Fetches nothing until the next pass.
-        if isDone { try consumer.assign([]) }
+        if isDone { try consumer.assign([]) } else if !left.isEmpty { try consumer.unassign(left) }
         return events
     }
 }
