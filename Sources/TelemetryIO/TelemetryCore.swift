@@ -66,7 +66,8 @@ final class TelemetryCore: @unchecked Sendable {
         let now = clock.now.wall
         return TelemetryReport(
             at: now, startedAt: startedAt, figures: desk.figures, open: desk.openCount,
-            oldest: desk.oldestAge(at: now), problem: desk.problem, isAssigned: desk.isAssigned)
+            oldest: desk.oldestAge(at: now), problem: desk.problem ?? (desk.isWithoutIDs ? .withoutIDs : nil),
+            isAssigned: desk.isAssigned)
     }
 
     func take(_ events: [SharedStateEvent]) {

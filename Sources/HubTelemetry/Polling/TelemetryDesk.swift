@@ -34,7 +34,7 @@ public struct TelemetryDesk: Sendable {
     private var commitAt = Instant.distantPast
     private var isCaughtUp = false
     /// The last accepted send had no id.
-    private var isWithoutIDs = false
+    public private(set) var isWithoutIDs = false
     var actions: [TelemetryAction] = []
 
     private enum Leaving: Sendable {

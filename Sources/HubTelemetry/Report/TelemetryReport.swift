@@ -36,6 +36,8 @@ public enum TelemetryProblem: String, Sendable, Hashable, CaseIterable {
     /// It asked for a pause.
     case throttled
     case unreachable
+    /// It gave the last accepted send no id, as below the Standard tier.
+    case withoutIDs = "without-ids"
 }
 
 extension TelemetryReport {
@@ -64,6 +66,11 @@ extension TelemetryReport {
             reasons.append(
                 .init(
                     code: "unreachable", detail: "the hub cannot be asked", remedy: "see the log for the reason"))
+        case .withoutIDs?:
+            reasons.append(
+                .init(
+                    code: "without-ids", detail: "the hub gives accepted sends no id, so they cannot be asked about",
+                    remedy: "telemetry needs a hub of the Standard tier"))
         // Part of normal operation.
         case .throttled?, nil: break
         }
