@@ -35,6 +35,17 @@ func `check fails for broken promises and waiting partitions, and only warns oth
     #expect(findings.allSatisfy { $0.isFailure == $0.line(hasColours: false).hasPrefix("fail") })
 }
 
+@Test func `programs get one object for each topic, with what is wrong about it`() throws {
+    let states = states(["a": 4, "b": 3, "c": 9, "news.results": 4])
+    let lines = rules.json(states, rules.findings(states))
+    #expect(lines.first == #"{"topic":"a","use":"lane live","partitions":4,"findings":[]}"#)
+    let failing = try lines.map { line in
+        let object = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        return try #require(object["findings"] as? [[String: Any]]).contains { $0["fails"] as? Bool == true }
+    }
+    #expect(failing == [false, true, false, true, true])
+}
+
 @Test func `the table shows the remedy for a topic that does not fit`() throws {
     let states = states(
         ["a": 4, "c": 9, "news.results": 4, "news.dead-letters": 1], results: ["retention.ms": "3600000"])

@@ -34,7 +34,7 @@ struct PublishCommand: ParsableCommand {
             --dry-run reads everything and publishes nothing: what would become of the events, by the code that decides in \
             'newswire run', the time at --rate and the lane's floor of the hub's rate, the cost by the prices of the \
             settings, and the first requests. It keeps an id of eight bytes for each event, of the first \
-            \(DryRun.idsMax >> 20) Mi.
+            \(DryRun.idsMax >> 20) Mi. It ends with 0 also if the events would be refused, and says so.
 
             Every event belongs to a run (\(HeaderName.run)), whose id its results carry and 'newswire stop run:ID' \
             stops. The same command continues under the same run.

@@ -23,6 +23,7 @@ struct ResultsCommand: ParsableCommand {
               superseded    a newer version of the story was already waiting
               withheld      the event says that it is not to be published
               canceled      recalled before it was sent
+              held          waits on the held topic for its time; then it has another result
 
             Examples:
               newswire results --config newswire.yaml --since 2h

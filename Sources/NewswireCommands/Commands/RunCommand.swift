@@ -24,8 +24,8 @@ struct RunCommand: AsyncParsableCommand {
             commits offsets. A second one ends it at once; nothing is lost then either, but requests in flight \
             may be sent again.
 
-            SIGHUP reads the configuration again and applies rate, categories, unroutable, payload.message, floodGuard \
-            and logging.level. A file with any problem is refused as a whole; other changes wait for a restart.
+            SIGHUP reads the configuration again and applies rate, categories, unroutable, payload.message, \
+            payload.templates, localization, test, users, quiet, floodGuard and logging.level. A file with any problem is refused as a whole; other changes wait for a restart.
 
             Brokers or topics that are not there yet are waited for: /readyz and the log say which. With \
             --until-caught-up the process ends with 1 instead.

@@ -4,6 +4,7 @@ import ControlIO
 import EditorialControl
 import KafkaIO
 package import KafkaModel
+import NewsModel
 import NewswireSettings
 import PublisherService
 
@@ -22,7 +23,8 @@ struct TopicsCommand: ParsableCommand {
 
             --create creates missing topics with cleanup.policy=delete and a retention: source topics 7 days (or \
             their lane's maxAge if that is longer), results 14 days (or the largest maxAge), dead letters 30 days. \
-            With feeds, their state topic is created with cleanup.policy=compact. \
+            The control topic, the held topic and the feeds' state topic are created with cleanup.policy=compact; the audit \
+            topic, and that of telemetry if it is configured, with a retention. \
             It widens a results topic with too few partitions, and a lane's topic with fewer than another of the \
             same lane. After that, records with the same key may go to another partition than before. The settings \
             of existing topics do not change. It waits up to 30 seconds for the brokers to show the new topics. With \
@@ -39,6 +41,8 @@ struct TopicsCommand: ParsableCommand {
     var partitions = 12
     @Option(help: "Copies of each new partition; by default the broker decides.")
     var replication: Int?
+    @Flag(help: "Print one JSON object per topic, for programs.")
+    var json = false
 
     func validate() throws {
         guard (1...10_000).contains(partitions) else { throw ValidationError("--partitions must be 1 to 10000.") }
@@ -61,13 +65,22 @@ struct TopicsCommand: ParsableCommand {
             }
             let findings = rules.findings(states)
             let output = Terminal.standardOutput
-            try output.write(rules.table(states, findings, hasColours: output.hasColours))
+            if json {
+                for line in rules.json(states, findings) { try output.line(line) }
+            } else {
+                try output.write(rules.table(states, findings, hasColours: output.hasColours))
+            }
             let agrees = try !create || states[settings.control.topics.control] == nil || stampHub(settings)
             if findings.contains(where: \.isFailure) || !agrees { throw ExitCode.failure }
         } catch let failure as KafkaFailure {
             Terminal.standardError.line("error: \(failure)")
             throw ExitCode.failure
         }
+    }
+
+    /// Says what it does; programs read the topics alone.
+    private func tell(_ line: String) throws {
+        if json { Terminal.standardError.plainLine(line) } else { try Terminal.standardOutput.line(line) }
     }
 
     /// Writes to the control topic which environment the hub belongs to, unless it stands there.
@@ -84,7 +97,7 @@ struct TopicsCommand: ParsableCommand {
             let publisher = try RecordPublisher(settings: settings.kafkaSettings)
             try publisher.publish(ControlRecord.environment(environment).record(on: topics.control))
             try publisher.flush(timeout: .seconds(10))
-            try Terminal.standardOutput.line("\(topics.control) says now: \(environment)")
+            try tell("\(topics.control) says now: \(environment)")
             return true
         case .disagreed(let ours, let theirs):
             let reason = HubEnvironment.disagreement(ours, theirs, on: topics.control)
@@ -98,7 +111,7 @@ struct TopicsCommand: ParsableCommand {
         for change in changes {
             if let from = change.from {
                 try admin.createPartitions([change.topic: change.partitions])
-                try Terminal.standardOutput.line(
+                try tell(
                     "widened \(change.topic) from \(from) to \(counted(change.partitions, "partition"))")
             } else {
                 let existing = try admin.create([
@@ -108,11 +121,11 @@ struct TopicsCommand: ParsableCommand {
                 ])
                 // Not visible to this user, or created by someone else meanwhile.
                 guard !existing.contains(change.topic) else {
-                    try Terminal.standardOutput.line("\(change.topic) exists already")
+                    try tell("\(change.topic) exists already")
                     continue
                 }
                 let settings = change.configuration.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-                try Terminal.standardOutput.line(
+                try tell(
                     "created \(change.topic) with \(counted(change.partitions, "partition")), \(settings.joined(separator: ", "))"
                 )
             }
@@ -123,6 +136,28 @@ struct TopicsCommand: ParsableCommand {
 }
 
 extension TopicRules {
+    /// A line for each topic: its findings, none if it is as it should be.
+    package func json(_ states: [String: TopicState], _ findings: [Finding]) -> [String] {
+        topics.map { name, use in
+            JSONLine.text { json in
+                json.object { json in
+                    json.field("topic", name)
+                    json.field("use", use.description)
+                    json.field("partitions", states[name]?.partitions)
+                    json.array("findings") { json in
+                        for finding in findings where finding.topic == name && finding.use == use {
+                            json.object { json in
+                                json.field("fails", finding.isFailure)
+                                json.field("problem", finding.sentence)
+                                json.field("remedy", finding.remedy)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// All topics with the findings about them.
     package func table(_ states: [String: TopicState], _ findings: [Finding], hasColours: Bool) -> String {
         var table = TextTable(
