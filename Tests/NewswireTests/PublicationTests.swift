@@ -76,6 +76,34 @@ struct PublicationTests {
         #expect(try room.publish() == .init(published: 0, bad: 1, resumed: 8))
     }
 
+    @Test(arguments: [true, false])
+    func `what a command wrote last before it was killed is found on the topic, and not published again`(
+        looks: Bool
+    ) throws {
+        let room = try Room()
+        try room.write([event(1), event(2), "bad", event(3), event(3), event(4)])
+        func publish(onReport: @escaping (StopFlag) -> Void = { _ in }) throws -> FilePublication.Summary {
+            try room.publish(onReport: onReport) { publication in
+                publication.review = EventReview(run: RunID("r"))
+                guard looks else { return }
+                publication.findOnTopic = { since in
+                    let settings = room.broker.settings(group: "g")
+                    return try EventsOnTopic(settings, topic: "t", run: "r", since: since, stop: StopFlag())
+                }
+            }
+        }
+        #expect(try publish { $0.raise() }.isInterrupted)
+        let progress = URL(fileURLWithPath: ProgressFile.path(for: room.path))
+        let lastWord = try Data(contentsOf: progress)
+        #expect(try publish() == .init(published: 3, bad: 1, resumed: 2))
+        // As if it had been killed before it could save.
+        try lastWord.write(to: progress)
+        let again = try publish()
+        #expect(again == .init(published: looks ? 0 : 3, bad: 1, resumed: looks ? 5 : 2))
+        #expect(try room.keys().count == (looks ? 5 : 8))
+        #expect(try publish() == .init(published: 0, bad: 1, resumed: 5))
+    }
+
     @Test func `a mended line is published by the same command, alone`() throws {
         let room = try Room()
         try room.write([event(1), "bad", event(3), "bad", "bad", event(6)])

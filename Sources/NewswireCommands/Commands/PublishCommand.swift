@@ -171,6 +171,7 @@ struct PublishCommand: ParsableCommand {
         var run: RunID
         var review: EventReview
         var selection: EventSelection
+        var kafka: KafkaSettings
     }
 
     /// - Parameter total: what was done, also when this throws.
@@ -194,6 +195,9 @@ struct PublishCommand: ParsableCommand {
             publication.pace = pace
             publication.isStrict = strict
             publication.review = begun.review
+            publication.findOnTopic = { since in
+                try EventsOnTopic(begun.kafka, topic: begun.topic, run: begun.run.text, since: since, stop: stop)
+            }
             publication.selection = selection
             publication.schedule = schedule
             publication.recordsMax = canCount ? nil : permission.countMax
@@ -246,7 +250,7 @@ struct PublishCommand: ParsableCommand {
         return Begun(
             publisher: try RecordPublisher(settings: settings.kafkaSettings, skipsRefused: true), topic: topic,
             run: run,
-            review: review, selection: selection)
+            review: review, selection: selection, kafka: settings.kafkaSettings)
     }
 
     func selection(_ review: EventReview, _ settings: Settings, _ start: Instant) throws -> EventSelection {

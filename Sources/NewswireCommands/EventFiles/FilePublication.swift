@@ -1,7 +1,7 @@
 import ByteText
 package import KafkaIO
 import KafkaModel
-import NewsModel
+package import NewsModel
 
 /// Puts the events of one file on a topic.
 package struct FilePublication {
@@ -38,6 +38,8 @@ package struct FilePublication {
     /// `nil` for as fast as the broker takes them.
     package var pace: PublishPace?
     package var isStrict = false
+    /// Finds what a command that was killed has put on the topic since a time; `nil` not to look.
+    package var findOnTopic: ((Instant) throws -> EventsOnTopic)?
     package var review = EventReview()
     /// Goes on from file to file.
     package var selection: EventSelection
@@ -101,6 +103,13 @@ private struct FileRun {
     private var walk: PublishWalk
     private var silence: Silence
     private var savedAt: ContinuousClock.Instant
+    /// Records sent by a time: once all of them are answered for, nothing older is missing in the progress.
+    private var sentBefore: (count: Int, at: Instant)
+    private var onTopic = EventsOnTopic()
+
+    /// The first save comes sooner.
+    private static let saveInterval = Duration.seconds(1)
+    private static let firstSave = Duration.milliseconds(100)
 
     /// How long the broker has said nothing although it should.
     private struct Silence {
@@ -128,7 +137,8 @@ private struct FileRun {
         stamp = publication.progress.flatMap { _ in FileStamp(of: publication.path) }
         acknowledgedBefore = publisher.acknowledged
         silence = Silence(acknowledged: publisher.acknowledged, since: clock.now)
-        savedAt = clock.now
+        savedAt = clock.now - Self.saveInterval + Self.firstSave
+        sentBefore = (publisher.published, publication.wall.now())
     }
 
     mutating func run() throws -> FilePublication.Summary {
@@ -136,6 +146,7 @@ private struct FileRun {
         do {
             try verify()
             if !stop.isRaised { walk.identify(stamp) }
+            findOnTopic()
             try publishAll()
             if !summary.isInterrupted { try awaitAnswers() }
             if !summary.isInterrupted { try complete() }
@@ -149,7 +160,7 @@ private struct FileRun {
     }
 
     /// It was read to its end, and all of it is on the topic.
-    private func complete() throws {
+    private mutating func complete() throws {
         // Its beginning and its end may be of different versions.
         guard file.isUnchanged else {
             throw EventFile.Failure(
@@ -180,6 +191,20 @@ private struct FileRun {
         }
         guard number == earlier.last, sum == earlier.fingerprint else {
             throw changed("has changed in the part of which")
+        }
+    }
+
+    /// What an earlier command wrote, and was killed before it could record it.
+    private mutating func findOnTopic() {
+        guard publication.progress?.earlier != nil, let find = publication.findOnTopic,
+            let since = earlier.coveredUntil ?? earlier.begunAt
+        else { return }
+        do {
+            onTopic = try find(Instant(milliseconds: since))
+        } catch {
+            tell(
+                "\(file.name): what an earlier command wrote last cannot be looked for, and may be published twice: \(error)"
+            )
         }
     }
 
@@ -220,6 +245,10 @@ private struct FileRun {
             let record = publication.review.record(event, bytes, topic: publication.topic)
             guard walk.canPublish(number) else {
                 return try bad(number, fingerprint, item.line, "too many lines were mended; publish it in another file")
+            }
+            if onTopic.take(bytes) {
+                summary.resumed += 1
+                return walk.there(number, fingerprint)
             }
             if let most = publication.recordsMax, publisher.published >= most {
                 throw complaint(
@@ -324,7 +353,7 @@ private struct FileRun {
             return schedule.end(of: work, from: wall) - wall
         }
         try answers()
-        if savedAt.duration(to: now) > .seconds(1) {
+        if savedAt.duration(to: now) > Self.saveInterval {
             savedAt = now
             try save()
         }
@@ -357,8 +386,12 @@ private struct FileRun {
         }
     }
 
-    private func save() throws(EventFile.Failure) {
+    private mutating func save() throws(EventFile.Failure) {
         guard let file = publication.progress, file.current != walk.progress else { return }
+        if publisher.contiguous >= sentBefore.count {
+            walk.covers(until: sentBefore.at.milliseconds)
+            sentBefore = (publisher.published, publication.wall.now())
+        }
         try file.save(walk.progress)
     }
 

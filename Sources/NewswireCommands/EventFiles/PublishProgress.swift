@@ -15,6 +15,8 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     package var run: String?
     /// When the run began, in milliseconds since 1970.
     package var begunAt: Int64?
+    /// Every record that was written before is among the items below, in milliseconds since 1970; `nil` before the second save.
+    var coveredUntil: Int64?
     /// The file as it was when it was opened last.
     package var input: FileStamp?
     /// All items up to this number, from 1, are on the topic, or absent, or skipped for good.
@@ -202,6 +204,8 @@ struct PublishWalk {
     private enum Step {
         case sent(index: Int, number: Int, line: Int, UInt64)
         case bad(ClosedRange<Int>, UInt64)
+        /// On the topic, by a command that was killed before it could record it.
+        case there(number: Int, UInt64)
         /// Beyond a bound of the command.
         case skipped(ClosedRange<Int>, UInt64)
     }
@@ -235,6 +239,14 @@ struct PublishWalk {
 
     mutating func sent(index: Int, number: Int, line: Int, _ fingerprint: UInt64) {
         steps.append(.sent(index: index, number: number, line: line, fingerprint))
+        lastSent = number
+    }
+
+    /// Everything written before this time is among the items of the progress.
+    mutating func covers(until milliseconds: Int64) { progress.coveredUntil = milliseconds }
+
+    mutating func there(_ number: Int, _ fingerprint: UInt64) {
+        steps.append(.there(number: number, fingerprint))
         lastSent = number
     }
 
@@ -280,6 +292,7 @@ struct PublishWalk {
                 } else {
                     addBad(number...number, fingerprint)
                 }
+            case .there(let number, let fingerprint): progress.add(published: number, fingerprint)
             case .bad(let range, let fingerprint): addBad(range, fingerprint)
             case .skipped(let range, let fingerprint): progress.add(skipped: range, fingerprint)
             }
@@ -311,11 +324,11 @@ struct PublishWalk {
                 if refused.contains(index) || !isAcknowledged(index) {
                     // An item from before is still where it was.
                     if number > progress.items { isContiguous = false }
-                } else if isContiguous || number <= progress.items {
-                    progress.add(published: number, fingerprint)
-                } else if !progress.add(ahead: number, fingerprint) {
+                } else if !add(published: number, fingerprint, isContiguous: isContiguous) {
                     repeated += 1
                 }
+            case .there(let number, let fingerprint):
+                if !add(published: number, fingerprint, isContiguous: isContiguous) { repeated += 1 }
             case .bad(let range, let fingerprint):
                 // Behind an unanswered item the same command sees them again.
                 if isContiguous { addBad(range, fingerprint) }
@@ -326,5 +339,11 @@ struct PublishWalk {
         steps = []
         done = 0
         return repeated
+    }
+
+    private mutating func add(published number: Int, _ fingerprint: UInt64, isContiguous: Bool) -> Bool {
+        guard isContiguous || number <= progress.items else { return progress.add(ahead: number, fingerprint) }
+        progress.add(published: number, fingerprint)
+        return true
     }
 }

@@ -1,0 +1,49 @@
+import ByteText
+package import KafkaIO
+package import KafkaModel
+package import NewsModel
+
+/// The events of a run that stand on its topic, although the command that was killed could not record them any more.
+///
+/// Eight bytes an event. Two that are alike count as two.
+package struct EventsOnTopic: Sendable {
+    private var counts: [UInt64: Int] = [:]
+
+    /// Clocks of publishers and brokers' ways of looking for a time are this exact.
+    private static let slack = Duration.seconds(2)
+
+    package init() {}
+
+    /// Reads what was written since then. Blocks.
+    ///
+    /// - Throws: the topic cannot be read.
+    package init(
+        _ settings: KafkaSettings, topic: String, run: String, since: Instant, stop: StopFlag
+    ) throws(KafkaFailure) {
+        let reader = try TopicReader(settings: settings, topic: topic, from: .time(since - Self.slack))
+        while !reader.isAtEnd, !stop.isRaised {
+            for read in try reader.next() where RunSource.run(of: read.record) == run {
+                if let value = read.record.value { add(value) }
+            }
+        }
+    }
+
+    package mutating func add(_ value: [UInt8]) { counts[Self.hash(value), default: 0] += 1 }
+
+    package var isEmpty: Bool { counts.isEmpty }
+
+    /// The event is among them: one less.
+    package mutating func take(_ value: [UInt8]) -> Bool {
+        guard !counts.isEmpty else { return false }
+        let hash = Self.hash(value)
+        guard let count = counts[hash] else { return false }
+        counts[hash] = count > 1 ? count - 1 : nil
+        return true
+    }
+
+    private static func hash(_ value: [UInt8]) -> UInt64 {
+        var fingerprint = Fingerprint()
+        fingerprint.mix(value)
+        return fingerprint.value
+    }
+}
