@@ -89,7 +89,7 @@ package struct DryRunReport {
             (tally.personal, "of them are for single readers, \(grouped(tally.readers)) in all"),
             (tally[.held], "would be held until they are due, and sent then"),
             (tally.duplicates, "are duplicates: an id and version that came before"),
-            (tally.repeats, "of these stand so far behind the first that they would be sent again"),
+            (tally.repeats, "of these, at most, would be sent again: they stand so far behind the first"),
             (tally[.unroutable], "belong to no category"),
             (tally[.expired], "would be too old when their turn comes"),
             (tally[.withheld], "would be withheld"),

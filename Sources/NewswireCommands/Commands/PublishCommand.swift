@@ -54,9 +54,9 @@ struct PublishCommand: ParsableCommand {
             Unless it ends with 0, the same command continues where it stopped and publishes nothing twice: \
             until then FILE.newswire-progress keeps the position in each file. Bad lines may be mended, and \
             lines appended, meanwhile; what was published must stay as it is, and a file that is smaller or another one \
-            is refused. Only events that the broker did \
-            not answer for are sent again, and after a crash those of the last second. For standard input no \
-            position is kept.
+            is refused. After a crash it \
+            reads from the topic what was written since the position was last kept, for which it needs the right to read \
+            it; only events that the broker did not answer for are sent again. For standard input no position is kept.
 
             --verify follows the run until every event has its result, and names what is missing or doubled; newswire runs \
             shows it at any time.

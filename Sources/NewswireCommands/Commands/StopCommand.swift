@@ -12,7 +12,8 @@ struct StopCommand: ParsableCommand {
         abstract: "Stops sending: everything, a lane, a category, a feed or a run.",
         discussion: """
             A gate closes in front of the hub, in every process. Nothing is skipped and nothing is lost: what is stopped \
-            waits on its topic or in a bounded window, retries included, until newswire resume lets it go on. News that \
+            waits on its topic or in a bounded window, retries included, until newswire resume lets it go on; once a lane's \
+            window is full of it, the rest of the lane waits behind it. News that \
             grows too old meanwhile (expiresAt, maxAge) ends as expired. What is on its way to the hub cannot be stopped.
 
             What to stop:
