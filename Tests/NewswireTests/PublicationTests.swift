@@ -104,6 +104,29 @@ struct PublicationTests {
         #expect(try publish() == .init(published: 0, bad: 1, resumed: 5))
     }
 
+    @Test func `killed again before it has met all of that, it looks for the same once more`() throws {
+        let room = try Room()
+        try room.write([event(1), event(2), "bad", event(3)])
+        var since: [Instant] = []
+        func publish(_ found: Int, onReport: @escaping (StopFlag) -> Void = { _ in }) throws {
+            _ = try room.publish(onReport: onReport) { publication in
+                publication.findOnTopic = { time in
+                    since.append(time)
+                    var events = EventsOnTopic()
+                    for number in 0..<found { events.add(Array("another \(number)".utf8)) }
+                    return events
+                }
+            }
+        }
+        try publish(0) { $0.raise() }
+        try publish(1)
+        try room.write([event(1), event(2), "bad", event(3), event(4)])
+        try publish(0)
+        try room.write([event(1), event(2), "bad", event(3), event(4), event(5)])
+        try publish(0)
+        #expect(since.count == 3 && since[0] == since[1] && since[1] < since[2], "\(since)")
+    }
+
     @Test func `a mended line is published by the same command, alone`() throws {
         let room = try Room()
         try room.write([event(1), "bad", event(3), "bad", "bad", event(6)])

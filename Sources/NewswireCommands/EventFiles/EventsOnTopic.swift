@@ -34,7 +34,6 @@ package struct EventsOnTopic: Sendable {
 
     /// The event is among them: one less.
     package mutating func take(_ value: [UInt8]) -> Bool {
-        guard !counts.isEmpty else { return false }
         let hash = Self.hash(value)
         guard let count = counts[hash] else { return false }
         counts[hash] = count > 1 ? count - 1 : nil

@@ -105,8 +105,12 @@ private struct FileRun {
     private var savedAt: ContinuousClock.Instant
     /// Records sent by a time: once all of them are answered for, nothing older is missing in the progress.
     private var sentBefore: (count: Int, at: Instant)
+    /// What is still to be met of what an earlier command wrote last, and how many events were not of it since.
     private var onTopic = EventsOnTopic()
+    private var missed = 0
 
+    /// As many records as a publisher has under way by default: behind so many that are not on the topic, none is.
+    private static let underWayMax = 100_000
     /// The first save comes sooner.
     private static let saveInterval = Duration.seconds(1)
     private static let firstSave = Duration.milliseconds(100)
@@ -208,6 +212,17 @@ private struct FileRun {
         }
     }
 
+    private mutating func isOnTopic(_ event: [UInt8]) -> Bool {
+        if onTopic.isEmpty { return false }
+        if onTopic.take(event) {
+            missed = 0
+            return true
+        }
+        missed += 1
+        if missed >= Self.underWayMax { onTopic = EventsOnTopic() }
+        return false
+    }
+
     private func changed(_ what: String) -> EventFile.Failure {
         EventFile.Failure(
             description:
@@ -246,7 +261,7 @@ private struct FileRun {
             guard walk.canPublish(number) else {
                 return try bad(number, fingerprint, item.line, "too many lines were mended; publish it in another file")
             }
-            if onTopic.take(bytes) {
+            if isOnTopic(bytes) {
                 summary.resumed += 1
                 return walk.there(number, fingerprint)
             }
@@ -388,7 +403,8 @@ private struct FileRun {
 
     private mutating func save() throws(EventFile.Failure) {
         guard let file = publication.progress, file.current != walk.progress else { return }
-        if publisher.contiguous >= sentBefore.count {
+        // Killed before all of that is met again, the next command has to look for it too.
+        if onTopic.isEmpty, publisher.contiguous >= sentBefore.count {
             walk.covers(until: sentBefore.at.milliseconds)
             sentBefore = (publisher.published, publication.wall.now())
         }

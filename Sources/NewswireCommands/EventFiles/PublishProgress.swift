@@ -15,7 +15,7 @@ package struct PublishProgress: Codable, Hashable, Sendable {
     package var run: String?
     /// When the run began, in milliseconds since 1970.
     package var begunAt: Int64?
-    /// Every record that was written before is among the items below, in milliseconds since 1970; `nil` before the second save.
+    /// Every record that was written before is among the items below, in milliseconds since 1970; `nil` before the first save.
     var coveredUntil: Int64?
     /// The file as it was when it was opened last.
     package var input: FileStamp?
