@@ -110,47 +110,54 @@ struct OwedOrder: Sendable {
 /// Orders that there was no room for. They come into force as soon as others end: a few are kept for that, the rest are found
 /// again on the topic; but not those of events, which were obeyed where the event was read.
 struct WaitingOrders: Sendable {
-    private var orders: [ControlScope: Order] = [:]
-    private var ofEvents: [ControlScope: Order] = [:]
-    /// How many more there were.
-    private(set) var dropped = 0
-    private var droppedOfEvents: UInt64 = 0
+    private var ofEditors = Queue()
+    private var ofEvents = Queue()
 
-    private static let capacity = 1_000
+    private struct Queue: Sendable {
+        var orders: [ControlScope: Order] = [:]
+        /// How many more there were.
+        var dropped = 0
 
-    var count: Int { orders.count + dropped }
-    var isEmpty: Bool { orders.isEmpty }
-    var countOfEvents: UInt64 { UInt64(ofEvents.count) + droppedOfEvents }
+        static let capacity = 1_000
 
-    mutating func add(_ order: Order) {
-        if order.isOfEvent {
-            if !Self.add(order, to: &ofEvents) { droppedOfEvents += 1 }
-        } else if !Self.add(order, to: &orders) {
-            dropped += 1
+        var count: Int { orders.count + dropped }
+
+        mutating func add(_ order: Order) {
+            if orders[order.scope] != nil || orders.count < Self.capacity {
+                orders[order.scope] = order
+            } else {
+                dropped += 1
+            }
+        }
+
+        mutating func remove(_ scope: ControlScope) { if !orders.isEmpty { orders[scope] = nil } }
+
+        mutating func next(for standing: StandingOrders) -> Order? {
+            guard !orders.isEmpty else { return nil }
+            let next = orders.values.filter(standing.hasRoom).min { ($0.at, $0.scope.key) < ($1.at, $1.scope.key) }
+            if let next { orders[next.scope] = nil }
+            return next
         }
     }
 
-    private static func add(_ order: Order, to orders: inout [ControlScope: Order]) -> Bool {
-        guard orders[order.scope] != nil || orders.count < capacity else { return false }
-        orders[order.scope] = order
-        return true
+    /// Of editors, as all that is not said otherwise.
+    var count: Int { ofEditors.count }
+    var isEmpty: Bool { ofEditors.orders.isEmpty }
+    var dropped: Int { ofEditors.dropped }
+    var countOfEvents: UInt64 { UInt64(ofEvents.count) }
+
+    mutating func add(_ order: Order) {
+        if order.isOfEvent { ofEvents.add(order) } else { ofEditors.add(order) }
     }
 
     mutating func remove(_ scope: ControlScope) {
-        if !orders.isEmpty { orders[scope] = nil }
-        if !ofEvents.isEmpty { ofEvents[scope] = nil }
+        ofEditors.remove(scope)
+        ofEvents.remove(scope)
     }
 
     /// The oldest that fits, editors' first.
     mutating func next(for standing: StandingOrders) -> Order? {
-        Self.next(of: &orders, for: standing) ?? Self.next(of: &ofEvents, for: standing)
-    }
-
-    private static func next(of orders: inout [ControlScope: Order], for standing: StandingOrders) -> Order? {
-        guard !orders.isEmpty else { return nil }
-        let next = orders.values.filter(standing.hasRoom).min { ($0.at, $0.scope.key) < ($1.at, $1.scope.key) }
-        if let next { orders[next.scope] = nil }
-        return next
+        ofEditors.next(for: standing) ?? ofEvents.next(for: standing)
     }
 }
 
