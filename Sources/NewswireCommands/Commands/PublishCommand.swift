@@ -34,10 +34,15 @@ struct PublishCommand: ParsableCommand {
             --dry-run reads everything and publishes nothing: what would become of the events, by the code that decides in \
             'newswire run', the time at --rate and the lane's floor of the hub's rate, the cost by the prices of the \
             settings, and the first requests. It keeps an id of eight bytes for each event, of the first \
-            \(DryRun.idsMax >> 20) Mi. It ends with 0 also if the events would be refused, and says so.
+            \(DryRun.idsMax >> 20) Mi. It asks the broker only how many partitions the topic has, as copies of an event are \
+            recognised by partition; its counts are those of a run without failures and orders. Whether a newer version or a recall \
+            overtakes an event that still waits is a matter of milliseconds: it says how many that may concern. \
+            --json has for categories what goes to their readers: tests and news for single readers stand beside them. It \
+            ends with 0 also if the events would be refused, and says so.
 
             Every event belongs to a run (\(HeaderName.run)), whose id its results carry and 'newswire stop run:ID' \
-            stops. The same command continues under the same run.
+            stops. The same command continues under the same run until it has ended with 0; after that it publishes \
+            everything once more, with the same --run too.
 
             Examples:
               newswire publish --config newswire.yaml archive.ndjson --dry-run
@@ -165,7 +170,7 @@ struct PublishCommand: ParsableCommand {
     }
 
     /// What a publication needs, once nothing stands against it.
-    private struct Begun {
+    struct Begun {
         var publisher: RecordPublisher
         var topic: String
         var run: RunID
@@ -300,42 +305,5 @@ struct PublishCommand: ParsableCommand {
     private func refused(_ reason: String) -> ExitCode {
         Terminal.standardError.line("error: nothing was published: \(reason)")
         return .failure
-    }
-
-    // MARK: Words
-
-    static func report(
-        _ summary: FilePublication.Summary, _ path: String, _ terminal: Terminal, isEmpty: Bool? = nil
-    ) {
-        let name = path == "-" ? "standard input" : path
-        let hidden = summary.bad - FilePublication.complaintsShown
-        if hidden > 0 { terminal.plainLine("\(name): \(counted(hidden, "further bad line")) not shown") }
-        if isEmpty ?? summary.isEmpty { terminal.plainLine("\(name): holds no events") }
-        if summary.skipped > 0 {
-            terminal.plainLine(
-                "\(name): \(counted(summary.skipped, "event")) left out by --max-events, --max-per-category or --max-age"
-            )
-        }
-        if summary.resumed > 0 {
-            terminal.plainLine(
-                "\(name): \(counted(summary.resumed, "event was", plural: "events were")) published by an earlier command that did not finish"
-            )
-        }
-    }
-
-    private static func remedy(_ bad: Int, _ maxBad: Int, isResumable: Bool) -> String {
-        "\(counted(bad, "bad line")): more than --max-bad \(maxBad) allows"
-            + (isResumable ? "; mend them and run the same command again, which publishes only them" : "")
-    }
-
-    private static func summary(_ total: FilePublication.Summary, _ begun: Begun, elapsed: Duration) -> String {
-        let milliseconds = max(elapsed.nanoseconds / 1_000_000, 1)
-        let rate = Int(Int64(total.published) * 1000 / milliseconds)
-        var text =
-            "published \(counted(total.published, "event")) to \(begun.topic) in \(decimal(tenths: milliseconds / 100)) s"
-        if total.published > 1, rate > 0 { text += " (\(grouped(rate))/s)" }
-        if total.bad > 0 { text += ", skipped \(counted(total.bad, "bad line"))" }
-        if total.skipped > 0 { text += ", left out \(counted(total.skipped, "event"))" }
-        return text + ", as run \(begun.run)"
     }
 }
