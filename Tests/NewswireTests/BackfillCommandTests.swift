@@ -130,17 +130,22 @@ struct BackfillCommandTests {
         ]
         var environment = room.environment
         environment["BROKERS"] = "127.0.0.1:1"
-        let dry = try await Program.run(arguments + ["--json", room.path("e.ndjson")], environment: environment)
+        let dry = try await Program.run(
+            arguments + ["--partitions", "3", "--json", room.path("e.ndjson")], environment: environment)
         #expect(dry.status == 0, "\(dry.errors)")
+        #expect(!dry.errors.contains("counted as if"))
         #expect(
             dry.output
-                == #"{"events":27,"bad":1,"duplicates":2,"unroutable":1,"expired":1,"categories":{"World":20,"Sports":2},"seconds":1,"pushes":20020,"cost":0.0}"#
+                == #"{"events":27,"bad":1,"duplicates":2,"unroutable":1,"expired":1,"categories":{"World":20,"Sports":2},"seconds":1,"pushes":20020,"cost":0.0,"accepted":21,"held":1,"withheld":1,"superseded":0,"canceled":0,"mayBeOvertaken":0,"repeats":0,"tests":0,"personal":0,"skipped":0,"partitions":3}"#
                 + "\n")
         let text = try await Program.run(arguments + [room.path("e.ndjson")], environment: environment)
         #expect(
             text.output.contains("27 events\n")
                 && text.output.contains("ServiceBusNotification-Tags: World && breakingNewsQuiet"))
         #expect(text.errors.contains("e.ndjson:23: "))
+        #expect(text.errors.contains("counted as if news.backfill had 12 partitions"), "\(text.errors)")
+        let asked = try await Program.run(arguments + ["--json", room.path("e.ndjson")], environment: room.environment)
+        #expect(asked.output.hasSuffix(#""partitions":2}"# + "\n"), "\(asked.output)\(asked.errors)")
 
         let published = try await room.run("publish", "--max-bad", "1", "--run", "r", room.path("e.ndjson"))
         #expect(published.status == 0, "\(published.errors)")
@@ -160,7 +165,8 @@ struct BackfillCommandTests {
     @Test(arguments: [
         ["--between", "01:00-05:00"], ["--zone", "UTC"], ["--between", "1-5", "--zone", "UTC"],
         ["--between", "01:00-05:00", "--zone", "Mars"], ["--max-age", "5"], ["--max-events", "0"], ["--run", "a b"],
-        ["--json"], ["--audience", "World=1"], ["--dry-run", "--audience", "World"],
+        ["--json"], ["--audience", "World=1"], ["--partitions", "3"], ["--dry-run", "--partitions", "0"],
+        ["--dry-run", "--audience", "World"],
         ["--dry-run", "--audience", "World=-1"],
         ["--confirm", "-1"],
     ])

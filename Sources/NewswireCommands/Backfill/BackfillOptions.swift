@@ -80,6 +80,10 @@ struct DryRunOptions: ParsableArguments {
             "With --dry-run, how many devices a category has, e.g. World=120000; repeat for others.",
             valueName: "category=devices"))
     var audience: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "With --dry-run, the partitions of the lane's topic; asked of the broker when not given.", valueName: "n"))
+    var partitions: Int32?
     @Flag(help: "With --dry-run, print one JSON object, for programs.")
     var json = false
 
@@ -87,7 +91,12 @@ struct DryRunOptions: ParsableArguments {
     private static let devicesMax = 10_000_000_000
 
     func validate() throws {
-        if !dryRun, json || !audience.isEmpty { throw ValidationError("--json and --audience belong to --dry-run.") }
+        if !dryRun, json || !audience.isEmpty || partitions != nil {
+            throw ValidationError("--json, --audience and --partitions belong to --dry-run.")
+        }
+        if let partitions, !DryRun.partitionsAllowed.contains(partitions) {
+            throw ValidationError("--partitions must be 1 to \(DryRun.partitionsAllowed.upperBound).")
+        }
         for text in audience where Self.pair(text) == nil {
             throw ValidationError("'\(text.plain)' is not a category and its number of devices, such as World=120000.")
         }

@@ -51,6 +51,8 @@ package struct DryRun {
     /// The most ids that are remembered, eight bytes each, twice that in a hash table. A duplicate beyond is found only if it is
     /// near its first.
     package static let idsMax = 1 << 24
+    /// As many as one process may have.
+    package static let partitionsAllowed: ClosedRange<Int32> = 1...4_000
 
     private(set) package var tally = DryRunTally()
     private(set) package var samples: [EventExplanation] = []
@@ -69,16 +71,21 @@ package struct DryRun {
     private let speed: Speed
     /// Of the events that would be sent.
     private var ids: Set<UInt64> = []
+    private let partitions: Int32
+    private var overtaking: OvertakingVersions
 
     /// - Parameters:
     ///   - lane: the position of one of the settings' lanes.
     ///   - headers: those that the events would be published with.
+    ///   - partitions: those of the lane's topic.
     /// - Throws: nothing for checked settings.
     package init(
         _ settings: Settings, lane: Int, selection: EventSelection, headers: [RecordHeader], speed: Speed,
-        start: Instant
+        partitions: Int32, start: Instant
     ) throws {
-        rehearsal = try EngineRehearsal(settings, lane: lane, at: start)
+        rehearsal = try EngineRehearsal(settings, lane: lane, at: start, partitions: partitions)
+        self.partitions = partitions
+        overtaking = OvertakingVersions(window: settings.engine.lanes[lane].window.records)
         self.selection = selection
         self.headers = headers
         self.lane = settings.engine.lanes[lane].name
@@ -102,25 +109,27 @@ package struct DryRun {
     }
 
     private mutating func take(_ event: NewsEvent, _ bytes: [UInt8]) {
-        let before = tally.events
+        let (writtenAt, sentAt) = nextTurn()
         tally.note(event)
-        let (writtenAt, sentAt) = turn(after: before)
-        let decision = rehearsal.decide(bytes, headers: headers, at: sentAt, writtenAt: writtenAt)
+        let partition = Murmur2.partition(of: event.orderKey, among: partitions)
+        let decision = rehearsal.decide(bytes, headers: headers, on: partition, at: sentAt, writtenAt: writtenAt)
         let outcome = decision.results.first?.outcome ?? .held
         tally.note(outcome, decision.results.first, isRepeat: isRepeat(event, outcome))
+        tally.overtaken += overtaking.note(event, outcome, on: partition, writtenAt: writtenAt, sentAt: sentAt)
         guard outcome == .accepted, samples.count < Self.samplesMax else { return }
         samples.append(EventExplanation(decision, event, lane: lane, isBackfill: true, hiding: users))
     }
 
-    /// When the event behind so many is written, and when it is sent.
-    private mutating func turn(after events: Int) -> (writtenAt: Instant, sentAt: Instant) {
+    /// When the next event is written, behind all others, and when it is sent, behind those that are.
+    private mutating func nextTurn() -> (writtenAt: Instant, sentAt: Instant) {
         if let written = speed.written {
             // From the last event on: from the start there may be a thousand nights between.
-            let work = speed.work(events, Double(written))
+            let work = speed.work(tally.events, Double(written))
             let more = work - writing.work
             writing = (work, speed.schedule?.end(of: more, from: writing.at) ?? writing.at + more)
         }
-        let sentAt = speed.sent.map { opening + speed.work(events, $0 / Double(speed.platforms)) } ?? writing.at
+        let sent = tally[.accepted]
+        let sentAt = speed.sent.map { opening + speed.work(sent, $0 / Double(speed.platforms)) } ?? writing.at
         return (writing.at, max(writing.at, sentAt))
     }
 
@@ -148,6 +157,9 @@ package struct DryRunTally: Sendable, Hashable {
     /// Of the accepted and held ones, those that stand in the files a second time, too far apart to be noticed when they are
     /// sent.
     package var repeats = 0
+    /// Of the accepted ones, those that a newer version or a recall of their story follows so closely that it may settle them while
+    /// they wait: a matter of milliseconds.
+    package var overtaken = 0
     /// Those for the testers alone, of the accepted and held ones.
     package var tests = 0
     /// Those for single readers alone, of the accepted and held ones.
@@ -165,9 +177,6 @@ package struct DryRunTally: Sendable, Hashable {
 
     /// Sent now or when their time comes.
     package var sent: Int { self[.accepted] + self[.held] }
-    /// With those that would be sent twice.
-    package var duplicates: Int { self[.duplicate] + repeats }
-
     fileprivate mutating func note(_ event: borrowing NewsEvent) {
         events += 1
         guard let time = event.publishedAt else { return }

@@ -10,15 +10,19 @@ package struct DryRunReport {
     package var categories: [String]
     /// `nil` if nothing bounds the speed.
     package var takes: Duration?
+    /// Those of the topic that it was counted for.
+    package var partitions: Int32
     package var samples: [EventExplanation]
 
     package init(
-        tally: DryRunTally, estimate: PushEstimate, categories: [String], takes: Duration?, samples: [EventExplanation]
+        tally: DryRunTally, estimate: PushEstimate, categories: [String], takes: Duration?, partitions: Int32,
+        samples: [EventExplanation]
     ) {
         self.tally = tally
         self.estimate = estimate
         self.categories = categories
         self.takes = takes
+        self.partitions = partitions
         self.samples = samples
     }
 
@@ -33,7 +37,7 @@ package struct DryRunReport {
         let bytes = JSONWriter.object { json in
             json.field("events", tally.events)
             json.field("bad", tally.bad)
-            json.field("duplicates", tally.duplicates)
+            json.field("duplicates", tally[.duplicate])
             json.field("unroutable", tally[.unroutable])
             json.field("expired", tally[.expired])
             json.object("categories") { json in
@@ -46,6 +50,16 @@ package struct DryRunReport {
             } else {
                 json.null("cost")
             }
+            // These, duplicates, unroutable and expired are all the events.
+            for outcome in [Outcome.accepted, .held, .withheld, .superseded, .canceled] {
+                json.field(named: outcome.rawValue, Int64(tally[outcome]))
+            }
+            json.field("mayBeOvertaken", tally.overtaken)
+            json.field("repeats", tally.repeats)
+            json.field("tests", tally.tests)
+            json.field("personal", tally.personal)
+            json.field("skipped", tally.skipped)
+            json.field("partitions", Int(partitions))
         }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -85,11 +99,12 @@ package struct DryRunReport {
     private var facts: [(Int, String)] {
         [
             (tally[.accepted], "would be sent"),
-            (tally.tests, "of them are tests, for the testers only"),
-            (tally.personal, "of them are for single readers, \(grouped(tally.readers)) in all"),
+            (tally.overtaken, "of them may be overtaken while they wait, by a newer version or a recall close behind"),
             (tally[.held], "would be held until they are due, and sent then"),
-            (tally.duplicates, "are duplicates: an id and version that came before"),
-            (tally.repeats, "of these, at most, would be sent again: they stand so far behind the first"),
+            (tally.tests, "among these are tests, for the testers only"),
+            (tally.personal, "among these are for single readers, \(grouped(tally.readers)) in all"),
+            (tally.repeats, "among these stand in the files a second time, too far behind the first to be noticed"),
+            (tally[.duplicate], "are duplicates: an id and version that came before, and are not sent again"),
             (tally[.unroutable], "belong to no category"),
             (tally[.expired], "would be too old when their turn comes"),
             (tally[.withheld], "would be withheld"),

@@ -1,11 +1,12 @@
 import ArgumentParser
 import ByteText
+import KafkaIO
 import NewsModel
 import NewswireSettings
 import PublishEngine
 
 extension PublishCommand {
-    /// Counts, and publishes nothing. Needs no broker.
+    /// Counts, and publishes nothing. Without a broker it knows all but the partitions.
     func runDry() throws {
         // It needs neither a hub nor its key.
         let loaded = try ConfigurationOption.load(configurationOption.config, leavingOut: ["hub"])
@@ -23,9 +24,10 @@ extension PublishCommand {
             isSilent: permission.isSilent && refusal == nil)
         let schedule = try backfill.schedule
         let speed = DryRun.Speed(settings.engine, lane: lane, written: rate, schedule: schedule)
+        let partitions = partitionCount(settings, lane)
         var run = try DryRun(
             settings, lane: lane, selection: try selection(review, settings, start), headers: review.headers,
-            speed: speed, start: start)
+            speed: speed, partitions: partitions, start: start)
         var isSound = true
         for path in input.files {
             do {
@@ -45,7 +47,8 @@ extension PublishCommand {
             tally: run.tally,
             estimate: PushEstimate(
                 run.tally, categories: categories, audience: audience, prices: settings.prices),
-            categories: categories, takes: speed.duration(of: run.tally.events, from: start), samples: run.samples)
+            categories: categories, takes: speed.duration(of: run.tally.events, from: start), partitions: partitions,
+            samples: run.samples)
         let output = Terminal.standardOutput
         if dryRunOptions.json {
             try output.line(report.json)
@@ -53,6 +56,27 @@ extension PublishCommand {
             try output.write(report.text(hasColours: output.hasColours))
         }
         if !isSound { throw ExitCode.failure }
+    }
+
+    /// Copies of an event are recognised by partition.
+    private func partitionCount(_ settings: Settings, _ lane: Int) -> Int32 {
+        if let given = dryRunOptions.partitions { return given }
+        guard let topic = settings.engine.lanes[lane].topics.first else { return 1 }
+        let reason: String
+        do {
+            let admin = try KafkaAdmin(settings: settings.kafkaSettings, timeout: .seconds(3))
+            if let count = try admin.partitionCounts(of: [topic])[topic] {
+                let most = DryRun.partitionsAllowed.upperBound
+                return Int32(clamping: min(count, Int(most)))
+            }
+            reason = "the topic does not exist"
+        } catch {
+            reason = "\(error)"
+        }
+        let assumed = TopicsCommand.partitionsByDefault
+        Terminal.standardError.plainLine(
+            "counted as if \(topic) had \(assumed) partitions (--partitions says how many it will have): \(reason)")
+        return Int32(assumed)
     }
 
     /// - Returns: `false` if the file holds nothing.

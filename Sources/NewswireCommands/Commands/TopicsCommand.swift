@@ -38,11 +38,13 @@ struct TopicsCommand: ParsableCommand {
     @Flag(help: "Create missing topics and widen those with too few partitions.")
     var create = false
     @Option(help: "Partitions of new topics. A topic that must match an existing one gets as many as that.")
-    var partitions = 12
+    var partitions = Self.partitionsByDefault
     @Option(help: "Copies of each new partition; by default the broker decides.")
     var replication: Int?
     @Flag(help: "Print one JSON object per topic, for programs.")
     var json = false
+
+    static let partitionsByDefault = 12
 
     func validate() throws {
         guard (1...10_000).contains(partitions) else { throw ValidationError("--partitions must be 1 to 10000.") }
