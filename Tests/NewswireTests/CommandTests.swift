@@ -227,9 +227,18 @@ func `an example whose secrets were not filled in is refused, by the names of th
     let sent = try await room.run("send", "--category", "World", "--message", "Now")
     #expect(sent.status == 0, "\(sent.output)")
     #expect(room.hub.receivedCount == 1)
-    let unknown = try await room.run("send", "--category", "Nowhere", "--message", "Now")
-    #expect(unknown.status == 64)
-    #expect(unknown.errors.contains("World, Politics, Business, Technology, Science, Sports"))
+    let both = try await room.run(
+        "send", "--category", "sports", "--category", "World", "--message", "Now", "--dry-run")
+    #expect(both.output.contains("ServiceBusNotification-Tags: World || Sports\n"), "\(both.output)\(both.errors)")
+    for categories in [["Nowhere"], ["World", "Nowhere"]] {
+        let options = categories.flatMap { ["--category", $0] }
+        let unknown = try await Program.run(
+            ["send", "--config", room.path("newswire.yaml"), "--message", "Now"] + options,
+            environment: room.environment)
+        #expect(unknown.status == 64)
+        #expect(unknown.errors.contains("World, Politics, Business, Technology, Science, Sports"))
+    }
+    #expect(room.hub.receivedCount == 1)
     await room.close()
 }
 

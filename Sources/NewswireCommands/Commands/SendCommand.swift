@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteText
 import ControlIO
 import Foundation
 import KafkaModel
@@ -40,8 +41,8 @@ struct SendCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
-    @Option(help: "The category whose readers receive it.")
-    var category: String
+    @Option(help: "The category whose readers receive it; repeat for several.")
+    var category: [String]
     @Option(help: "The headline; payload.message turns it into the notification's text.")
     var message: String
     @Option(
@@ -158,7 +159,7 @@ struct SendCommand: AsyncParsableCommand {
         let rules = try ContentRules(
             table: table, unroutable: .deadLetter, payload: settings.payload, policy: settings.policy)
         var event = NewsEvent(id: "send-\(UUID().uuidString.lowercased())", headline: message)
-        event.categories = [category]
+        event.categories = category
         event.isTest = test
         event.language = language
         event.headlines = headline.map(\.headline)
@@ -174,8 +175,9 @@ struct SendCommand: AsyncParsableCommand {
             Terminal.standardError.line("error: not sent: \(failure.detail); name one with --language")
             throw ExitCode.failure
         }
-        guard case .tagged(let routing) = routed else {
-            throw ExitCode.wrongUsage(category, isNot: "a category", known: table.categories.map(\.name))
+        let unknown = category.first { table.index(named: $0) == nil }
+        guard case .tagged(let routing) = routed, unknown == nil else {
+            throw ExitCode.wrongUsage(unknown ?? "", isNot: "a category", known: table.categories.map(\.name))
         }
         return (event, routing, rules)
     }
@@ -185,6 +187,11 @@ struct SendCommand: AsyncParsableCommand {
         let (chosen, now) = (try platforms(), ServiceClock().now.wall)
         let platforms = chosen.isEmpty ? settings.payload.platforms : chosen
         let filled = platforms.contains(.template) ? rules.builder.filled(for: event, on: .template) : []
+        if !routing.leftOut.isEmpty {
+            Terminal.standardError.line(
+                "warning: not sent to the readers of \(routing.leftOut.joined(separator: ", ")): a send has room for "
+                    + "\(counted(routing.categories.count, "category", plural: "categories"))")
+        }
         if !filled.isEmpty {
             Terminal.standardError.line("filled from the fallback: \(filled.joined(separator: ", "))")
         }

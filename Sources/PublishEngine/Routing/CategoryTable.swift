@@ -67,7 +67,7 @@ public struct CategoryTable: Sendable, Hashable {
     ])
 
     /// The position of the category with this name or alias, compared without case and outer white space.
-    func index(named name: String) -> Int? {
+    package func index(named name: String) -> Int? {
         exact[name] ?? folded[Self.fold(name)]
     }
 
