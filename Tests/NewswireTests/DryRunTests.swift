@@ -133,6 +133,12 @@ struct DryRunTests {
         #expect((run.tally[.accepted], run.tally[.canceled], run.tally.overtaken) == (3, 2, 3))
     }
 
+    @Test func `a copy that waits for its first may be recalled with it`() throws {
+        let recall = event("r", "World", #","story":"1","status":"canceled""#)
+        #expect(try run([event("1"), event("1"), recall]).0.tally.overtaken == 2)
+        #expect(try run([event("1"), event("1"), event("2"), event("2")]).0.tally.overtaken == 0)
+    }
+
     @Test func `what has left before the next version is written is overtaken by none`() throws {
         // Five a second are sent, the first at once.
         let events = (1...3).map { version($0, of: "s") }

@@ -125,7 +125,8 @@ struct SingleReadersTests {
         add(explained)
         add(try await room.run("explain", room.path("events.ndjson")))
         let rehearsed = try await room.run("publish", "--dry-run", room.path("events.ndjson"))
-        #expect(rehearsed.output.contains("among these are for single readers"), "\(rehearsed.output)\(rehearsed.errors)")
+        #expect(
+            rehearsed.output.contains("among these are for single readers"), "\(rehearsed.output)\(rehearsed.errors)")
         add(rehearsed)
         let open = try await room.run("explain", room.path("events.ndjson"), "--json", "--show-users")
         for phone in phones.prefix(4) { #expect(try await phone.printed("Withdrawn.").contains("Withdrawn.")) }

@@ -157,8 +157,8 @@ package struct DryRunTally: Sendable, Hashable {
     /// Of the accepted and held ones, those that stand in the files a second time, too far apart to be noticed when they are
     /// sent.
     package var repeats = 0
-    /// Of the accepted ones, those that a newer version or a recall of their story follows so closely that it may settle them while
-    /// they wait: a matter of milliseconds.
+    /// Of the accepted ones and the duplicates, those that a newer version or a recall of their story follows so closely that it may
+    /// settle them while they wait: a matter of milliseconds.
     package var overtaken = 0
     /// Those for the testers alone, of the accepted and held ones.
     package var tests = 0

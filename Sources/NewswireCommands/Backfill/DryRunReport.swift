@@ -99,7 +99,10 @@ package struct DryRunReport {
     private var facts: [(Int, String)] {
         [
             (tally[.accepted], "would be sent"),
-            (tally.overtaken, "of them may be overtaken while they wait, by a newer version or a recall close behind"),
+            (
+                tally.overtaken,
+                "of them, or of the duplicates, may be overtaken while they wait: a newer version or a recall follows closely"
+            ),
             (tally[.held], "would be held until they are due, and sent then"),
             (tally.tests, "among these are tests, for the testers only"),
             (tally.personal, "among these are for single readers, \(grouped(tally.readers)) in all"),

@@ -15,46 +15,55 @@ struct OvertakingVersions {
     /// At most so many records of a lane wait in a process.
     private let window: Int
     private var stories: [UInt64: [Waiting]] = [:]
-    /// By partition, the stories of those sent last.
-    private var order: [Int32: (count: Int, stories: Deque<UInt64>)] = [:]
+    private var sent: [Int32: Sent] = [:]
+
+    /// In one partition.
+    private struct Sent {
+        var count = 0
+        /// Of the last ones.
+        var stories: Deque<UInt64> = []
+    }
 
     init(window: Int) { self.window = window }
 
     /// - Parameter outcome: as the rehearsal says, where nothing waits.
-    /// - Returns: how many events before it may still wait when this one is read.
+    /// - Returns: how many events before it may still wait when this one is read, and be settled by it.
     mutating func note(
         _ event: NewsEvent, _ outcome: Outcome, on partition: Int32, writtenAt: Instant, sentAt: Instant
     ) -> Int {
         let isRecall = outcome == .canceled && event.status == .canceled
-        guard outcome == .accepted || isRecall else { return 0 }
+        guard isRecall || outcome == .accepted || outcome == .duplicate else { return 0 }
         var fingerprint = Fingerprint()
         fingerprint.mix(event.orderKey)
         let story = fingerprint.value
-        let first = order[partition, default: (0, [])].count - window
-        var (overtaken, left) = (0, [] as [Waiting])
-        for waiting in stories[story] ?? [] where waiting.number >= first && waiting.sentAt >= writtenAt {
-            if isRecall || waiting.isVersion && event.version != nil {
-                overtaken += 1
-            } else {
-                left.append(waiting)
-            }
+        let first = sent[partition, default: Sent()].count - window
+        var waiting = stories.removeValue(forKey: story) ?? []
+        waiting.removeAll { $0.number < first || $0.sentAt < writtenAt }
+        let before = waiting.count
+        // A copy waits for what becomes of its first, and overtakes nothing.
+        if outcome != .duplicate {
+            waiting.removeAll { isRecall || $0.isVersion && event.version != nil }
         }
-        stories[story] = left.isEmpty ? nil : left
-        if !isRecall { append(story, event, partition, sentAt) }
+        let overtaken = before - waiting.count
+        if outcome == .accepted || outcome == .duplicate && !waiting.isEmpty {
+            waiting.append(
+                Waiting(isVersion: event.version != nil, sentAt: sentAt, number: append(story, on: partition)))
+        }
+        if !waiting.isEmpty { stories[story] = waiting }
         return overtaken
     }
 
-    private mutating func append(_ story: UInt64, _ event: NewsEvent, _ partition: Int32, _ sentAt: Instant) {
-        var (count, known) = order.removeValue(forKey: partition) ?? (0, [])
-        stories[story, default: []].append(
-            Waiting(isVersion: event.version != nil, sentAt: sentAt, number: count))
-        known.append(story)
-        count += 1
-        // What has left the window by now can be forgotten: its story is looked at once for each of its events.
-        if known.count > window, let oldest = known.popFirst() {
-            stories[oldest]?.removeAll { $0.number < count - window }
-            if stories[oldest]?.isEmpty == true { stories[oldest] = nil }
+    /// - Returns: its number among those of its partition.
+    private mutating func append(_ story: UInt64, on partition: Int32) -> Int {
+        var last = sent.removeValue(forKey: partition) ?? Sent()
+        defer { sent[partition] = last }
+        last.stories.append(story)
+        last.count += 1
+        // What has left the window is forgotten: its story may never be looked at again.
+        if last.stories.count > window, let oldest = last.stories.popFirst(), var waiting = stories[oldest] {
+            waiting.removeAll { $0.number < last.count - window }
+            stories[oldest] = waiting.isEmpty ? nil : waiting
         }
-        order[partition] = (count, known)
+        return last.count - 1
     }
 }
