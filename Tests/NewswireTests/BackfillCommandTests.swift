@@ -1,3 +1,4 @@
+import ByteText
 import Foundation
 import KafkaIO
 import NewsModel
@@ -159,6 +160,38 @@ struct BackfillCommandTests {
             outcomes == [.accepted: 21, .duplicate: 2, .unroutable: 1, .expired: 1, .withheld: 1, .held: 1])
         #expect(results.allSatisfy { $0.run == "r" })
         #expect(results.allSatisfy { $0.isQuiet == ($0.outcome == .accepted) })
+        await room.close()
+    }
+
+    @Test func `what versions and recalls change while events wait stays within what the dry run said`() async throws {
+        let room = try await room()
+        var chance = SeededRandom(seed: 18)
+        let lines = (1...400).map { number in
+            let story = Int.random(in: 1...40, using: &chance)
+            let version = Int.random(in: 1...20, using: &chance)
+            let status = Int.random(in: 1...40, using: &chance) == 1 ? "canceled" : "usable"
+            return
+                #"{"id":"\#(story)-\#(version)","headline":"h","category":"World","story":"\#(story)","version":\#(version),"status":"\#(status)"}"#
+                + "\n"
+        }
+        try room.write(lines.joined(), to: "e.ndjson")
+        let dry = try await room.run("publish", "--dry-run", "--json", room.path("e.ndjson"))
+        let said = try #require(JSONSerialization.jsonObject(with: Data(dry.output.utf8)) as? [String: Any])
+        func count(_ name: String) throws -> Int { try #require(said[name] as? Int, "\(name)") }
+        let mayBeOvertaken = try count("mayBeOvertaken")
+        #expect(mayBeOvertaken > 20)
+
+        let published = try await room.run("publish", "--run", "r", room.path("e.ndjson"))
+        #expect(published.status == 0, "\(published.errors)")
+        let ran = try await room.run("run", "--until-caught-up")
+        #expect(ran.status == 0, "\(ran.errors)")
+        let results = try await room.run("results", "--json").output.split(separator: "\n").map {
+            try ResultRecord(decoding: Array($0.utf8))
+        }
+        let outcomes = Dictionary(results.map { ($0.outcome, 1) }) { $0 + $1 }
+        let settled = (outcomes[.accepted] ?? 0) + (outcomes[.duplicate] ?? 0)
+        #expect(try (0...mayBeOvertaken).contains(count("accepted") + count("duplicates") - settled), "\(outcomes)")
+        #expect(results.count == 400)
         await room.close()
     }
 

@@ -139,6 +139,13 @@ struct DryRunTests {
         #expect(try run([event("1"), event("1"), event("2"), event("2")]).0.tally.overtaken == 0)
     }
 
+    @Test func `a later copy of what was overtaken may be older than what was sent, and no duplicate`() throws {
+        let between = (1...3_000).map { event("\($0)") }
+        let events = [version(1, of: "s"), version(2, of: "s")] + between + [version(1, of: "s")]
+        let (run, _) = try run(events)
+        #expect((run.tally[.duplicate], run.tally.overtaken) == (1, 2))
+    }
+
     @Test func `what has left before the next version is written is overtaken by none`() throws {
         // Five a second are sent, the first at once.
         let events = (1...3).map { version($0, of: "s") }

@@ -6,6 +6,7 @@ import NewsModel
 /// milliseconds, and no rehearsal can tell.
 struct OvertakingVersions {
     private struct Waiting {
+        var event: UInt64
         var isVersion: Bool
         var sentAt: Instant
         /// Its number among those sent of its partition.
@@ -15,6 +16,8 @@ struct OvertakingVersions {
     /// At most so many records of a lane wait in a process.
     private let window: Int
     private var stories: [UInt64: [Waiting]] = [:]
+    /// A later copy of these is a duplicate, or older than what was sent instead.
+    private var overtaken: Set<UInt64> = []
     private var sent: [Int32: Sent] = [:]
 
     /// In one partition.
@@ -33,24 +36,35 @@ struct OvertakingVersions {
     ) -> Int {
         let isRecall = outcome == .canceled && event.status == .canceled
         guard isRecall || outcome == .accepted || outcome == .duplicate else { return 0 }
-        var fingerprint = Fingerprint()
-        fingerprint.mix(event.orderKey)
-        let story = fingerprint.value
+        let story = fingerprint(event.orderKey)
+        let copy = fingerprint(event.id, event.ledgerVersion)
+        if outcome == .duplicate, overtaken.contains(copy) { return 1 }
         let first = sent[partition, default: Sent()].count - window
         var waiting = stories.removeValue(forKey: story) ?? []
         waiting.removeAll { $0.number < first || $0.sentAt < writtenAt }
         let before = waiting.count
         // A copy waits for what becomes of its first, and overtakes nothing.
         if outcome != .duplicate {
-            waiting.removeAll { isRecall || $0.isVersion && event.version != nil }
+            waiting.removeAll {
+                guard isRecall || $0.isVersion && event.version != nil else { return false }
+                overtaken.insert($0.event)
+                return true
+            }
         }
-        let overtaken = before - waiting.count
+        let count = before - waiting.count
         if outcome == .accepted || outcome == .duplicate && !waiting.isEmpty {
             waiting.append(
-                Waiting(isVersion: event.version != nil, sentAt: sentAt, number: append(story, on: partition)))
+                Waiting(
+                    event: copy, isVersion: event.version != nil, sentAt: sentAt, number: append(story, on: partition)))
         }
         if !waiting.isEmpty { stories[story] = waiting }
-        return overtaken
+        return count
+    }
+
+    private func fingerprint(_ texts: String?...) -> UInt64 {
+        var fingerprint = Fingerprint()
+        for text in texts { if let text { fingerprint.mix(text) } }
+        return fingerprint.value
     }
 
     /// - Returns: its number among those of its partition.
