@@ -29,9 +29,19 @@ struct RunTableTests {
         #expect((4.9...6).contains(figures.rate))
         #expect((115...141).contains(figures.secondsLeft ?? 0))
         #expect(figures.last == RunTally.Last(event: "b", at: at(3_659)))
-        // Nothing has moved for a minute.
-        let still = tally.figures(platforms: 1, at: at(3_800))
-        #expect(still.rate == 0 && still.secondsLeft == nil)
+        #expect(tally.figures(platforms: 1, at: at(3_668)).secondsLeft != nil)
+        // Nothing has moved for ten seconds, or for a minute.
+        for second in [3_670, 3_800] as [Int64] {
+            let still = tally.figures(platforms: 1, at: at(second))
+            #expect(still.rate == 0 && still.secondsLeft == nil)
+        }
+    }
+
+    @Test func `a slow run does not stand still between two results`() {
+        var tally = RunTally()
+        for _ in 0..<100 { tally.add(RunSource(.published)) }
+        for second in [0, 20, 40] as [Int64] { tally.add(result(.accepted, "a", at: at(second))) }
+        #expect(tally.figures(platforms: 1, at: at(59)).secondsLeft != nil)
     }
 
     @Test func `a run that is over has no time left, and the rate of all its time`() {

@@ -71,8 +71,20 @@ package struct RunTally: Sendable, Hashable {
         }
         return RunFigures(
             published: published, outcomes: outcomes, settled: settled, open: open,
-            rate: open > 0 ? pace.perSecond(at: now) : overall ?? 0, last: last)
+            rate: open > 0 ? rate(at: now) : overall ?? 0, last: last)
     }
+
+    /// 0 once it stands still: a minute's rate would only sink, and the time left would grow.
+    private func rate(at now: Instant) -> Double {
+        let rate = pace.perSecond(at: now)
+        guard let last, now - last.at >= Self.stillness, Double((now - last.at).nanoseconds) / 1e9 * rate > 10 else {
+            return rate
+        }
+        return 0
+    }
+
+    /// The least time without a result, when ten were to be expected, after which nothing seems to move.
+    private static let stillness = Duration.seconds(10)
 }
 
 /// What is told of a run.
