@@ -88,8 +88,9 @@ struct StatusResponder: HTTPResponder {
         case .results: return results(request)
         case .feeds: return Answer.json(.ok, feeds() ?? Array("null".utf8))
         case .control:
-            return Answer.json(
-                .ok, control.map { ControlJSON.scene($0.look(), at: $0.now.wall) } ?? Array("null".utf8))
+            guard let control else { return Answer.json(.ok, Array("null".utf8)) }
+            let scene = await control.look(within: .seconds(2))
+            return Answer.json(.ok, ControlJSON.scene(scene, at: control.now.wall))
         case .stream: return await stream(context)
         }
     }

@@ -67,6 +67,18 @@ public final class ControlRoom: Sendable {
         return scene
     }
 
+    /// The same, but waits until something is known, or why not, at most for so long: nobody may have looked before.
+    public func look(within limit: Duration) async -> Scene {
+        let deadline = ContinuousClock.now + limit
+        var scene = look()
+        while !scene.isKnown, scene.failure == nil, .now < deadline {
+            // A caller who has gone needs no answer.
+            guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { break }
+            scene = look()
+        }
+        return scene
+    }
+
     private var isWatched: Bool { state.withLock { .now - $0.lastLook < Self.interest } }
 
     /// Ends with a failure too: a later look begins again.
