@@ -160,6 +160,12 @@ struct RunsCommandTests {
             lines.contains("  b: accepted at news.events/0/1/template, accepted at news.events/0/3/template"))
         #expect(lines.contains { $0.hasPrefix("1 delivery repeated within what a crash allows") })
         #expect(lines.contains("  a at news.events/0/0/template"))
+        let found = try await room.run("runs", "r", "--verify", "--verify-timeout", "1s", "--json")
+        #expect(found.status == 1)
+        #expect(
+            found.output.hasSuffix(
+                #""sound":false,"missing":{"count":1,"names":["c at news.events/0/2/template"]},"held":{"count":0,"names":[]},"doubled":{"count":1,"names":["b: accepted at news.events/0/1/template, accepted at news.events/0/3/template"]},"repeated":{"count":1,"names":["a at news.events/0/0/template"]}}"#
+                    + "\n"), "\(found.output)")
 
         // The copy of b cannot be taken back; the repeat alone is no failure.
         let other = try await self.room()

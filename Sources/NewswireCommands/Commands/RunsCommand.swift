@@ -29,7 +29,7 @@ struct RunsCommand: ParsableCommand {
             --verify names each delivery that has no result (missing) and each that reached the hub for more than one \
             record of the event (doubled). A request that was on its way when its publisher was killed may have been \
             made twice: if both have their result, that is named apart and is no failure; if only the second has, the topics do not \
-            tell. It reads all the run's records and results, and needs 65 to 130 MB for 5,000,000 events.
+            tell. With --json, what was found stands in the object too. It reads all the run's records and results, and needs 65 to 130 MB for 5,000,000 events.
 
             Exit code 1 if there is no such run, if --verify finds anything missing or doubled, if it is interrupted, \
             or if the topics cannot be read.
@@ -125,7 +125,7 @@ struct VerifyOption: ParsableArguments {
     ///
     /// - Parameters:
     ///   - isPatient: it never gives up, and nothing is verified.
-    ///   - json: the figures at the end go to standard output as JSON, and the findings to standard error.
+    ///   - json: what is found goes to standard output as JSON, and in words to standard error.
     /// - Throws: an exit with 1 if anything is missing or doubled, or it is interrupted; `KafkaFailure`.
     func follow(_ run: String, _ settings: Settings, _ stop: StopFlag, isPatient: Bool = false, json: Bool = false)
         throws
@@ -144,7 +144,7 @@ struct VerifyOption: ParsableArguments {
             throw ExitCode.failure
         }
         if json {
-            try output.line(RunReport.json(run, verdict.figures))
+            try output.line(RunReport.json(run, verdict.figures, verdict: isPatient ? nil : verdict))
         } else {
             try output.write(RunReport.table([(run, verdict.figures)], hasColours: output.hasColours))
         }

@@ -61,7 +61,9 @@ package enum RunReport {
     }
 
     /// One object on a line.
-    package static func json(_ run: String, _ figures: RunFigures) -> String {
+    ///
+    /// - Parameter verdict: what was found, if somebody asked for it.
+    package static func json(_ run: String, _ figures: RunFigures, verdict: RunVerdict? = nil) -> String {
         JSONLine.text { json in
             json.object { json in
                 json.field("run", run)
@@ -74,7 +76,18 @@ package enum RunReport {
                 if let left = figures.secondsLeft { json.field("secondsLeft", left) } else { json.null("secondsLeft") }
                 if let last = figures.last { json.field("lastEvent", last.event) } else { json.null("lastEvent") }
                 json.field("lastAt", figures.last?.at)
+                guard let verdict else { return }
+                json.field("sound", verdict.isSound)
+                json.object("missing") { finding(verdict.missing, &$0) }
+                json.object("held") { finding(verdict.held, &$0) }
+                json.object("doubled") { finding(verdict.doubled, &$0) }
+                json.object("repeated") { finding(verdict.repeated, &$0) }
             }
         }
+    }
+
+    private static func finding(_ finding: RunVerdict.Finding, _ json: inout JSONWriter) {
+        json.field("count", finding.count)
+        json.array("names", of: finding.names)
     }
 }
