@@ -58,21 +58,19 @@ struct SingleReaderTests {
         #expect(routing.categories == [])
     }
 
-    @Test(arguments: [(20, false, true), (5, true, true), (6, true, false)])
-    func `more readers than a send has room for are refused, not left out`(
-        count: Int, hasTemplates: Bool, fits: Bool
+    @Test(arguments: [(20, false, [20]), (5, true, [5]), (6, true, [5, 1]), (20, true, [5, 5, 5, 5])])
+    func `more readers than a send has room for get several sends`(
+        count: Int, hasTemplates: Bool, counts: [Int]
     ) throws {
-        let routing = try router(templates: hasTemplates ? .standard : nil)
-            .route(event((1...count).map { "reader-\($0)" }))
-        switch routing {
-        case .tagged(let tagged):
-            #expect(fits)
-            #expect(try TagExpression(parsing: tagged.expression).tags.count == count + (hasTemplates ? 1 : 0))
-        case .unroutable(let failure):
-            #expect(!fits)
-            #expect(failure.code == "too-many-users")
-            #expect(!failure.detail.contains("reader-"))
-        }
+        let readers = (1...count).map { "reader-\($0)" }
+        let routing = try tagged(try router(templates: hasTemplates ? .standard : nil).route(event(readers)))
+        let sends = Array(sequence(first: routing, next: \.rest))
+        let expressions = try sends.map { try TagExpression(parsing: $0.expression) }
+        #expect(expressions.map { $0.tags.count - (hasTemplates ? 1 : 0) } == counts)
+        let text = sends.map(\.expression).joined(separator: " ")
+        #expect(
+            readers.allSatisfy { text.split(separator: "$UserId:{\($0)}", omittingEmptySubsequences: false).count == 2 }
+        )
     }
 
     @Test(arguments: [(nil, "staff"), (PayloadSettings.TemplateNames.standard, "staff && breakingNews")])
@@ -103,6 +101,57 @@ struct SingleReaderTests {
         ending.result.encode(into: &bytes)
         #expect(!String(decoding: bytes, as: UTF8.self).contains("anna"))
         #expect(try ResultRecord(decoding: bytes).users == ending.result.users)
+    }
+
+    // MARK: Several sends
+
+    private func crowd() throws -> (shell: TestShell, first: Sent) {
+        var shell = try TestShell(templates: .standard)
+        _ = shell.assign()
+        let readers = (1...12).map { "\"r\($0)\"" }.joined(separator: ",")
+        let sends = shell.publish(personal("1", "[\(readers)]", #","story":"s""#)).sends
+        #expect(sends.count == 1)
+        return (shell, try #require(sends.first))
+    }
+
+    @Test func `several sends leave one after the other, and are one delivery`() throws {
+        var (shell, first) = try crowd()
+        #expect(first.request.tags.hasPrefix("($UserId:{r1} || ") && first.request.tags.hasSuffix(" && breakingNews"))
+        let second = shell.reply(201, to: first)
+        #expect(second.endings.isEmpty)
+        // What the hub does not take is tried again, and nothing before it.
+        let busy = shell.reply(429, retryAfter: .seconds(1), to: try #require(second.sends.first))
+        let again = try #require((busy + shell.wait(.seconds(120))).sends.first)
+        #expect(again.request == second.sends.first?.request)
+        let third = try #require(shell.reply(201, to: again).sends.first)
+        #expect(third.request.tags == "($UserId:{r11} || $UserId:{r12}) && breakingNews")
+        let ending = try #require(shell.reply(201, to: third).endings.first)
+        #expect(ending.result.outcome == .accepted && ending.result.attempts == 4)
+    }
+
+    @Test func `once some readers have it, no ending says that nobody has`() throws {
+        var (shell, first) = try crowd()
+        let refused = shell.reply(400, to: try #require(shell.reply(201, to: first).sends.first))
+        #expect(refused.outcomes == [.unknown] && refused.sends.isEmpty)
+
+        (shell, first) = try crowd()
+        let second = try #require(shell.reply(201, to: first).sends.first)
+        let recalled = shell.take(.orders([OrderChange.recall("s")])) + shell.reply(201, to: second)
+        #expect(recalled.outcomes == [.unknown] && recalled.sends.isEmpty)
+    }
+
+    @Test func `a revoke lets the sends to the rest leave, or the next owner would begin again`() throws {
+        var (shell, first) = try crowd()
+        _ = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: false))
+        let second = try #require(shell.reply(201, to: first).sends.first)
+        let third = try #require(shell.reply(201, to: second).sends.first)
+        #expect(shell.reply(201, to: third).outcomes == [.accepted])
+
+        (shell, first) = try crowd()
+        _ = shell.take(.revoked(TestShell.live, TestShell.first, [TestShell.source], lost: false))
+        _ = shell.take(.orders([OrderChange.stop(.hub)]))
+        let stopped = shell.reply(201, to: first)
+        #expect(stopped.sends.isEmpty && stopped.releases == 1, "unless an editor has stopped them")
     }
 
     @Test func `what a hub says to a request for a category is kept`() throws {

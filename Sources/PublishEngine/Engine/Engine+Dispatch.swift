@@ -76,16 +76,41 @@ extension Engine {
     @discardableResult
     mutating func send(_ place: Place, _ content: ExaminedRecord, _ turn: inout Turn) -> RequestID? {
         lanes[place.lane].ready.removeFirst()
+        return put(place, content, &turn)
+    }
+
+    /// Sends a delivery that is in no queue.
+    @discardableResult
+    private mutating func put(_ place: Place, _ content: ExaminedRecord, _ turn: inout Turn) -> RequestID? {
         let isQuiet = content.routed?.treatment(at: turn.wall) == .sendSilently
         let payload = content.routed?.payload(
-            on: settings.platforms[place.platform], lane: place.lane, since: partitions[recordOf: place].readAt,
-            expiresAt: content.expiresAt, isQuiet: isQuiet)
+            on: settings.platforms[place.platform], send: Int(partitions[place].sendsAccepted), lane: place.lane,
+            since: partitions[recordOf: place].readAt, expiresAt: content.expiresAt, isQuiet: isQuiet)
         guard let payload else { return nil }
         charge(place.lane, turn)
         let request = inFlight.begin(place.id, at: turn.now, tokenEpoch: token.number)
         partitions[place.slot].depart(place, cuts: payload.cuts, isQuiet: isQuiet, at: turn.wall)
         turn.actions.append(.send(request, payload.request))
         return request
+    }
+
+    /// The hub has taken one send of a delivery: the next one follows, if its readers need more.
+    ///
+    /// - Returns: `false` if that was all.
+    mutating func sendRest(_ place: Place, _ turn: inout Turn) -> Bool {
+        guard let content = partitions.content(of: place),
+            content.routed?.routing?.send(Int(partitions[place].sendsAccepted) + 1) != nil
+        else { return false }
+        partitions[place].acceptSend()
+        if let withdrawal = partitions[place].withdrawal {
+            endWithdrawn(place, for: withdrawal, reply: nil, &turn)
+        } else if partitions[place.slot].isSending {
+            makeReady(place)
+        } else if !orders.stopsAll, orders.content.gate(for: content) == nil, !content.isStale(turn) {
+            // The next owner of the partition would begin with the first readers again.
+            put(place, content, &turn)
+        }
+        return true
     }
 
     /// Puts a delivery back at the front of its lane's queue: those there are older than the rest.

@@ -90,6 +90,7 @@ extension Engine {
     ) {
         switch verdict {
         case .accepted:
+            if sendRest(place, &turn) { return }
             return settle(place, as: .accepted, nil, reply: answer, &turn)
         case .rejected(let failure):
             // An earlier request that was not answered may have been accepted all the same.

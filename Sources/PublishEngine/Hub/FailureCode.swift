@@ -9,8 +9,6 @@ public enum FailureCode: String, CaseIterable, Sendable {
     case unknownSubject = "unknown-subject"
     /// Where languages have tags: the event's is none of them.
     case unknownLanguage = "unknown-language"
-    /// More single readers than a send has room for.
-    case tooManyUsers = "too-many-users"
     // What may leave at all.
     /// The event is for another environment, or does not say for which.
     case environment
@@ -41,7 +39,7 @@ public enum FailureCode: String, CaseIterable, Sendable {
     /// False for those that come with an outcome without a dead letter only, or with none.
     fileprivate var endsInDeadLetters: Bool {
         switch self {
-        case .noCategory, .unknownCategory, .unknownSubject, .unknownLanguage, .tooManyUsers, .noReply, .connectionLost,
+        case .noCategory, .unknownCategory, .unknownSubject, .unknownLanguage, .noReply, .connectionLost,
             .invalidRequest:
             true
         // With an attempt that was not answered, these end as `unknown`.

@@ -153,9 +153,12 @@ final class RoutedEvent: Sendable {
         return isSilent && treatment == .send ? .sendSilently : treatment
     }
 
-    /// `nil` when it belongs to no category.
-    func payload(on platform: Platform, lane: LaneID, since: Instant, expiresAt: Instant?, isQuiet: Bool) -> Payload? {
-        guard let routing else { return nil }
+    /// - Parameter send: one of those that its readers need, from 0.
+    /// - Returns: `nil` when it belongs to no category.
+    func payload(
+        on platform: Platform, send: Int, lane: LaneID, since: Instant, expiresAt: Instant?, isQuiet: Bool
+    ) -> Payload? {
+        guard let routing = routing?.send(send) else { return nil }
         return rules.builder.payload(
             event, routing: routing, platform: platform, lane: lane, since: since, expiresAt: expiresAt,
             isQuiet: isQuiet, inBackground: isSilent)

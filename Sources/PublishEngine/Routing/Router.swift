@@ -155,19 +155,20 @@ public final class Router: Sendable {
             tags.append(tag)
             pseudonyms.append(audience.users.pseudonym(of: user))
         }
-        guard tags.count <= audience.tagsMax else {
-            return .unroutable(
-                .init(
-                    .tooManyUsers,
-                    "it is for \(tags.count) readers; a send that names a template too has room for \(audience.tagsMax): "
-                        + "write one event for each \(audience.tagsMax)"))
-        }
-        let texts = tags.map(\.text)
-        return .tagged(
-            Routing.Tagged(
-                categories: about?.categories ?? [], tags: [], expression: audience.expression(texts, isQuiet: false),
-                quietExpression: audience.expression(texts, isQuiet: true), label: about?.label ?? "",
-                reasons: about?.reasons ?? [], users: pseudonyms, edition: audience.readers?.edition))
+        return .tagged(tagged(tags[...], pseudonyms, about))
+    }
+
+    /// The send to the first of these readers, and those to the rest. A device that two of them share, in different sends, gets it
+    /// twice.
+    private func tagged(_ readers: ArraySlice<Tag>, _ pseudonyms: [String], _ about: Routing.Tagged?) -> Routing.Tagged
+    {
+        let texts = readers.prefix(audience.tagsMax).map(\.text)
+        let rest = readers.dropFirst(audience.tagsMax)
+        return Routing.Tagged(
+            categories: about?.categories ?? [], tags: [], expression: audience.expression(texts, isQuiet: false),
+            quietExpression: audience.expression(texts, isQuiet: true), label: about?.label ?? "",
+            reasons: about?.reasons ?? [], users: pseudonyms, edition: audience.readers?.edition,
+            rest: rest.isEmpty ? nil : tagged(rest, pseudonyms, about))
     }
 
     /// - Parameter found: the first reason of each category counts.

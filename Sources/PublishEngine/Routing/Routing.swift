@@ -30,13 +30,16 @@ public enum Routing: Sendable, Hashable {
         public let users: [String]
         /// The code of the one language that it is for, where languages have tags.
         public let edition: String?
+        /// The same for the readers for whom the expression has no room: another send of the event, after this one.
+        public let rest: Tagged?
 
         /// What quiet hours go by: the categories, or none in particular.
         var topics: [String] { categories.isEmpty ? [""] : categories }
 
         public init(
             categories: [String], tags: [String], expression: String, quietExpression: String? = nil, label: String,
-            leftOut: [String] = [], reasons: [ResultRecord.Reason] = [], users: [String] = [], edition: String? = nil
+            leftOut: [String] = [], reasons: [ResultRecord.Reason] = [], users: [String] = [], edition: String? = nil,
+            rest: Tagged? = nil
         ) {
             self.categories = categories
             self.tags = tags
@@ -47,13 +50,17 @@ public enum Routing: Sendable, Hashable {
             self.reasons = reasons
             self.users = users
             self.edition = edition
+            self.rest = rest
         }
+
+        /// One of its sends, counted from 0; `nil` behind the last.
+        func send(_ number: Int) -> Tagged? { number == 0 ? self : rest?.send(number - 1) }
 
         public static func == (lhs: Tagged, rhs: Tagged) -> Bool {
             (lhs.categories, lhs.tags, lhs.expression, lhs.quietExpression, lhs.label)
                 == (rhs.categories, rhs.tags, rhs.expression, rhs.quietExpression, rhs.label)
-                && (lhs.leftOut, lhs.reasons, lhs.users, lhs.edition)
-                    == (rhs.leftOut, rhs.reasons, rhs.users, rhs.edition)
+                && (lhs.leftOut, lhs.reasons, lhs.users, lhs.edition, lhs.rest)
+                    == (rhs.leftOut, rhs.reasons, rhs.users, rhs.edition, rhs.rest)
         }
 
         public func hash(into hasher: inout Hasher) { hasher.combine(expression) }

@@ -9,6 +9,8 @@ struct Delivery: Sendable {
     private(set) var charged: UInt16 = 0
     /// Attempts whose acceptance is unknown.
     private(set) var unknowns: UInt16 = 0
+    /// Requests that the hub took, of the several that news for many single readers needs.
+    private(set) var sendsAccepted: UInt8 = 0
     /// Why it must not leave again, though it was in flight when that was decided.
     private(set) var withdrawal: Withdrawal?
     private(set) var claim = Claim.none
@@ -57,8 +59,8 @@ struct Delivery: Sendable {
         case awaitsTwin
     }
 
-    /// No request of it is unanswered, so it is certain whether the hub accepted it.
-    var isCertain: Bool { unknowns == 0 }
+    /// No request of it is unanswered, and none was accepted: nobody has it.
+    var isCertain: Bool { unknowns == 0 && sendsAccepted == 0 }
     var isQueued: Bool { phase == .waiting || phase == .ready || phase == .delayed }
     /// Keeps its place in its story.
     var isOpen: Bool { isQueued || phase == .inFlight || phase == .pending }
@@ -99,6 +101,8 @@ struct Delivery: Sendable {
     mutating func charge() { charged += 1 }
 
     mutating func chargeUnknown() { unknowns += 1 }
+
+    mutating func acceptSend() { sendsAccepted += 1 }
 
     // MARK: After its outcome
 
