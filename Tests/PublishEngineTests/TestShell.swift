@@ -172,7 +172,7 @@ extension [Action] {
     /// What is to come back from there, as `story reason`.
     var returns: [String] {
         compactMap {
-            if case .returnHeld(let story, let reason) = $0 { "\(story) \(reason.rawValue)" } else { nil }
+            if case .returnHeld(let story, let reason, _) = $0 { "\(story) \(reason.rawValue)" } else { nil }
         }
     }
 

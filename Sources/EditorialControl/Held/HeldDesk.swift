@@ -20,7 +20,7 @@ public struct HeldDesk: Sendable {
     /// Stories under recall.
     private var recalled: Set<UInt64> = []
     /// Until when a story's next event is wished back that was not read yet, though an engine has written it.
-    private var wishes: [UInt64: Instant] = [:]
+    private var wishes: [UInt64: Wish] = [:]
     /// How far the held topic was read: before its end, a later record may say something else.
     private var reach = HeldReach()
     /// The last offset read of each partition.
@@ -35,6 +35,12 @@ public struct HeldDesk: Sendable {
     private var pace = HeldPace()
     /// Records that could not be understood.
     public private(set) var unreadable = 0
+
+    private struct Wish: Sendable {
+        var until: Instant
+        /// None newer than this is wished for.
+        var version: VersionRank
+    }
 
     private struct Step: Sendable {
         var story: UInt64
@@ -104,7 +110,8 @@ public struct HeldDesk: Sendable {
                 requeue()
             }
         case .orders(let changes): for change in changes { obey(change) }
-        case .bringBack(let story, let reason): grant(HeldIndex.hash(story), reason, now)
+        case .bringBack(let story, let reason, let version):
+            grant(HeldIndex.hash(story), reason, upTo: VersionRank(version), now)
         case .settled(let shard, let count, let perSecond):
             pace.settled(count, by: shard, perSecond: perSecond, at: now)
         case .ended(let endings): for ending in endings { end(ending, now, &actions) }
@@ -180,7 +187,10 @@ public struct HeldDesk: Sendable {
         var entry = HeldIndex.Entry(
             story: story, place: place, release: event.due, version: .init(event.version),
             source: source)
-        if let until = wishes.removeValue(forKey: story), until > now { entry.reason = .superseded }
+        if let wish = wishes[story], entry.version.isNewer(than: wish.version) != true {
+            wishes[story] = nil
+            if wish.until > now { entry.reason = .superseded }
+        }
         if recalled.contains(story) { entry.reason = .recalled }
         if let slot = index.find(story, place.partition) {
             guard index.isNewer(entry, since: since, than: slot) else {
@@ -261,15 +271,16 @@ public struct HeldDesk: Sendable {
     }
 
     /// An engine may wish for what it has written a moment ago, and what was not read yet.
-    private mutating func grant(_ story: UInt64, _ reason: ReturnReason, _ now: Instant) {
-        bringBack(story, reason)
+    private mutating func grant(_ story: UInt64, _ reason: ReturnReason, upTo version: VersionRank, _ now: Instant) {
+        bringBack(story, reason, upTo: version)
         guard reason == .superseded, index.slots(of: story).isEmpty else { return }
-        if wishes.count >= Self.wishesMax { wishes = wishes.filter { $0.value > now } }
-        if wishes.count < Self.wishesMax { wishes[story] = now + Self.wishLasts }
+        if wishes.count >= Self.wishesMax { wishes = wishes.filter { $0.value.until > now } }
+        if wishes.count < Self.wishesMax { wishes[story] = Wish(until: now + Self.wishLasts, version: version) }
     }
 
-    private mutating func bringBack(_ story: UInt64, _ reason: ReturnReason) {
+    private mutating func bringBack(_ story: UInt64, _ reason: ReturnReason, upTo version: VersionRank? = nil) {
         for slot in index.slots(of: story) where index[slot].state == .waiting {
+            if let version, index[slot].version.isNewer(than: version) == true { continue }
             index.change(slot) { $0.reason = reason }
             queue(slot)
         }

@@ -90,7 +90,7 @@ extension Engine {
             guard story.isHeld, let version = story.version, !held.isBeingHeld(story.story),
                 hasSeen(newerThan: version, of: story.story)
             else { continue }
-            takeBackHeld(story.story, because: .superseded, &turn)
+            takeBackHeld(story.story, because: .superseded, upTo: version, &turn)
         }
     }
 
@@ -101,7 +101,9 @@ extension Engine {
             let story = entry.story ?? entry.eventID
         else { return }
         partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
-        if held.hasOlder(than: version, of: story) { takeBackHeld(story, because: .superseded, &turn) }
+        if held.hasOlder(than: version, of: story) {
+            takeBackHeld(story, because: .superseded, upTo: version, &turn)
+        }
     }
 
     private func hasSeen(newerThan version: NewsEvent.Version, of story: String) -> Bool {
@@ -117,7 +119,7 @@ extension Engine {
     /// comes.
     mutating func takeBackHeld(olderThan routed: RoutedEvent, _ turn: inout Turn) {
         guard !held.isEmpty, held.relation(to: routed) == .older else { return }
-        takeBackHeld(routed.orderKey, because: .superseded, &turn)
+        takeBackHeld(routed.orderKey, because: .superseded, upTo: routed.event.version, &turn)
     }
 
     /// How an event ends that came back before its time; `nil` if its time has come.
@@ -129,8 +131,12 @@ extension Engine {
         }
     }
 
-    mutating func takeBackHeld(_ story: String, because reason: ReturnReason, _ turn: inout Turn) {
-        if held.takeBack(story) { turn.actions.append(.returnHeld(story: story, because: reason)) }
+    mutating func takeBackHeld(
+        _ story: String, because reason: ReturnReason, upTo version: NewsEvent.Version? = nil, _ turn: inout Turn
+    ) {
+        if held.takeBack(story) {
+            turn.actions.append(.returnHeld(story: story, because: reason, upTo: version))
+        }
     }
 }
 

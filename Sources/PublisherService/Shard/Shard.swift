@@ -264,7 +264,8 @@ final class Shard {
         case .hold(let request, let record, let event):
             let original = HeldRecord.hold(record, event, topic: settings.control.topics.held)
             produce(Unproduced(record: original, delivery: request.delivery, kind: .held))
-        case .returnHeld(let story, let reason): held.take(.bringBack(story: story, reason))
+        case .returnHeld(let story, let reason, let version):
+            held.take(.bringBack(story: story, reason, upTo: version))
         case .clockStepped(let step):
             guard id.index == 0 else { return }
             log.clockStepped(by: step)

@@ -14,6 +14,8 @@ struct HeldClient {
     var isReading = false
     /// Stories reach the engine in the order in which they were read.
     var toldUntil = Instant.distantPast
+    /// Wishes reach the desk in the order in which engines have them.
+    var wishedUntil = Instant.distantPast
     var writtenUntil = Instant.distantPast
     var alarm: (at: Instant, serial: Int)?
     var alarms = 0

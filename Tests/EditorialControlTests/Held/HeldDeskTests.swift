@@ -271,6 +271,18 @@ extension [HeldDesk.Action] {
         #expect(play.hold(3, "b").returns.isEmpty)
     }
 
+    @Test func `a wish for a version leaves a newer one that was held meanwhile`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", version: "1")
+        #expect(play.hold(1, "a", version: "3").returns == [0: .superseded])
+        #expect(play.take(.bringBack(story: "a", .superseded, upTo: .init("2"))).returns.isEmpty)
+        _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
+        #expect(play.take(.bringBack(story: "a", .superseded, upTo: .init("3"))).returns == [1: .superseded])
+        // The same, before anything of the story was read.
+        _ = play.take(.bringBack(story: "b", .superseded, upTo: .init("2")))
+        #expect(play.hold(2, "b", version: "3").returns.isEmpty)
+    }
+
     @Test func `a story is held as long as one of its events is`() {
         var play = PlayedDesk()
         let first = play.hold(0, "a", version: "1")
