@@ -137,7 +137,7 @@ struct BackfillCommandTests {
         #expect(!dry.errors.contains("counted as if"))
         #expect(
             dry.output
-                == #"{"events":27,"bad":1,"duplicates":2,"unroutable":1,"expired":1,"categories":{"World":20,"Sports":2},"seconds":1,"pushes":20020,"cost":0.0,"accepted":21,"held":1,"withheld":1,"superseded":0,"canceled":0,"mayBeOvertaken":0,"repeats":0,"tests":0,"personal":0,"skipped":0,"partitions":3}"#
+                == #"{"events":27,"bad":1,"duplicates":2,"unroutable":1,"expired":1,"categories":{"World":20,"Sports":2},"seconds":1,"pushes":20020,"cost":0.0,"accepted":21,"held":1,"withheld":1,"superseded":0,"canceled":0,"expiredWaiting":0,"mayBeOvertaken":0,"repeats":0,"tests":0,"personal":0,"skipped":0,"partitions":3}"#
                 + "\n")
         let text = try await Program.run(arguments + [room.path("e.ndjson")], environment: environment)
         #expect(

@@ -147,10 +147,20 @@ struct DryRunTests {
     }
 
     @Test func `what has left before the next version is written is overtaken by none`() throws {
-        // Five a second are sent, the first at once.
-        let events = (1...3).map { version($0, of: "s") }
+        let events = [version(1, of: "s")] + (1...3).map { event("\($0)") } + [version(2, of: "s")]
         #expect(try run(events, rate: 1).0.tally.overtaken == 0)
+        // Processes read in batches.
         #expect(try run(events, rate: 1_000).0.tally.overtaken == 1)
+    }
+
+    @Test func `a newer version may overtake others before it is too old itself`() throws {
+        // Five a second are sent.
+        let between = (1...10).map { event("\($0)") }
+        let expiring = version(2, of: "s", #","expiresAt":"\#(time(1))""#)
+        let after = try run([version(1, of: "s")] + between + [expiring]).0.tally
+        #expect((after[.accepted], after[.expired], after.expiredWaiting, after.overtaken) == (11, 1, 1, 1))
+        let before = try run(between + [expiring, version(1, of: "s")]).0.tally
+        #expect((before[.accepted], before.expiredWaiting, before.overtaken) == (11, 1, 1))
     }
 
     @Test func `beyond the lane's window nothing waits together`() throws {
@@ -208,7 +218,7 @@ struct DryRunTests {
     @Test func `programs get one object with the names of the contract, in their order`() throws {
         #expect(
             report([["World"]: 2, ["World", "Sports"]: 1], ["World": 100, "Sports": 10_000_000]).json
-                == #"{"events":3,"bad":0,"duplicates":0,"unroutable":0,"expired":0,"categories":{"World":3,"Sports":1},"seconds":2,"pushes":10000300,"cost":0.003,"accepted":0,"held":0,"withheld":0,"superseded":0,"canceled":0,"mayBeOvertaken":0,"repeats":0,"tests":0,"personal":0,"skipped":0,"partitions":12}"#
+                == #"{"events":3,"bad":0,"duplicates":0,"unroutable":0,"expired":0,"categories":{"World":3,"Sports":1},"seconds":2,"pushes":10000300,"cost":0.003,"accepted":0,"held":0,"withheld":0,"superseded":0,"canceled":0,"expiredWaiting":0,"mayBeOvertaken":0,"repeats":0,"tests":0,"personal":0,"skipped":0,"partitions":12}"#
         )
         #expect(report([["World"]: 1], [:]).json.contains(#""seconds":2,"pushes":null,"cost":null,"#))
     }

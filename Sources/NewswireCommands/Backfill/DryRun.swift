@@ -115,7 +115,10 @@ package struct DryRun {
         let decision = rehearsal.decide(bytes, headers: headers, on: partition, at: sentAt, writtenAt: writtenAt)
         let outcome = decision.results.first?.outcome ?? .held
         tally.note(outcome, decision.results.first, isRepeat: isRepeat(event, outcome))
-        tally.overtaken += overtaking.note(event, outcome, on: partition, writtenAt: writtenAt, sentAt: sentAt)
+        let expires = outcome == .expired && event.expiresAt.map { $0 > writtenAt } ?? true
+        if expires { tally.expiredWaiting += 1 }
+        tally.overtaken += overtaking.note(
+            event, outcome, expires: expires, on: partition, writtenAt: writtenAt, sentAt: sentAt)
         guard outcome == .accepted, samples.count < Self.samplesMax else { return }
         samples.append(EventExplanation(decision, event, lane: lane, isBackfill: true, hiding: users))
     }
@@ -135,7 +138,7 @@ package struct DryRun {
 
     /// It would be sent a second time, too far behind the first for a process to know.
     private mutating func isRepeat(_ event: NewsEvent, _ outcome: Outcome) -> Bool {
-        guard outcome == .accepted || outcome == .held else { return false }
+        guard outcome == .accepted else { return false }
         var id = Fingerprint()
         id.mix(event.id)
         if let version = event.ledgerVersion { id.mix(version) }
@@ -154,11 +157,13 @@ package struct DryRunTally: Sendable, Hashable {
     package var skipped = 0
     /// By how they would end.
     package var outcomes: [Outcome: Int] = [:]
-    /// Of the accepted and held ones, those that stand in the files a second time, too far apart to be noticed when they are
-    /// sent.
+    /// Of the accepted ones, those that stand in the files a second time, too far apart to be noticed when they are sent.
     package var repeats = 0
-    /// Of the accepted ones and the duplicates, those that a newer version or a recall of their story follows so closely that it may
-    /// settle them while they wait: a matter of milliseconds.
+    /// Of the expired ones, those that are not too old yet when they are written: they are sent if the lane gets more than its
+    /// floor.
+    package var expiredWaiting = 0
+    /// Of the accepted, the expired and the duplicates, those that a newer version or a recall of their story may settle while they
+    /// wait, as it is so close: a matter of milliseconds.
     package var overtaken = 0
     /// Those for the testers alone, of the accepted and held ones.
     package var tests = 0

@@ -54,6 +54,7 @@ package struct DryRunReport {
             for outcome in [Outcome.accepted, .held, .withheld, .superseded, .canceled] {
                 json.field(named: outcome.rawValue, Int64(tally[outcome]))
             }
+            json.field("expiredWaiting", tally.expiredWaiting)
             json.field("mayBeOvertaken", tally.overtaken)
             json.field("repeats", tally.repeats)
             json.field("tests", tally.tests)
@@ -99,20 +100,24 @@ package struct DryRunReport {
     private var facts: [(Int, String)] {
         [
             (tally[.accepted], "would be sent"),
-            (
-                tally.overtaken,
-                "of them, or of the duplicates, may be overtaken while they wait: a newer version or a recall follows closely"
-            ),
-            (tally[.held], "would be held until they are due, and sent then"),
+            (tally[.held], "would be held until they are due, and sent then, if no newer version or recall comes"),
             (tally.tests, "among these are tests, for the testers only"),
             (tally.personal, "among these are for single readers, \(grouped(tally.readers)) in all"),
-            (tally.repeats, "among these stand in the files a second time, too far behind the first to be noticed"),
+            (tally.repeats, "of those sent stand in the files a second time, too far behind the first to be noticed"),
             (tally[.duplicate], "are duplicates: an id and version that came before, and are not sent again"),
             (tally[.unroutable], "belong to no category"),
             (tally[.expired], "would be too old when their turn comes"),
+            (
+                tally.expiredWaiting,
+                "of them by waiting: they are sent if the lane gets more than its floor of the rate"
+            ),
             (tally[.withheld], "would be withheld"),
             (tally[.superseded], "are older than a version before them"),
             (tally[.canceled], "recall their story, or are recalled"),
+            (
+                tally.overtaken,
+                "of all these may be overtaken while they wait, by a newer version or a recall close to them"
+            ),
         ]
     }
 

@@ -8,6 +8,8 @@ struct OvertakingVersions {
     private struct Waiting {
         var event: UInt64
         var isVersion: Bool
+        /// It would be too old when its turn comes, and overtakes others before.
+        var expires: Bool
         var sentAt: Instant
         /// Its number among those sent of its partition.
         var number: Int
@@ -27,35 +29,42 @@ struct OvertakingVersions {
         var stories: Deque<UInt64> = []
     }
 
+    /// Records are read in batches: so long an event may wait although none is before it.
+    private static let slack = Duration.seconds(2)
+
     init(window: Int) { self.window = window }
 
-    /// - Parameter outcome: as the rehearsal says, where nothing waits.
-    /// - Returns: how many events before it may still wait when this one is read, and be settled by it.
+    /// - Parameters:
+    ///   - outcome: as the rehearsal says, where nothing waits.
+    ///   - expires: it was not too old yet when it was written.
+    /// - Returns: how many events, this one or those before it that may still wait when it is read, may end otherwise.
     mutating func note(
-        _ event: NewsEvent, _ outcome: Outcome, on partition: Int32, writtenAt: Instant, sentAt: Instant
+        _ event: NewsEvent, _ outcome: Outcome, expires: Bool, on partition: Int32, writtenAt: Instant, sentAt: Instant
     ) -> Int {
         let isRecall = outcome == .canceled && event.status == .canceled
-        guard isRecall || outcome == .accepted || outcome == .duplicate else { return 0 }
+        guard isRecall || expires || outcome == .accepted || outcome == .duplicate else { return 0 }
         let story = fingerprint(event.orderKey)
         let copy = fingerprint(event.id, event.ledgerVersion)
         if outcome == .duplicate, overtaken.contains(copy) { return 1 }
         let first = sent[partition, default: Sent()].count - window
         var waiting = stories.removeValue(forKey: story) ?? []
-        waiting.removeAll { $0.number < first || $0.sentAt < writtenAt }
+        waiting.removeAll { $0.number < first || $0.sentAt + Self.slack < writtenAt }
+        let isOutdated = outcome == .accepted && event.version != nil && waiting.contains { $0.expires && $0.isVersion }
         let before = waiting.count
         // A copy waits for what becomes of its first, and overtakes nothing.
-        if outcome != .duplicate {
+        if outcome != .duplicate, !isOutdated {
             waiting.removeAll {
                 guard isRecall || $0.isVersion && event.version != nil else { return false }
                 overtaken.insert($0.event)
                 return true
             }
         }
-        let count = before - waiting.count
-        if outcome == .accepted || outcome == .duplicate && !waiting.isEmpty {
+        let count = before - waiting.count + (isOutdated ? 1 : 0)
+        if outcome == .accepted || expires || outcome == .duplicate && !waiting.isEmpty {
             waiting.append(
                 Waiting(
-                    event: copy, isVersion: event.version != nil, sentAt: sentAt, number: append(story, on: partition)))
+                    event: copy, isVersion: event.version != nil, expires: expires, sentAt: sentAt,
+                    number: append(story, on: partition)))
         }
         if !waiting.isEmpty { stories[story] = waiting }
         return count
