@@ -145,6 +145,22 @@ struct RunsCommandTests {
         await room.close()
     }
 
+    @Test func `what could not be verified is not published again by the same command`() async throws {
+        let room = try await room()
+        try room.write(events(1...20), to: "e.ndjson")
+        for _ in 1...2 {
+            let ended = try await room.run(
+                "publish", "--run", "r", "--verify", "--verify-timeout", "1s", room.path("e.ndjson"))
+            #expect(ended.status == 1, "\(ended.errors)")
+            #expect(ended.output.contains("20 deliveries missing"), "\(ended.output)\(ended.errors)")
+        }
+        #expect(try await runs(room, "r").map(\.published) == [20])
+        #expect(try await room.run("run", "--until-caught-up").status == 0)
+        #expect(try await room.run("publish", "--run", "r", "--verify", room.path("e.ndjson")).status == 0)
+        #expect(room.hub.receivedCount == 20)
+        await room.close()
+    }
+
     @Test func `what is missing and what is doubled is named, and a repeat of a crash is told apart`() async throws {
         let room = try await room()
         try put(room, ["a", "b", "c", "b", "d"])

@@ -26,7 +26,8 @@ struct BackfillOptions: ParsableArguments {
     var maxAge: String?
     @Option(
         help: ArgumentHelp(
-            "Publish between these hours only, e.g. 01:00-05:00, and pause outside of them.", valueName: "from-to"))
+            "Publish between these hours only, e.g. 01:00-05:00, and pause outside of them; without --rate, no faster than the hub sends, as what waits when the hours end is sent all the same.",
+            valueName: "from-to"))
     var between: String?
     @Option(help: ArgumentHelp("The time zone of --between, e.g. Europe/Berlin.", valueName: "zone"))
     var zone: String?

@@ -23,7 +23,7 @@ extension PublishCommand {
             environment: settings.policy.environment, run: backfill.run,
             isSilent: permission.isSilent && refusal == nil)
         let schedule = try backfill.schedule
-        let speed = DryRun.Speed(settings.engine, lane: lane, written: rate, schedule: schedule)
+        let speed = DryRun.Speed(settings.engine, lane: lane, written: try pace(settings), schedule: schedule)
         let partitions = partitionCount(settings, lane)
         var run = try DryRun(
             settings, lane: lane, selection: try selection(review, settings, start), headers: review.headers,

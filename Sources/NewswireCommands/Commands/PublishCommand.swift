@@ -35,8 +35,9 @@ struct PublishCommand: ParsableCommand {
             'newswire run', the time at --rate and the lane's floor of the hub's rate, the cost by the prices of the \
             settings, and the first requests. It keeps an id of eight bytes for each event, of the first \
             \(DryRun.idsMax >> 20) Mi. It asks the broker only how many partitions the topic has, as copies of an event are \
-            recognised by partition; its counts are those of a run without failures and orders. Whether a newer version or a recall \
-            overtakes an event that still waits is a matter of milliseconds: it says how many that may concern. \
+            recognised by partition; its counts are those of a run without failures and orders, at the lane's floor of the rate. Whether \
+            a newer version or a recall overtakes an event that still waits is a matter of milliseconds: it says how many that \
+            may concern, and how many grow too old by waiting. \
             --json has for categories what goes to their readers: tests and news for single readers stand beside them. It \
             ends with 0 also if the events would be refused, and says so.
 
@@ -158,7 +159,6 @@ struct PublishCommand: ParsableCommand {
             progresses?.removeUnused()
             throw ExitCode.failure
         }
-        progresses?.removeAll()
         if verifyOption.verify, let begun {
             do {
                 try verifyOption.follow(begun.run.text, settings, stop)
@@ -167,6 +167,15 @@ struct PublishCommand: ParsableCommand {
                 throw ExitCode.failure
             }
         }
+        // Only now: whoever is told of a failure gives the same command again.
+        progresses?.removeAll()
+    }
+
+    /// Events a second. Those that wait on the topic when the hours of --between end are sent all the same, so by default no more
+    /// are written than the hub takes.
+    func pace(_ settings: Settings) throws -> Int? {
+        guard rate == nil, try backfill.schedule != nil, let hub = settings.engine.rate else { return rate }
+        return max(hub.perSecond / max(settings.engine.platforms.count, 1), 1)
     }
 
     /// What a publication needs, once nothing stands against it.
@@ -176,6 +185,7 @@ struct PublishCommand: ParsableCommand {
         var run: RunID
         var review: EventReview
         var selection: EventSelection
+        var pace: Int?
         var kafka: KafkaSettings
     }
 
@@ -192,7 +202,7 @@ struct PublishCommand: ParsableCommand {
         defer { bar.clear() }
         var isSound = true
         var selection = begun.selection
-        let pace = rate.map { PublishPace(rate: $0) }
+        let pace = begun.pace.map { PublishPace(rate: $0) }
         let schedule = try backfill.schedule
         for path in input.files where !total.isInterrupted {
             var publication = FilePublication(path: path, format: input.chosenFormat, topic: begun.topic)
@@ -254,8 +264,7 @@ struct PublishCommand: ParsableCommand {
         }
         return Begun(
             publisher: try RecordPublisher(settings: settings.kafkaSettings, skipsRefused: true), topic: topic,
-            run: run,
-            review: review, selection: selection, kafka: settings.kafkaSettings)
+            run: run, review: review, selection: selection, pace: try pace(settings), kafka: settings.kafkaSettings)
     }
 
     func selection(_ review: EventReview, _ settings: Settings, _ start: Instant) throws -> EventSelection {
