@@ -254,6 +254,11 @@ func `an example whose secrets were not filled in is refused, by the names of th
     #expect(dry.status == 0, "\(dry.errors)")
     #expect(dry.output.contains(#""News_English":"Hello","News_French":"Bonjour = salut","News_Mandarin":"Hello""#))
     #expect(dry.errors.contains("filled from the fallback: zh"))
+    #expect(!dry.errors.contains("warning"))
+    let unread = try await room.run(
+        "send", "--category", "World", "--message", "Hello", "--headline", "de=Hallo", "--headline", "fr-CA=Allo",
+        "--dry-run")
+    #expect(unread.errors.contains("warning: nobody gets the text in de:"), "\(unread.errors)")
     for wrong in ["Bonjour", "f r=Bonjour", "fr= "] {
         let ended = try await room.run("send", "--category", "World", "--message", "Hello", "--headline", wrong)
         #expect(ended.status == 64, "\(wrong): \(ended.errors)")

@@ -165,6 +165,12 @@ struct SendCommand: AsyncParsableCommand {
         event.headlines = headline.map(\.headline)
         // It is sent from here, so it is this environment's.
         event.environment = settings.policy.environment
+        let unread = unreadLanguages(settings)
+        if !unread.isEmpty {
+            Terminal.standardError.line(
+                "warning: nobody gets the text in \(unread.joined(separator: ", ")): only localization with mode properties "
+                    + "sends several, in its languages")
+        }
         if let refusal = rules.policy.refusal(of: event) {
             Terminal.standardError.line(
                 "error: not sent: \(refusal.detail); set test.tag to a tag that only testers have")
@@ -179,7 +185,22 @@ struct SendCommand: AsyncParsableCommand {
         guard case .tagged(let routing) = routed, unknown == nil else {
             throw ExitCode.wrongUsage(unknown ?? "", isNot: "a category", known: table.categories.map(\.name))
         }
+        if !routing.leftOut.isEmpty {
+            Terminal.standardError.line(
+                "warning: not sent to the readers of \(routing.leftOut.joined(separator: ", ")): a send has room for "
+                    + "\(counted(routing.categories.count, "category", plural: "categories"))")
+        }
         return (event, routing, rules)
+    }
+
+    /// Of --headline: a send carries them in the mode `properties` only.
+    private func unreadLanguages(_ settings: Settings) -> [String] {
+        let localization = settings.payload.localization
+        let carried = localization?.mode == .properties ? localization?.languages.map(\.code) ?? [] : []
+        // One of another region may be the next best.
+        func primary(_ code: String) -> String { String(code.lowercased().prefix { $0.isLetter }) }
+        let known = Set(carried.map(primary))
+        return headline.map(\.headline.language).filter { !known.contains(primary($0)) }
     }
 
     private func requests(_ settings: Settings) throws -> [SendRequest] {
@@ -187,11 +208,6 @@ struct SendCommand: AsyncParsableCommand {
         let (chosen, now) = (try platforms(), ServiceClock().now.wall)
         let platforms = chosen.isEmpty ? settings.payload.platforms : chosen
         let filled = platforms.contains(.template) ? rules.builder.filled(for: event, on: .template) : []
-        if !routing.leftOut.isEmpty {
-            Terminal.standardError.line(
-                "warning: not sent to the readers of \(routing.leftOut.joined(separator: ", ")): a send has room for "
-                    + "\(counted(routing.categories.count, "category", plural: "categories"))")
-        }
         if !filled.isEmpty {
             Terminal.standardError.line("filled from the fallback: \(filled.joined(separator: ", "))")
         }
