@@ -70,13 +70,17 @@ actor DeviceInbox {
     private static let silenceMax = TimeAmount.seconds(45)
 
     /// Shows the deliveries that the hub still keeps and that were not shown yet.
-    func catchUp() async {
+    ///
+    /// - Returns: `false` if the hub gave no answer.
+    @discardableResult
+    func catchUp() async -> Bool {
         guard let reply = await get("/_emulator/devices/\(memory.handle.percentEncoded)?hub=\(hub)"),
             reply.status == 200,
             let root = try? JSONSerialization.jsonObject(with: Data(reply.body)) as? [String: Any],
             let deliveries = root["deliveries"] as? [[String: Any]]
-        else { return }
+        else { return false }
         show(deliveries.compactMap { DeviceNotification($0) })
+        return true
     }
 
     /// A silent one whose twin has not come before it.
