@@ -182,6 +182,7 @@ package struct DryRunTally: Sendable, Hashable {
 
     /// Sent now or when their time comes.
     package var sent: Int { self[.accepted] + self[.held] }
+
     fileprivate mutating func note(_ event: borrowing NewsEvent) {
         events += 1
         guard let time = event.publishedAt else { return }

@@ -283,5 +283,6 @@ extension GroundTruth {
         return copy
     }
 
-    private static let returnSerials = 1_000_000
+    /// What comes back has a serial number above this; modulo this it is that of the original.
+    static let returnSerials = 1_000_000
 }

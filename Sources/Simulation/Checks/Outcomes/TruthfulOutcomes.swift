@@ -4,7 +4,7 @@ import NotificationHub
 import PublishEngine
 
 /// An outcome never says more than is known: `accepted` only if the hub accepted it, a certain failure only if the hub certainly
-/// did not, `unknown` if an attempt stayed unanswered.
+/// did not, `unknown` if an attempt stayed unanswered, `superseded` only if there is something to be sent in its place.
 struct TruthfulOutcomes: Checker {
     let promise = Promise.truthfulOutcomes
     /// By process: below which offsets its operator gave up what waited.
@@ -54,8 +54,28 @@ struct TruthfulOutcomes: Checker {
         case .unknown:
             if !isUnanswered { return "\(name) is unknown, but every attempt was answered" }
         }
+        if result.outcome == .superseded, !hasRival(delivery, truth) {
+            return "\(name) is superseded, but its story has no newer version"
+        }
         if result.outcome == .withheld, truth.scenario.setting.quiet?.action == .drop { return nil }
         return mismatch(result.outcome, truth.news(of: delivery).kind).map { "\(name) \($0)" }
+    }
+
+    /// Another record of the story has a newer version or the same one, and does not wait on the held topic itself.
+    private func hasRival(_ delivery: Int, _ truth: GroundTruth) -> Bool {
+        let news = truth.news(of: delivery)
+        guard let version = news.version else { return true }
+        let origin = news.serial % GroundTruth.returnSerials
+        return truth.news.enumerated().contains { item, other in
+            guard other.story == news.story, other.version.map({ $0 >= version }) == true,
+                other.serial != news.serial, other.kind != .undecodable, other.kind != .unroutable
+            else { return false }
+            guard other.serial % GroundTruth.returnSerials == origin else { return true }
+            // An original that is read again, because its result was not stored in time, calls its own copy back.
+            let results = truth.resultsOf[item * truth.platforms + delivery % truth.platforms]
+            return truth.takenBy[item].count > 1 || results.isEmpty
+                || results.contains { $0.outcome != .held && $0.outcome != .superseded }
+        }
     }
 
     private func mismatch(_ outcome: Outcome, _ kind: NewsItem.Kind) -> String? {
