@@ -29,6 +29,7 @@ import Testing
         (4, "a new owner that had read the held topic late put back what its predecessor had erased"),
         (33, "an older version came back from the held topic after a restart, and followed a newer one"),
         (1_000_077, "a wish for an older version met a newer one on the held topic, and nothing was sent"),
+        (1_000_710, "a record that was read again called its held copy back, and was never sent itself"),
     ] as [(UInt64, String)])
 func `seeds that once failed keep every promise`(_ seed: UInt64, _ found: String) throws {
     let report = try Campaign.live(Scenario(seed: seed)).get()

@@ -117,8 +117,13 @@ extension Engine {
 
     /// What is held of the story is older than this event, which does not wait: it would replace the newer one when its time
     /// comes.
-    mutating func takeBackHeld(olderThan routed: RoutedEvent, _ turn: inout Turn) {
-        guard !held.isEmpty, held.relation(to: routed) == .older else { return }
+    ///
+    /// - Parameter isGone: the event has left, or never will: then the same version is not needed either. Before, it is what is
+    ///   sent if this process does not come to it.
+    mutating func takeBackHeld(olderThan routed: RoutedEvent, isGone: Bool, _ turn: inout Turn) {
+        guard !held.isEmpty else { return }
+        let relation = held.relation(to: routed)
+        guard relation == .older || isGone && relation == .same else { return }
         takeBackHeld(routed.orderKey, because: .superseded, upTo: routed.event.version, &turn)
     }
 

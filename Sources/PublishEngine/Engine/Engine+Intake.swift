@@ -97,7 +97,7 @@ extension Engine {
         switch routed.event.status {
         case .withheld:
             // An older version must not go out when its time comes.
-            takeBackHeld(olderThan: routed, &turn)
+            takeBackHeld(olderThan: routed, isGone: true, &turn)
             let failure: ResultRecord.Failure =
                 routed.event.embargoUntil == .distantFuture ? .endlessEmbargo : .withheld
             return settleAll(wanted, of: first, as: .withheld, failure, &turn)
@@ -151,7 +151,7 @@ extension Engine {
             partitions[place].claim(isOwner: isFirst)
             return hold(place, content, routed, until: due, isWritten: &isHeld, &turn)
         }
-        if content.returned == nil { takeBackHeld(olderThan: routed, &turn) }
+        if content.returned == nil { takeBackHeld(olderThan: routed, isGone: false, &turn) }
         join(story, place, content, routed, isOwner: isFirst, &turn)
     }
 

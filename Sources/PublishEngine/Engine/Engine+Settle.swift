@@ -35,6 +35,9 @@ extension Engine {
     ) {
         guard let content = partitions.content(of: place) else { return }
         let request = end(place, content, as: outcome, failure, reply, isPending: outcome.isDeadLettered, turn)
+        if outcome == .accepted, content.returned == nil, let routed = content.routed {
+            takeBackHeld(olderThan: routed, isGone: partitions.content(of: place) == nil, &turn)
+        }
         if outcome.isDeadLettered {
             pendingResults.add(request)
             turn.actions.append(.storeDeadLetter(request, content.record))

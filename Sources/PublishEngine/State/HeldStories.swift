@@ -47,8 +47,9 @@ struct HeldStories: Sendable {
     /// What is held of an event's story, compared with the event.
     enum Relation: Sendable, Hashable {
         case nothing
-        /// The same version, or one before it: the event takes its place.
         case older
+        /// The same version, maybe the very event, which is read again because its result was not stored in time.
+        case same
         case newer
         /// Another event of the story, with no versions to tell which is the newer: both are news.
         case unrelated
@@ -60,8 +61,8 @@ struct HeldStories: Sendable {
         let key = Fingerprint(of: routed.orderKey).value
         guard let held = added[key] ?? known[key] else { return .nothing }
         // Without a story, what is held is a former copy of the same event.
-        guard let held, let version = event.version else { return event.story == nil ? .older : .unrelated }
-        return version < held ? .newer : .older
+        guard let held, let version = event.version else { return event.story == nil ? .same : .unrelated }
+        return version < held ? .newer : held < version ? .older : .same
     }
 
     /// What is held of the story is an older version.
