@@ -115,6 +115,20 @@ struct BackfillCommandTests {
         await room.close()
     }
 
+    /// Publishes the events of e.ndjson, of which so many are bad, and sends them.
+    private func sendAll(_ room: ProgramRoom, bad: Int = 0) async throws -> (
+        results: [ResultRecord], outcomes: [Outcome: Int]
+    ) {
+        let published = try await room.run("publish", "--max-bad", String(bad), "--run", "r", room.path("e.ndjson"))
+        #expect(published.status == 0, "\(published.errors)")
+        let ran = try await room.run("run", "--until-caught-up")
+        #expect(ran.status == 0, "\(ran.errors)")
+        let results = try await room.run("results", "--json").output.split(separator: "\n").map {
+            try ResultRecord(decoding: Array($0.utf8))
+        }
+        return (results, Dictionary(results.map { ($0.outcome, 1) }) { $0 + $1 })
+    }
+
     @Test func `a dry run needs no broker, and its counts are those of the results of the real one`() async throws {
         let room = try await room()
         let lines = [
@@ -148,14 +162,7 @@ struct BackfillCommandTests {
         let asked = try await Program.run(arguments + ["--json", room.path("e.ndjson")], environment: room.environment)
         #expect(asked.output.hasSuffix(#""partitions":2}"# + "\n"), "\(asked.output)\(asked.errors)")
 
-        let published = try await room.run("publish", "--max-bad", "1", "--run", "r", room.path("e.ndjson"))
-        #expect(published.status == 0, "\(published.errors)")
-        let ran = try await room.run("run", "--until-caught-up")
-        #expect(ran.status == 0, "\(ran.errors)")
-        let results = try await room.run("results", "--json").output.split(separator: "\n").map {
-            try ResultRecord(decoding: Array($0.utf8))
-        }
-        let outcomes = Dictionary(results.map { ($0.outcome, 1) }) { $0 + $1 }
+        let (results, outcomes) = try await sendAll(room, bad: 1)
         #expect(
             outcomes == [.accepted: 21, .duplicate: 2, .unroutable: 1, .expired: 1, .withheld: 1, .held: 1])
         #expect(results.allSatisfy { $0.run == "r" })
@@ -181,14 +188,7 @@ struct BackfillCommandTests {
         let mayBeOvertaken = try count("mayBeOvertaken")
         #expect(mayBeOvertaken > 20)
 
-        let published = try await room.run("publish", "--run", "r", room.path("e.ndjson"))
-        #expect(published.status == 0, "\(published.errors)")
-        let ran = try await room.run("run", "--until-caught-up")
-        #expect(ran.status == 0, "\(ran.errors)")
-        let results = try await room.run("results", "--json").output.split(separator: "\n").map {
-            try ResultRecord(decoding: Array($0.utf8))
-        }
-        let outcomes = Dictionary(results.map { ($0.outcome, 1) }) { $0 + $1 }
+        let (results, outcomes) = try await sendAll(room)
         let settled = (outcomes[.accepted] ?? 0) + (outcomes[.duplicate] ?? 0)
         #expect(try (0...mayBeOvertaken).contains(count("accepted") + count("duplicates") - settled), "\(outcomes)")
         #expect(results.count == 400)
