@@ -114,11 +114,12 @@ package struct DryRun {
         let partition = Murmur2.partition(of: event.orderKey, among: partitions)
         let decision = rehearsal.decide(bytes, headers: headers, on: partition, at: sentAt, writtenAt: writtenAt)
         let outcome = decision.results.first?.outcome ?? .held
-        tally.note(outcome, decision.results.first, isRepeat: isRepeat(event, outcome))
+        let copy = copy(of: event)
+        tally.note(outcome, decision.results.first, isRepeat: isRepeat(copy, outcome))
         let expires = outcome == .expired && event.expiresAt.map { $0 > writtenAt } ?? true
         if expires { tally.expiredWaiting += 1 }
         tally.overtaken += overtaking.note(
-            event, outcome, expires: expires, on: partition, writtenAt: writtenAt, sentAt: sentAt)
+            event, copy: copy, outcome, expires: expires, on: partition, writtenAt: writtenAt, sentAt: sentAt)
         guard outcome == .accepted, samples.count < Self.samplesMax else { return }
         samples.append(EventExplanation(decision, event, lane: lane, isBackfill: true, hiding: users))
     }
@@ -137,14 +138,18 @@ package struct DryRun {
     }
 
     /// It would be sent a second time, too far behind the first for a process to know.
-    private mutating func isRepeat(_ event: NewsEvent, _ outcome: Outcome) -> Bool {
+    private mutating func isRepeat(_ copy: UInt64, _ outcome: Outcome) -> Bool {
         guard outcome == .accepted else { return false }
-        var id = Fingerprint()
-        id.mix(event.id)
+        if ids.count >= Self.idsMax { return ids.contains(copy) }
+        return !ids.insert(copy).inserted
+    }
+
+    /// The same for every copy of the event.
+    private func copy(of event: NewsEvent) -> UInt64 {
+        var id = Fingerprint(of: event.id)
         if let version = event.ledgerVersion { id.mix(version) }
         if hasEditions, let language = event.language { id.mix(language) }
-        if ids.count >= Self.idsMax { return ids.contains(id.value) }
-        return !ids.insert(id.value).inserted
+        return id.value
     }
 }
 

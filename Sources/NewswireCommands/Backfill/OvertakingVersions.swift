@@ -1,6 +1,7 @@
 import DequeModule
 import KafkaModel
 import NewsModel
+import PublishEngine
 
 /// Finds events that wait together with a newer version or a recall of their story: which of them leaves first is decided by
 /// milliseconds, and no rehearsal can tell.
@@ -35,17 +36,18 @@ struct OvertakingVersions {
     init(window: Int) { self.window = window }
 
     /// - Parameters:
+    ///   - copy: the same for every copy of the event.
     ///   - outcome: as the rehearsal says, where nothing waits.
     ///   - expires: it was not too old yet when it was written.
     /// - Returns: how many events, this one or those before it that may still wait when it is read, may end otherwise.
     mutating func note(
-        _ event: NewsEvent, _ outcome: Outcome, expires: Bool, on partition: Int32, writtenAt: Instant, sentAt: Instant
+        _ event: NewsEvent, copy: UInt64, _ outcome: Outcome, expires: Bool, on partition: Int32, writtenAt: Instant,
+        sentAt: Instant
     ) -> Int {
         let isRecall = outcome == .canceled && event.status == .canceled
         guard isRecall || expires || outcome == .accepted || outcome == .duplicate else { return 0 }
-        let story = fingerprint(event.orderKey)
-        let copy = fingerprint(event.id, event.ledgerVersion)
         if outcome == .duplicate, overtaken.contains(copy) { return 1 }
+        let story = Fingerprint(of: event.orderKey).value
         let first = sent[partition, default: Sent()].count - window
         var waiting = stories.removeValue(forKey: story) ?? []
         waiting.removeAll { $0.number < first || $0.sentAt + Self.slack < writtenAt }
@@ -68,12 +70,6 @@ struct OvertakingVersions {
         }
         if !waiting.isEmpty { stories[story] = waiting }
         return count
-    }
-
-    private func fingerprint(_ texts: String?...) -> UInt64 {
-        var fingerprint = Fingerprint()
-        for text in texts { if let text { fingerprint.mix(text) } }
-        return fingerprint.value
     }
 
     /// - Returns: its number among those of its partition.

@@ -25,7 +25,7 @@ struct RecalledStories: Sendable {
 
 extension Fingerprint {
     /// Of one text alone.
-    init(of text: String) {
+    package init(of text: String) {
         self.init()
         mix(text)
     }
