@@ -25,6 +25,8 @@ enum Fact {
     case deadLettered(delivery: Int, ownership: Int?, ResultRecord, Address)
     /// An engine wants the original held; the result follows.
     case holding(delivery: Int, ownership: Int?, ResultRecord, Address)
+    /// The original of an item has come to stand on the held topic.
+    case standsHeld(item: Int, partition: Int32)
     /// The held topic does not take the original: its engine keeps it, and the delivery has no outcome after all.
     case keptHere(delivery: Int, ownership: Int?)
     /// A process has put an original back on its lane, as another item.

@@ -13,6 +13,8 @@ struct ControlClient {
     var toldUntil = Instant.distantPast
     /// When its last write reaches the broker.
     var writtenUntil = Instant.distantPast
+    /// The last word to the engine; `nil` before there was one.
+    var keepsRecalls: Bool?
     /// It has written what it had to, after the drain.
     var isFinished = false
 

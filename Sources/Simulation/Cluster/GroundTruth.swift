@@ -32,7 +32,11 @@ final class GroundTruth {
     var incarnations: [TopicPartition: Int] = [:]
     var ledger: [Int32: ResultsLog] = [:]
     /// Partitions by topic; a topic that does not exist is absent.
-    var counts: [String: Int]
+    var counts: [String: Int] {
+        didSet { noteCounts() }
+    }
+    /// All the partition numbers that each topic has had.
+    private(set) var formerCounts: [String: Set<Int>] = [:]
     var control = ControlLog()
     /// By partition.
     var held: [Int32: HeldLog] = [:]
@@ -56,6 +60,7 @@ final class GroundTruth {
             news.enumerated().map { ($0.element.serial, $0.offset) }, uniquingKeysWith: { first, _ in first })
         counts = scenario.setting.partitions
         committed = Array(repeating: [:], count: scenario.setting.lanes.count)
+        noteCounts()
         for lane in scenario.setting.lanes {
             for topic in lane.topics {
                 for partition in 0..<Int32(scenario.setting.partitions[topic] ?? 0) {
@@ -63,6 +68,10 @@ final class GroundTruth {
                 }
             }
         }
+    }
+
+    private func noteCounts() {
+        for (topic, count) in counts where count > 0 { formerCounts[topic, default: []].insert(count) }
     }
 
     /// A record's place on the broker.

@@ -68,7 +68,18 @@ extension SimulatedCluster {
         let moment = processes[address.process].moment(at: now)
         guard let actions = processes[address.process].control?.desk.handle(input, at: moment) else { return }
         if let trace, !actions.isEmpty { trace("  desk \(address): \(actions)") }
+        noteKeepsRecalls(address)
         for action in actions { carryOut(action, address) }
+    }
+
+    /// Engines learn whether the control topic keeps recalls, before they learn that orders are known.
+    private mutating func noteKeepsRecalls(_ address: Address) {
+        let process = processes[address.process]
+        guard let client = process.control else { return }
+        let keepsRecalls = client.desk.status(at: process.moment(at: now)).keepsRecalls
+        guard keepsRecalls != client.keepsRecalls else { return }
+        processes[address.process].control?.keepsRecalls = keepsRecalls
+        tell(.keepsRecalls(keepsRecalls), address)
     }
 
     private mutating func carryOut(_ action: ControlDesk.Action, _ address: Address) {
@@ -144,8 +155,9 @@ extension SimulatedCluster {
         guard var client = processes[address.process].control else { return }
         client.isReading = false
         if !setting.hasControl || controlTrouble() != nil {
-            // It looks again by itself.
+            // The reader tries again, and then reads the topic from its beginning.
             client.isReading = true
+            client.wanted = nil
             processes[address.process].control = client
             agenda.add(.readControl(address), at: now + random.milliseconds(500...3_000))
             let failure = KafkaFailure(code: "_TRANSPORT", isRetriable: true, detail: "away")

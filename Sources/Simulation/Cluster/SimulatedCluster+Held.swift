@@ -187,6 +187,7 @@ extension SimulatedCluster {
     /// An original comes to stand on the held topic.
     mutating func appendHeld(_ record: ProducedRecord, in partition: Int32, item: Int?) -> Int64 {
         let row = truth.held[partition, default: HeldLog()].append(record, item: item, at: now)
+        if let item { self.record(.standsHeld(item: item, partition: partition)) }
         for process in processes.indices { wakeHeld(process) }
         return row.offset
     }

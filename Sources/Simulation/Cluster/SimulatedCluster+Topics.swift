@@ -46,6 +46,8 @@ extension SimulatedCluster {
 
     mutating func growTopic(_ topic: String, to count: Int) {
         guard truth.grow(topic, to: count) else { return }
+        // Records that waited for the partition must be settled too.
+        reopen()
         // One command widens both.
         if topic == setting.results { _ = truth.grow(Setting.held, to: count) }
         strike(topic == setting.results ? .grownResults : .grownSource)

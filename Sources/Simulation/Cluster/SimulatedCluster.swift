@@ -111,6 +111,13 @@ public struct SimulatedCluster {
         if isSettled { settledAt = now } else { agenda.add(.review, at: now + .milliseconds(500)) }
     }
 
+    /// Goes on with a life that was settled, because something became due.
+    mutating func reopen() {
+        guard settledAt != nil else { return }
+        settledAt = nil
+        agenda.add(.review, at: now)
+    }
+
     private var isSettled: Bool {
         guard truth.places.allSatisfy({ $0 != nil }) else { return false }
         for item in truth.news.indices where truth.isDue(item) && !truth.isSettled(item) { return false }

@@ -68,10 +68,12 @@ struct OrderBook {
     /// By process: the orders that it has taken.
     private(set) var taken: [Address: [ControlScope: Taken]] = [:]
     private(set) var started: [Address: Instant] = [:]
+    /// By process: when an order that it had taken was lifted there, or had lapsed.
+    private var liftedAt: [Address: [ControlScope: Instant]] = [:]
     /// Those whose first beat stands on the topic: whoever gives an order waits for them.
     private var heard: Set<Address> = []
-    /// By process: the names of the orders that it has applied, maybe before they stood: an event of its own gave them.
-    private var applied: [Address: Set<String>] = [:]
+    /// By process: the orders that it has applied, maybe before they stood, because an event of its own gave them.
+    private var applied: [Address: Set<Answer>] = [:]
     private var unanswered: [Address: [String: ControlScope]] = [:]
     /// The furthest that a clock on a wall has been ahead.
     private var ahead = Duration.zero
@@ -88,6 +90,15 @@ struct OrderBook {
         var missing: Set<Address>
     }
 
+    /// The id alone does not name an order: that of an event's recall is a place on a topic, and a topic that is made again has its
+    /// places again.
+    private struct Answer: Hashable {
+        var scope: String
+        var order: String
+
+        init(_ scope: String, _ order: String) { (self.scope, self.order) = (scope, order) }
+    }
+
     struct Taken {
         var order: Order
         var at: Instant
@@ -101,6 +112,7 @@ struct OrderBook {
         case .died(let address):
             started[address] = nil
             taken[address] = nil
+            liftedAt[address] = nil
             unanswered[address] = nil
             applied[address] = nil
             heard.remove(address)
@@ -110,7 +122,7 @@ struct OrderBook {
             case .stands(let order):
                 standing[order.scope] = Standing(
                     id: order.id, at: truth.now, until: order.until,
-                    missing: heard.filter { applied[$0]?.contains(order.id) != true })
+                    missing: heard.filter { applied[$0]?.contains(Answer(order.scope.key, order.id)) != true })
             case .lifted(let scope): standing[scope] = nil
             case .beat(let beat):
                 if let address = started.keys.first(where: { $0.replica == beat.replica }) { heard.insert(address) }
@@ -123,8 +135,10 @@ struct OrderBook {
             unanswered[address]?[applied.order] = nil
         case .audited(let address, let entry):
             guard let name = entry.applied?.order else { return }
-            applied[address, default: []].insert(name)
-            for (scope, order) in standing where order.id == name { standing[scope]?.missing.remove(address) }
+            applied[address, default: []].insert(Answer(entry.scope, name))
+            for (scope, order) in standing where order.id == name && scope.key == entry.scope {
+                standing[scope]?.missing.remove(address)
+            }
         case .sent where forgetsLapsed: forgetLapsed(truth.now)
         default: break
         }
@@ -136,9 +150,14 @@ struct OrderBook {
             taken[address, default: [:]][order.scope] = Taken(order: order, at: now)
             unanswered[address, default: [:]][order.id] = order.scope
         case .lifted(let scope):
-            taken[address]?[scope] = nil
+            if taken[address]?.removeValue(forKey: scope) != nil { liftedAt[address, default: [:]][scope] = now }
             unanswered[address, default: [:]][scope.key] = scope
         }
+    }
+
+    /// Tells if the process obeyed an order of this scope at the time, or later.
+    func obeyed(_ scope: ControlScope, _ address: Address, after time: Instant) -> Bool {
+        taken[address]?[scope] != nil || liftedAt[address]?[scope].map { $0 >= time } ?? false
     }
 
     /// By the scopes' keys.

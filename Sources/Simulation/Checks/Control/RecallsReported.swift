@@ -3,7 +3,10 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// Only a story that is recalled is canceled, and what was under way by then says so.
+/// Only a story that is recalled is canceled, and a request that was in flight by then says so.
+///
+/// A recall ends the deliveries in flight too: one whose reply comes after the recall was lifted is still not tried again, and
+/// its result reports the recall that it met.
 struct RecallsReported: Checker {
     let promise = Promise.recallsReported
     private var book = OrderBook(forgetsLapsed: false)
@@ -13,21 +16,24 @@ struct RecallsReported: Checker {
         guard case .settled(let delivery, let ownership, let result, let address) = fact else { return nil }
         let news = truth.news(of: delivery)
         let taken = book.taken[address]?[.recall(story: news.story)]
+        let last = truth.attemptsOf[delivery].last { truth.attempts[$0].ownership == ownership }
+        let wasRecalled =
+            taken != nil
+            || last.map { book.obeyed(.recall(story: news.story), address, after: truth.attempts[$0].sentAt) } ?? false
         let name = truth.name(delivery)
         // What was called back from the held topic may end after the recall was lifted.
         let isCalledBack = news.copy == .returned(.recalled)
-        if result.outcome == .canceled, news.kind != .canceled, taken == nil, !isCalledBack,
+        if result.outcome == .canceled, news.kind != .canceled, !wasRecalled, !isCalledBack,
             !isRecalledByEvent(news, truth)
         {
             return "\(name) is canceled, but nobody recalled its story"
         }
-        if result.afterRecall, taken == nil, !isRecalledByEvent(news, truth) {
+        if result.afterRecall, !wasRecalled, !isRecalledByEvent(news, truth) {
             return "\(name) is reported as sent before a recall, but there was none"
         }
         // What the process knew when the last answer came decides.
         guard let taken, result.outcome == .accepted || result.outcome == .unknown, !result.afterRecall,
-            let last = truth.attemptsOf[delivery].last(where: { truth.attempts[$0].ownership == ownership }),
-            let repliedAt = truth.attempts[last].repliedAt, taken.at < repliedAt
+            let last, let repliedAt = truth.attempts[last].repliedAt, taken.at < repliedAt
         else { return nil }
         return "\(name) is \(result.outcome.rawValue), but does not say that its story was recalled meanwhile"
     }

@@ -9,6 +9,8 @@ struct HeldComesBack: Checker {
     let promise = Promise.heldComesBack
     /// The items whose result says that they are held.
     private var held: [Line: [Int]] = [:]
+    /// All items that came to stand on the held topic, with a result or without.
+    private var onTopic: [Line: [Int]] = [:]
     private var returned: Set<Int> = []
 
     private struct Line: Hashable {
@@ -23,20 +25,24 @@ struct HeldComesBack: Checker {
             let item = truth.item(of: delivery)
             held[Line(partition: truth.partition(of: delivery)?.partition, story: truth.news[item].story), default: []]
                 .append(item)
+        case .standsHeld(let item, let partition):
+            onTopic[Line(partition: partition, story: truth.news[item].story), default: []].append(item)
         case .returned(let copy, let item, let event, _, _, _):
             returned.insert(item)
             let source = event.source.partition
-            let count = truth.counts[source.topic] ?? 0
-            // Its own, or if its topic was made again with fewer, the one that the others agree on.
+            // Its own, or one that its topic's number of partitions leads to: the number that the process has last heard.
+            let former = truth.formerCounts[source.topic] ?? []
             if let place = truth.places[copy]?.partition, place != source,
-                Int(source.partition) < count || Int(place.partition) != Int(source.partition) % max(count, 1)
+                !former.contains(where: { $0 <= source.partition && Int(source.partition) % $0 == place.partition })
             {
                 return "\(truth.news[item].eventID) came back to another partition than it was taken from"
             }
         case .over(isSettled: true, _):
-            for items in held.values {
+            for (line, items) in held {
+                // What replaced it may have been put there by a process that lost the partition before it could report it.
+                let rivals = items + onTopic[line, default: []]
                 for item in items where !returned.contains(item) {
-                    guard !items.contains(where: { isReplaced(item, by: $0, truth) }) else { continue }
+                    guard !rivals.contains(where: { isReplaced(item, by: $0, truth) }) else { continue }
                     return "\(truth.news[item].eventID) (~\(truth.news[item].serial)~) was held and never came back"
                 }
             }

@@ -3,7 +3,8 @@ import NewsModel
 import PublishEngine
 
 /// An older version of a story is not sent by who knows of a newer one that was accepted, by its own doing or from the ledger; one
-/// that comes back from the held topic is not sent after it by anybody. Checked where the window is wider than the life.
+/// that comes back from the held topic is not sent after it by anybody, as long as the results topic keeps the newer one's result.
+/// Checked where the window is wider than the life.
 struct NewestVersion: Checker {
     let promise = Promise.newestVersion
     /// By story: what was accepted, with its version.
@@ -28,7 +29,8 @@ struct NewestVersion: Checker {
             for newer in accepted[story(attempt.delivery, truth)] ?? [] where newer.version > version {
                 let isKnown = truth.resultsOf[newer.delivery].contains {
                     $0.outcome == .accepted
-                        && (isReturned || truth.ownerships[attempt.ownership].hasSeen($0, as: attempt.ownership))
+                        && (isReturned && truth.isKept($0)
+                            || truth.ownerships[attempt.ownership].hasSeen($0, as: attempt.ownership))
                 }
                 if isKnown { return "\(truth.name(attempt.delivery)) was sent after \(truth.name(newer.delivery))" }
             }
@@ -41,5 +43,12 @@ struct NewestVersion: Checker {
         Story(
             partition: truth.partition(of: delivery), name: truth.news(of: delivery).story,
             platform: truth.platform(of: delivery))
+    }
+}
+
+extension GroundTruth {
+    /// Retention has not taken the result from the results topic.
+    fileprivate func isKept(_ result: StoredResult) -> Bool {
+        ledger[result.partition].map { result.offset >= $0.start } ?? false
     }
 }

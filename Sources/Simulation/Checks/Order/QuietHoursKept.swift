@@ -3,6 +3,8 @@ import NewsModel
 import PublishEngine
 
 /// While its process's clock on the wall is right, nothing leaves with a sound in the quiet hours of its category.
+///
+/// What may already be on phones, because an attempt was not answered, is repeated as it was: the repeat replaces it there.
 struct QuietHoursKept: Checker {
     let promise = Promise.quietHours
     /// By attempt: it left in quiet hours that allow it without a sound.
@@ -14,7 +16,7 @@ struct QuietHoursKept: Checker {
         case .sent(let number, _, let wall):
             let delivery = truth.attempts[number].delivery
             guard wall == truth.now, truth.news(of: delivery).categories == quiet.categories,
-                let end = quiet.window.end(at: wall)
+                let end = quiet.window.end(at: wall), !isRepeat(number, truth)
             else { return nil }
             if quiet.action == .silent {
                 silent.insert(number)
@@ -26,6 +28,13 @@ struct QuietHoursKept: Checker {
             guard let last, silent.contains(last), truth.platform(of: delivery) != .template else { return nil }
             return "\(truth.name(delivery)) made a sound in quiet hours"
         default: return nil
+        }
+    }
+
+    private func isRepeat(_ number: Int, _ truth: GroundTruth) -> Bool {
+        let attempt = truth.attempts[number]
+        return truth.attemptsOf[attempt.delivery].contains {
+            $0 < number && truth.attempts[$0].ownership == attempt.ownership && truth.attempts[$0].isUnanswered
         }
     }
 }

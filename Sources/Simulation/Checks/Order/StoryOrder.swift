@@ -11,8 +11,9 @@ struct StoryOrder: Checker {
     /// By story: the highest record whose delivery ended as accepted, with its result's place.
     private var accepted: [Story: [(offset: Int64, delivery: Int)]] = [:]
 
-    /// Items that the held topic refused as too large. They wait for their time like what stands on it, past which the story goes on.
-    private var keptHere: Set<Int> = []
+    /// Items that an engine wanted to hold: on their way to the held topic, refused by it, or lost with their process. The story
+    /// goes on without them, as it does past what stands on the held topic.
+    private var setAside: Set<Int> = []
 
     private struct Story: Hashable {
         var partition: TopicPartition
@@ -29,7 +30,7 @@ struct StoryOrder: Checker {
         switch fact {
         case .stored(let delivery, let result, _) where result.outcome == .accepted:
             accepted[story(delivery, truth), default: []].append((offset(delivery, truth), delivery))
-        case .keptHere(let delivery, _): keptHere.insert(truth.item(of: delivery))
+        case .holding(let delivery, _, _, _): setAside.insert(truth.item(of: delivery))
         case .sent(let number, _, _): return sent(number, truth)
         default: break
         }
@@ -42,21 +43,21 @@ struct StoryOrder: Checker {
         let story = story(attempt.delivery, truth)
         let line = Line(story: story, ownership: attempt.ownership)
         let name = truth.name(attempt.delivery)
-        let isKeptHere = keptHere.contains(truth.item(of: attempt.delivery))
+        let isSetAside = setAside.contains(truth.item(of: attempt.delivery))
         if let before = last[line] {
             let former = truth.attempts[before]
             let formerName = truth.name(former.delivery)
             if former.delivery != attempt.delivery, former.reply == nil {
                 return "\(name) left while \(formerName) of the same story was under way"
             }
-            if !isKeptHere, offset(attempt.delivery, truth) < offset(former.delivery, truth) {
+            if !isSetAside, offset(attempt.delivery, truth) < offset(former.delivery, truth) {
                 return "\(name) left after \(formerName), which stands behind it in the story"
             }
         }
         last[line] = number
         // One that has a result already, which its owner could not know, is a repeat and not late.
         // So is one whose result the broker refused at first.
-        guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery], !isKeptHere else {
+        guard truth.resultsOf[attempt.delivery].isEmpty, !truth.wasRefused[attempt.delivery], !isSetAside else {
             return nil
         }
         if truth.places[truth.item(of: attempt.delivery)]?.isHidden == true { return nil }

@@ -49,6 +49,10 @@ struct TruthfulOutcomes: Checker {
         case .exhausted, .expired, .canceled, .superseded:
             if wasAccepted { return "\(name) is \(result.outcome.rawValue), but the hub took it" }
             if isUnanswered { return "\(name) is \(result.outcome.rawValue), but an attempt was not answered" }
+        // Quiet hours that drop news may begin while a refused alert waits for its next attempt: no phone has it.
+        case .withheld where result.error?.code == "quiet-hours":
+            if wasAccepted { return "\(name) is withheld, but the hub took it" }
+            if isUnanswered { return "\(name) is withheld, but an attempt was not answered" }
         case .undecodable, .unroutable, .withheld, .duplicate, .held:
             if !attempts.isEmpty { return "\(name) is \(result.outcome.rawValue), but a request left" }
         case .unknown:
