@@ -42,6 +42,14 @@ extension KafkaFailure {
             remedy: "Create it: newswire topics --create --config FILE")
     }
 
+    /// The broker refuses this client or its records. The same write fails again until somebody changes settings or rights.
+    public var isRefusal: Bool {
+        switch code {
+        case "TOPIC_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED", "POLICY_VIOLATION", "INVALID_RECORD": true
+        default: isFatal
+        }
+    }
+
     /// The settings are wrong: neither time nor a restart helps.
     public var isConfiguration: Bool { code == "_CONFIGURATION" }
 

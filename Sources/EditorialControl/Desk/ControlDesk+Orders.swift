@@ -4,7 +4,11 @@ import NewsModel
 /// Orders that come into force or end while the topic is followed, and the shards' answers.
 extension ControlDesk {
     mutating func stand(_ order: Order, _ now: Moment) {
-        if standing[order.scope] == order { return }
+        if standing[order.scope] == order {
+            // Another process has written it again.
+            if owed[order.scope]?.write == nil { noLongerOwed(order.scope) }
+            return
+        }
         guard standing.apply(.stands(order)) else {
             waiting.add(order)
             guard !order.isOfEvent else { return noteUnordered() }

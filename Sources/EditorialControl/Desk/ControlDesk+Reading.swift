@@ -7,12 +7,14 @@ extension ControlDesk {
     mutating func begin(_ now: Moment) {
         phase = .reading(FreshReading())
         silence.asked(now)
+        beats.canBeHeard(now)
         if beats.isDue(now) { beat(now) }
     }
 
     mutating func interrupt(_ obstacle: Obstacle, _ now: Moment) {
         if case .waiting(let known) = phase, known == obstacle {} else { note(.obstacle(obstacle)) }
         phase = .waiting(obstacle)
+        beats.cannotBeHeard()
         // Without a topic a recall lasts as long as the process; should there be one later, it is written then.
         if obstacle == .missing { settledRecalls += owed.keys.compactMap(\.recalledStory).sorted() }
         // Nothing can be told by a topic that never was there.
@@ -31,7 +33,7 @@ extension ControlDesk {
         let reading = ControlRecord.read(record)
         count(record, reading.fault)
         switch reading.record {
-        case nil: break
+        case nil: if let scope = reading.hidden { restore(scope, now) }
         case .stands(let order): read(order, now)
         case .lifted(let scope): readLift(of: scope, at: record.timestamp ?? now.wall, now)
         case .beat(let beat):
@@ -40,6 +42,19 @@ extension ControlDesk {
         case .ended(let replica): beats.ended(replica)
         case .environment(let found): read(found)
         case .noEnvironment: read(nil)
+        }
+    }
+
+    /// A record that is no order has taken the place of one on the topic. The order is in force still, and is written again.
+    private mutating func restore(_ scope: ControlScope, _ now: Moment) {
+        if case .reading(var fresh) = phase {
+            phase = .waiting(nil)
+            fresh.hidden.insert(scope)
+            phase = .reading(fresh)
+        } else if let order = standing[scope], settings.replica != nil, owed[scope] == nil {
+            owed[scope] = OwedOrder(order)
+            note(.writtenAgain(scope))
+            payOwed(now)
         }
     }
 
@@ -124,6 +139,7 @@ extension ControlDesk {
         environment = fresh.environment
         if isFirst, fresh.unreadableCount > 0 { note(.garbageFound(fresh.unreadableCount)) }
         settle(with: fresh, now)
+        for scope in fresh.hidden.sorted(by: { $0.key < $1.key }) { restore(scope, now) }
         if waiting.count > 0 { note(.refused(waiting.count)) }
         counts.unordered = max(counts.unordered, waiting.countOfEvents)
         if waiting.countOfEvents > 0 { note(.unordered(waiting.countOfEvents)) }
@@ -164,6 +180,8 @@ struct FreshReading: Sendable {
     var orders = StandingOrders()
     /// Orders known before that were lifted, or have lapsed.
     var lifted: Set<ControlScope> = []
+    /// Recalls behind whose records there is one that is no order.
+    var hidden: Set<ControlScope> = []
     /// Given after our own first beat: whoever gave them waits for us.
     var late: Set<ControlScope> = []
     var waiting = WaitingOrders()
@@ -172,6 +190,7 @@ struct FreshReading: Sendable {
     var environment: HubEnvironment?
 
     mutating func take(_ order: Order, isLate: Bool) {
+        hidden.remove(order.scope)
         guard orders[order.scope] != order else { return }
         guard orders.apply(.stands(order)) else {
             waiting.add(order)
@@ -181,6 +200,7 @@ struct FreshReading: Sendable {
     }
 
     mutating func lift(_ scope: ControlScope, wasKnown: Bool) {
+        hidden.remove(scope)
         orders.apply(.lifted(scope))
         waiting.remove(scope)
         if wasKnown { lifted.insert(scope) }

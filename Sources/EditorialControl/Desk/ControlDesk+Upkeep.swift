@@ -9,16 +9,21 @@ extension ControlDesk {
         lapse(now)
         guard mayWrite else { return }
         if beats.isDue(now) { beat(now) }
-        if hasRead, !beats.isSeen, beats.hasWaitedLong(now) {
-            // Without the right to write, what stood at the start is all that can be known.
-            beats.isSeen = true
-            note(.beatNotSeen)
+        if hasRead, !beats.isSeen, settings.onStale == .continue, beats.silence(now) >= settings.staleAfter {
+            goOnUnheard()
         }
         payOwed(now)
         guard case .following = phase else { return }
         let wall = clock.embargoClock(now)
         for replica in beats.forgotten(at: wall) { write(.ended(replica: replica), for: .forgotten) }
         for order in lapsed.due(at: wall, by: settings.replica ?? "") { remove(order, now) }
+    }
+
+    /// Goes on although our beat is not on the topic. An order that is given before the beat could be read does not wait for this
+    /// process: it obeys the order a moment after it was acknowledged.
+    private mutating func goOnUnheard() {
+        beats.isSeen = true
+        note(.beatNotSeen)
     }
 
     /// Whether the topic still speaks. Each process hears at least its own beat.
@@ -108,7 +113,13 @@ extension ControlDesk {
         switch purpose {
         case .beat:
             beats.isInFlight = false
-            if failure != nil { beats.isSeen = true }
+            guard let failure else { break }
+            if !failure.isRefusal {
+                beats.retry(now)
+            } else if !beats.isSeen {
+                // Without the right to write, what stood at the start is all that can be known.
+                goOnUnheard()
+            }
         case .owed(let scope):
             if failure == nil { noLongerOwed(scope) } else { owed[scope]?.retry(at: now.steady) }
         case .audit: if failure != nil { counts.unaudited += 1 }

@@ -22,30 +22,40 @@ struct Silence: Sendable {
 
 /// The signs of life of all processes.
 struct Beats: Sendable {
-    /// Our first one came back: everything that was written before it has been read. Also if it cannot be written.
+    /// Our first one came back: everything that was written before it has been read. Also if it may not be written.
     var isSeen = false
     var isInFlight = false
-    private var firstAt: Instant?
+    /// Since when the topic can be read without interruption, by the monotonic clock.
+    private var readableSince: Instant?
     private var lastAt: Instant?
+    /// A beat that was not written is not tried again before then.
+    private var notBefore: Instant?
     /// By replica, the time on the beat.
     private(set) var others: [String: Instant] = [:]
 
     private static let othersMax = 1_000
     private static let forgottenAfter = Duration.seconds(3_600)
-    private static let longestWait = Duration.seconds(5)
+    private static let retryAfter = Duration.seconds(1)
     private static let cleaningMax = 20
 
     func isDue(_ now: Moment) -> Bool {
-        !isInFlight && (lastAt.map { now.steady - $0 >= ControlRecord.Beat.interval } ?? true)
+        guard !isInFlight else { return false }
+        if let notBefore { return now.steady >= notBefore }
+        return lastAt.map { now.steady - $0 >= ControlRecord.Beat.interval } ?? true
     }
-
-    func hasWaitedLong(_ now: Moment) -> Bool { firstAt.map { now.steady - $0 >= Self.longestWait } ?? false }
 
     mutating func wrote(_ now: Moment) {
         isInFlight = true
-        lastAt = now.steady
-        firstAt = firstAt ?? now.steady
+        (lastAt, notBefore) = (now.steady, nil)
     }
+
+    mutating func retry(_ now: Moment) { notBefore = now.steady + Self.retryAfter }
+
+    mutating func canBeHeard(_ now: Moment) { readableSince = readableSince ?? now.steady }
+    mutating func cannotBeHeard() { readableSince = nil }
+
+    /// How long the topic could be read without our beat appearing on it.
+    func silence(_ now: Moment) -> Duration { readableSince.map { now.steady - $0 } ?? .zero }
 
     mutating func heard(_ beat: ControlRecord.Beat) {
         if others[beat.replica] != nil || others.count < Self.othersMax { others[beat.replica] = beat.at }

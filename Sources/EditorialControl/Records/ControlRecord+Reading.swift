@@ -9,10 +9,14 @@ extension ControlRecord {
         public var record: ControlRecord?
         /// What is wrong with it: count it and raise an alarm. An order to stop counts all the same.
         public var fault: Fault?
+        /// The recall whose key the record has, if it is no order itself. Compaction keeps only the newest record of a key, so that
+        /// the order would be lost unless it is written again.
+        public var hidden: ControlScope?
 
-        public init(record: ControlRecord? = nil, fault: Fault? = nil) {
+        public init(record: ControlRecord? = nil, fault: Fault? = nil, hidden: ControlScope? = nil) {
             self.record = record
             self.fault = fault
+            self.hidden = hidden
         }
     }
 
@@ -51,7 +55,7 @@ extension ControlRecord {
     private static func order(_ scope: ControlScope, _ value: [UInt8], _ record: SourceRecord) -> Reading {
         let fields = Fields(value)
         let isKnown = fields.map { $0.command == scope.verb } ?? false
-        if !isKnown, case .recall = scope { return Reading(fault: fields == nil ? .value : .command) }
+        if !isKnown, case .recall = scope { return Reading(fault: fields == nil ? .value : .command, hidden: scope) }
         return Reading(
             record: .stands(Order(scope, fields ?? Fields(), record)),
             fault: isKnown ? nil : fields == nil ? .value : .command)
