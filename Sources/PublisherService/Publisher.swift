@@ -201,6 +201,11 @@ public final class Publisher: Sendable {
                 now: { [clock = telemetry.clock] in clock.now },
                 deliver: { [self] message in
                     if case .orders(let changes) = message { held.take(.orders(changes)) }
+                    if case .confirmed(let number, let shard) = message {
+                        loops[shard.index].execute {
+                            shards[shard.index].shard?.value.take(.ordersConfirmed(number))
+                        }
+                    }
                     take(message, controlEnded, tell: tell)
                 })
         } catch {
@@ -250,6 +255,8 @@ public final class Publisher: Sendable {
         case .settled(let stories): tell(.recallsSettled(stories))
         case .known(let isKnown): tell(.ordersKnown(isKnown))
         case .note(let note): log.log(note, topics: settings.control.topics)
+        // The shard that asked is told directly.
+        case .confirmed: break
         case .status(let status):
             telemetry.controlled(status)
             tell(.keepsRecalls(status.keepsRecalls))

@@ -10,7 +10,7 @@ import Testing
     @Test func `orders are known once the topic was read and our own beat came back`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
-        desk.take(.began)
+        desk.take(.began(reading: desk.reading))
         #expect(desk.beats == 1)
         desk.read()
         desk.take(.reachedEnd)
@@ -21,9 +21,81 @@ import Testing
         #expect(desk.told == [.stands(Order(recall: "a"))])
     }
 
+    @Test func `a beat that the broker did not take in time is written again, and nothing is sent before it came back`()
+    {
+        var desk = TestDesk()
+        desk.readAll()
+        desk.answerWrites(KafkaFailure(code: "_MSG_TIMED_OUT", isRetriable: true, detail: "away"))
+        #expect(!desk.isKnown)
+        desk.pass(.seconds(10))
+        #expect(!desk.isKnown && desk.beats == 2)
+        desk.writeBeat()
+        desk.read()
+        #expect(desk.isKnown)
+    }
+
+    @Test func `a process that may not write goes on without its beat`() {
+        var desk = TestDesk()
+        desk.readAll()
+        desk.answerWrites(TestDesk.failure)
+        #expect(desk.isKnown)
+    }
+
+    @Test(arguments: ControlDesk.OnStale.allCases)
+    func `a beat that never comes back is waited for as long as staleAfter`(policy: ControlDesk.OnStale) {
+        var desk = TestDesk(onStale: policy)
+        desk.readAll()
+        desk.pass(.seconds(59))
+        #expect(!desk.isKnown)
+        desk.pass(.seconds(2))
+        #expect(desk.isKnown == (policy == .continue))
+    }
+
+    // MARK: Standstills
+
+    @Test func `after a standstill a shard is answered once the topic was read to its present end`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.write(.stands(Order(stop: .hub)))
+        desk.take(.confirm(7, shard: ShardID(0)))
+        #expect(desk.readsAnew == 1)
+        desk.readAll(reading: 0)
+        #expect(desk.confirmed == [], "a reading from before may end at an old end")
+        desk.readAll()
+        #expect(desk.confirmed == [7])
+        #expect(desk.told.contains(.stands(Order(stop: .hub))))
+    }
+
+    @Test func `after a standstill without a topic the orders known are all there are`() {
+        var desk = TestDesk()
+        desk.take(.missing)
+        desk.take(.confirm(1, shard: ShardID(0)))
+        #expect(desk.confirmed == [1])
+    }
+
+    // MARK: Garbage
+
+    @Test func `a recall whose record is hidden by garbage is written again`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.start()
+        desk.write("recall/story/a", "no order")
+        desk.read()
+        #expect(desk.written.contains(.stands(Order(recall: "a"))))
+        #expect(desk.recalled == ["a"])
+    }
+
+    @Test func `garbage behind a recall is noticed at the start too`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.write("recall/story/a", "{}")
+        desk.start()
+        #expect(desk.written.contains(.stands(Order(recall: "a"))))
+    }
+
     @Test func `an order that was given before our beat is in force before anything is sent`() {
         var desk = TestDesk()
-        desk.take(.began)
+        desk.take(.began(reading: desk.reading))
         desk.take(.reachedEnd)
         desk.write(.stands(Order(stop: .hub)))
         desk.writeBeat()
@@ -112,7 +184,7 @@ import Testing
     @Test func `a process that may not write knows what stood at the start`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a")))
-        desk.take(.began)
+        desk.take(.began(reading: desk.reading))
         desk.read()
         desk.take(.reachedEnd)
         desk.answerWrites(TestDesk.failure)
@@ -122,7 +194,7 @@ import Testing
 
     @Test func `a beat that does not come back holds nothing up for long`() {
         var desk = TestDesk()
-        desk.take(.began)
+        desk.take(.began(reading: desk.reading))
         desk.take(.reachedEnd)
         desk.pass(.seconds(4))
         #expect(!desk.isKnown)
@@ -181,7 +253,7 @@ import Testing
         #expect(desk.status.alarms == [.gone])
         desk.deleteTopic()
         desk.write(.lifted(.stop(.hub)))
-        desk.take(.began)
+        desk.take(.began(reading: desk.reading))
         desk.read()
         desk.take(.reachedEnd)
         #expect(desk.written.suffix(1) == [.stands(Order(recall: "a"))])

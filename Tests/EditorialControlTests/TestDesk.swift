@@ -15,6 +15,8 @@ struct TestDesk {
     private(set) var audited: [AuditEntry] = []
     private(set) var isKnown = false
     private(set) var readsAnew = 0
+    private(set) var reading: UInt64 = 0
+    private(set) var confirmed: [UInt64] = []
     private(set) var notes = 0
     private(set) var hasFinished = false
     /// Stories whose recalls by events are done with.
@@ -56,7 +58,8 @@ struct TestDesk {
             case .audit(let id, let entry):
                 audited.append(entry)
                 open.append(id)
-            case .readAnew: readsAnew += 1
+            case .readAnew(let reading): (readsAnew, self.reading) = (readsAnew + 1, reading)
+            case .confirmed(let number, _): confirmed.append(number)
             case .note: notes += 1
             case .finished: hasFinished = true
             }
@@ -104,9 +107,11 @@ struct TestDesk {
     }
 
     /// From the beginning to the end.
-    mutating func readAll() {
+    ///
+    /// - Parameter reading: the last one asked for when it began; `nil` for that of now.
+    mutating func readAll(reading: UInt64? = nil) {
         readTo = 0
-        take(.began)
+        take(.began(reading: reading ?? self.reading))
         read()
         take(.reachedEnd)
     }

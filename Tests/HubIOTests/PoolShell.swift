@@ -13,9 +13,10 @@ struct PoolShell {
     /// What the next owner's call sends again, for tests of that.
     var sendsAgain = 0
 
-    init(connections: Int = 2, waiting: Int = 4) {
+    init(connections: Int = 2, waiting: Int = 4, waitingTimeout: Duration? = nil) {
         var limits = SenderLimits(connections: connections)
         limits.waitingMax = waiting
+        limits.waitingTimeout = waitingTimeout
         limits.connectTimeout = .seconds(10)
         limits.requestTimeout = .seconds(30)
         limits.idleTimeout = .seconds(60)

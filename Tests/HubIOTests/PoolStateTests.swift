@@ -71,6 +71,18 @@ import Testing
         #expect(pool.open(1) == ["write 3 on 1"])
     }
 
+    @Test func `a request that waited too long for a connection is handed back instead of written`() {
+        var pool = PoolShell(waitingTimeout: .seconds(3))
+        pool.send(1)
+        pool.wait(.milliseconds(2_999))
+        #expect(pool.open(0) == ["write 1 on 0"])
+        pool.send(2)
+        pool.wait(.seconds(3))
+        #expect(pool.open(1) == [])
+        #expect(pool.results == ["2 not sent: waitedTooLong"])
+        #expect(pool.send(3) == ["write 3 on 1"])
+    }
+
     @Test func `a smaller share closes idle connections, those not used for longest first, and none in use`() {
         var pool = PoolShell(connections: 4)
         for number in 1...4 { pool.send(UInt8(number)) }

@@ -16,6 +16,8 @@ public final class ControlLink: Sendable {
         case settled([String])
         /// Whether the orders in force are known; if not, nothing may be sent.
         case known(Bool)
+        /// To that shard, behind every order that stood on the topic when it asked by `confirm`.
+        case confirmed(UInt64, shard: ShardID)
         /// Once a second, before `known`, and within a tenth of a second after orders.
         case status(ControlStatus)
         case note(ControlNote)
@@ -65,6 +67,11 @@ public final class ControlLink: Sendable {
     /// A shard's answer. Any thread; never blocks.
     public func applied(_ applied: AppliedOrder, by shard: ShardID) {
         commands.post(.take(.applied(applied, shard: shard)))
+    }
+
+    /// A shard asks which orders are in force now, after a standstill. Any thread; never blocks.
+    public func confirm(_ number: UInt64, for shard: ShardID) {
+        commands.post(.take(.confirm(number, shard: shard)))
     }
 
     /// An event of the stream recalls its story. Any thread; never blocks.

@@ -113,7 +113,8 @@ final class ControlLoop: @unchecked Sendable {
             case .write(let id, let record): write(record.record(on: topics.control), id)
             case .audit(let id, let entry):
                 write(ProducedRecord(topic: topics.audit, key: Array(entry.scope.utf8), value: entry.encode()), id)
-            case .readAnew: reader.readAnew()
+            case .readAnew(let reading): reader.readAnew(reading)
+            case .confirmed(let number, let shard): deliver(.confirmed(number, shard: shard))
             case .note(let note): deliver(.note(note))
             case .finished: closing = .done
             }

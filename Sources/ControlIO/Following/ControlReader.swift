@@ -13,6 +13,8 @@ final class ControlReader: Sendable {
         var isClosed = false
         /// Asked for.
         var readsAnew = false
+        /// The last reading asked for.
+        var reading: UInt64 = 0
     }
 
     private let kafka: KafkaSettings
@@ -43,8 +45,8 @@ final class ControlReader: Sendable {
 
     func goOn() { credit.signal() }
 
-    func readAnew() {
-        state.withLock { $0.readsAnew = true }
+    func readAnew(_ reading: UInt64) {
+        state.withLock { ($0.readsAnew, $0.reading) = (true, reading) }
         nudge.signal()
     }
 
@@ -89,10 +91,13 @@ final class ControlReader: Sendable {
 
     /// Returns when the topic is to be read anew.
     private func follow() throws(KafkaFailure) {
-        state.withLock { $0.readsAnew = false }
+        let reading = state.withLock { state in
+            state.readsAnew = false
+            return state.reading
+        }
         // Its end is asked for here: what is written from now on is read as well, but not waited for.
         let reader = try TopicReader(settings: kafka, topic: topics.control, follow: true, timeout: .seconds(5))
-        commands.post(.take(.began))
+        commands.post(.take(.began(reading: reading)))
         var hasEnded = false
         var next: [TopicPartition: Int64] = [:]
         var lookAt = ContinuousClock.now + Self.lookInterval

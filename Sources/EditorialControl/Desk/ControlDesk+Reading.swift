@@ -4,8 +4,8 @@ import NewsModel
 /// What comes from the topic. While it is read from its beginning, orders that were known before hold: only its end tells what
 /// stands, since a log that is not compacted yet repeats orders that were lifted long ago.
 extension ControlDesk {
-    mutating func begin(_ now: Moment) {
-        phase = .reading(FreshReading())
+    mutating func begin(_ reading: UInt64, _ now: Moment) {
+        phase = .reading(FreshReading(number: reading))
         silence.asked(now)
         beats.canBeHeard(now)
         if beats.isDue(now) { beat(now) }
@@ -17,6 +17,8 @@ extension ControlDesk {
         beats.cannotBeHeard()
         // Without a topic a recall lasts as long as the process; should there be one later, it is written then.
         if obstacle == .missing { settledRecalls += owed.keys.compactMap(\.recalledStory).sorted() }
+        // Without a topic, the orders known are all there are.
+        if obstacle == .missing { answerConfirmations(upTo: .max) }
         // Nothing can be told by a topic that never was there.
         if obstacle == .missing, !hasRead { hear(now) }
     }
@@ -139,6 +141,7 @@ extension ControlDesk {
         environment = fresh.environment
         if isFirst, fresh.unreadableCount > 0 { note(.garbageFound(fresh.unreadableCount)) }
         settle(with: fresh, now)
+        answerConfirmations(upTo: fresh.number)
         for scope in fresh.hidden.sorted(by: { $0.key < $1.key }) { restore(scope, now) }
         if waiting.count > 0 { note(.refused(waiting.count)) }
         counts.unordered = max(counts.unordered, waiting.countOfEvents)
@@ -177,6 +180,8 @@ extension ControlDesk {
 
 /// What the topic has shown since reading began. Bounded, as the orders are.
 struct FreshReading: Sendable {
+    /// The last reading asked for when it began.
+    let number: UInt64
     var orders = StandingOrders()
     /// Orders known before that were lifted, or have lapsed.
     var lifted: Set<ControlScope> = []
@@ -188,6 +193,8 @@ struct FreshReading: Sendable {
     var unreadable = UnreadableRecords()
     var unreadableCount: UInt64 = 0
     var environment: HubEnvironment?
+
+    init(number: UInt64) { self.number = number }
 
     mutating func take(_ order: Order, isLate: Bool) {
         hidden.remove(order.scope)

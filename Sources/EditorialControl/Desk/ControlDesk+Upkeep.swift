@@ -39,8 +39,33 @@ extension ControlDesk {
         case .reading: if silent < pollsAfter { return }
         case .following: if silent < pollsAfter, !mayFindOrders(now) { return }
         }
+        readAnew(now)
+    }
+
+    private mutating func readAnew(_ now: Moment) {
         silence.asked(now)
-        actions.append(.readAnew)
+        readings += 1
+        actions.append(.readAnew(reading: readings))
+    }
+
+    // MARK: Standstills
+
+    /// A reading that has begun before says too little: the end that it goes to may be old.
+    mutating func confirm(_ number: UInt64, _ shard: ShardID, _ now: Moment) {
+        confirmations.removeAll { $0.shard == shard }
+        guard !isMissing else {
+            actions.append(.confirmed(number, shard: shard))
+            return
+        }
+        readAnew(now)
+        confirmations.append(Confirmation(number: number, shard: shard, reading: readings))
+    }
+
+    mutating func answerConfirmations(upTo reading: UInt64) {
+        for one in confirmations where one.reading <= reading {
+            actions.append(.confirmed(one.number, shard: one.shard))
+        }
+        confirmations.removeAll { $0.reading <= reading }
     }
 
     /// Orders that were refused may be on the topic still. Until it is compacted, most of what it holds has ended: so not often.

@@ -42,8 +42,10 @@ public struct ControlDesk: Sendable {
     }
 
     public enum Input: Sendable {
-        /// The topic is read from its beginning: for the first time, or anew.
-        case began
+        /// The topic is read from its beginning: for the first time, or again.
+        ///
+        /// - Parameter reading: that of the last `readAnew` which came before the end of the topic was asked for; 0 for none.
+        case began(reading: UInt64)
         /// In order. Our own writes come back this way too.
         case records([SourceRecord])
         /// All that stood on the topic when reading began has been handed over.
@@ -57,6 +59,9 @@ public struct ControlDesk: Sendable {
         case notWritten(WriteID, KafkaFailure)
         /// A shard's answer to one change of `Action.tell`.
         case applied(AppliedOrder, shard: ShardID)
+        /// The process stood still: a shard sends nothing until `Action.confirmed` with this number, behind every order that
+        /// stands on the topic now.
+        case confirm(UInt64, shard: ShardID)
         /// An event of the stream recalls its story. The shard that read it obeys already.
         case recalled(EventRecall)
         /// Comes at least once a second.
@@ -78,7 +83,9 @@ public struct ControlDesk: Sendable {
         /// The same to the audit topic.
         case audit(WriteID, AuditEntry)
         /// Read the topic from its beginning: answer with `began`, `missing` or `unreadable`.
-        case readAnew
+        case readAnew(reading: UInt64)
+        /// To that shard: all orders that stood on the topic when it asked were told before.
+        case confirmed(UInt64, shard: ShardID)
         /// For the log.
         case note(ControlNote)
         /// Nothing more is to be written after `drain`.
@@ -100,6 +107,10 @@ public struct ControlDesk: Sendable {
     /// Orders were known once, if only because there is no topic that could hold any and that is to hold up nothing. From then
     /// on what was read last holds while the topic cannot be read.
     var hasKnown = false
+    /// Counts the times that the topic was asked to be read again.
+    var readings: UInt64 = 0
+    /// Shards that wait to hear which orders are in force.
+    var confirmations: [Confirmation] = []
     /// The last word to the shards.
     var isKnown = false
     /// It was true once.
@@ -135,6 +146,13 @@ public struct ControlDesk: Sendable {
     var counts = ControlStatus.Counts()
     var actions: [Action] = []
 
+    struct Confirmation: Sendable {
+        var number: UInt64
+        var shard: ShardID
+        /// The first reading that tells.
+        var reading: UInt64
+    }
+
     enum Phase: Sendable {
         /// Not read at present.
         case waiting(Obstacle?)
@@ -157,7 +175,7 @@ public struct ControlDesk: Sendable {
     public mutating func handle(_ input: Input, at now: Moment) -> [Action] {
         if let step = clock.look(now) { note(.clockStepped(step)) }
         switch input {
-        case .began: begin(now)
+        case .began(let reading): begin(reading, now)
         case .records(let records): for record in records { take(record, now) }
         case .reachedEnd: reachEnd(now)
         case .unreadable(let failure): interrupt(.unreadable(failure), now)
@@ -168,6 +186,7 @@ public struct ControlDesk: Sendable {
         case .written(let id): written(id, nil, now)
         case .notWritten(let id, let failure): written(id, failure, now)
         case .applied(let applied, let shard): answered(applied, shard, now)
+        case .confirm(let number, let shard): confirm(number, shard, now)
         case .recalled(let recall): take(recall, now)
         case .tick: keepUp(now)
         case .drain: drain()

@@ -31,12 +31,13 @@ package struct PoolState {
     package private(set) var connections: PoolConnections
     package var actions = ReentrancyQueue<Action>()
 
-    private var waiting: Deque<(id: UInt64, request: SendRequest)> = []
+    private var waiting: Deque<(id: UInt64, request: SendRequest, since: Instant)> = []
     private var results = PoolResults()
     private var phase = Phase.open
     /// The earliest `wake` that was asked for.
     private var alarm: Instant?
     private let waitingMax: Int
+    private let waitingTimeout: Int64
     // In nanoseconds: to add a `Duration` divides 128 bits, and every request adds one.
     private let connectTimeout: Int64
     private let requestTimeout: Int64
@@ -53,6 +54,7 @@ package struct PoolState {
     package init(_ limits: SenderLimits) {
         connections = PoolConnections(most: limits.connections)
         waitingMax = limits.waitingMax
+        waitingTimeout = limits.waitingTimeout.map(Self.nanoseconds) ?? .max
         connectTimeout = Self.nanoseconds(limits.connectTimeout)
         requestTimeout = Self.nanoseconds(limits.requestTimeout)
         idleTimeout = Self.nanoseconds(limits.idleTimeout)
@@ -69,7 +71,7 @@ package struct PoolState {
             if waiting.isEmpty, let connection = connections.lastUsed {
                 write(request, id, on: connection, at: now)
             } else if waiting.count < waitingMax {
-                waiting.append((id, request))
+                waiting.append((id, request, now))
                 openConnectionsNeeded(at: now)
             } else {
                 settle(id, .notSent(SendFailure(.queueFull, "\(waiting.count) requests wait already")))
@@ -114,12 +116,16 @@ package struct PoolState {
     /// The server has closed the connection before the request was written: another connection takes it.
     package mutating func endedBeforeWriting(_ request: SendRequest, on connection: ConnectionID, at now: Instant) {
         guard case .inFlight(let id, _) = connections[connection] else { return }
-        waiting.prepend((id, request))
+        waiting.prepend((id, request, now))
         expectClosed(connection, after: .close(connection), at: now)
         serveWaiting(at: now)
     }
 
     private mutating func serveWaiting(at now: Instant) {
+        while let next = waiting.first, now.nanoseconds - next.since.nanoseconds >= waitingTimeout {
+            waiting.removeFirst()
+            settle(next.id, .notSent(SendFailure(.waitedTooLong, "no connection was ready in time")))
+        }
         while !waiting.isEmpty, let connection = connections.lastUsed, let next = waiting.popFirst() {
             write(next.request, next.id, on: connection, at: now)
         }

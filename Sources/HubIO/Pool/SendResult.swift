@@ -57,6 +57,8 @@ public struct SendFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidRequest
         /// More requests than may wait.
         case queueFull
+        /// Too long without a free connection.
+        case waitedTooLong
         /// The pool is closed or was closed meanwhile.
         case poolClosed
         /// No reply in time.

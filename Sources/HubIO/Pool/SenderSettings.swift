@@ -17,6 +17,9 @@ public struct SenderLimits: Sendable, Hashable {
     public var connections: Int
     /// Requests that may wait for a connection. One more is not sent.
     public var waitingMax: Int
+    /// A request that waited this long without being written is handed back as not sent, so that its sender decides again: the
+    /// process may have been frozen, and the request recalled meanwhile. `nil`: it waits as long as it takes.
+    public var waitingTimeout: Duration?
     /// From the start of a connection to the end of the TLS handshake, names resolved on the way.
     public var connectTimeout: Duration = .seconds(5)
     /// From the request on the wire to the last byte of its reply.

@@ -16,6 +16,8 @@ public enum Action: Sendable {
     case kafka(KafkaCommand)
     /// The clock on the wall was set by so much since the last input: log it.
     case clockStepped(by: Duration)
+    /// Find out which orders are in force now, hand them over, then answer with `ordersConfirmed` and this number.
+    case confirmOrders(UInt64)
     /// Write the original to the held topic; answer with `stored`. Its result follows once this is acknowledged.
     case hold(StoreRequest, SourceRecord, HeldEvent)
     /// Bring back what the held topic has of the story, up to a version if there is one: a newer one may be held meanwhile.

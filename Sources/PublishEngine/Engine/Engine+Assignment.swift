@@ -11,6 +11,10 @@ extension Engine {
         lanes[lane].slots = []
         lanes[lane].handover = nil
         lanes[lane].commit.assigned(at: turn.now)
+        // It may have been given before the standstill.
+        if lanes[lane].assignment != .confirmed {
+            lanes[lane].assignment = .unconfirmed(ignoresAnswer: lanes[lane].commit.isUnderWay)
+        }
         advanceStories(&turn)
         lanes[lane].generation = generation
         lanes[lane].counts.assigned(at: turn.now)

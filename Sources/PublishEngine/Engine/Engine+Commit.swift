@@ -28,10 +28,12 @@ extension Engine {
                 lanes[lane].commit.renew(at: turn.now)
                 commitAnew(lane)
             }
+            if mustAskForAssignment(lane) { lanes[lane].commit.note() }
             guard lanes[lane].commit.isOpen,
                 lanes[lane].commit.takeDue(at: turn.now, mustWait: hasWorkToAwait(lane))
             else { continue }
             let offsets = commitOffsets(lane)
+            noteCommit(lane, isEmpty: offsets.isEmpty)
             guard !offsets.isEmpty else {
                 lanes[lane].handover?.committed()
                 continue
@@ -42,7 +44,7 @@ extension Engine {
     }
 
     /// All offsets go out once more: a ledger offset must never go out without the watermark it was computed from.
-    private mutating func commitAnew(_ lane: LaneID) {
+    mutating func commitAnew(_ lane: LaneID) {
         for slot in lanes[lane].slots { partitions[slot].commit.repeatWatermark() }
         lanes[lane].commit.ledger = [:]
         lanes[lane].commit.note()
@@ -107,10 +109,12 @@ extension Engine {
         }
         guard let failure else {
             lanes[lane].commit.succeeded()
+            noteCommitAnswer(lane, isCurrent: isCurrent, isTaken: true, turn)
             if !lanes[lane].commit.isOpen { lanes[lane].handover?.committed() }
             return
         }
         lanes[lane].commit.failed(failure, at: turn.now, interval: settings.commitInterval)
+        noteCommitAnswer(lane, isCurrent: isCurrent, isTaken: !offsets.isEmpty, turn)
         if isCurrent { commitAnew(lane) }
         let isLastTry = !isRunning && lanes[lane].commit.failing?.count ?? 0 >= 3
         if lanes[lane].handover != nil || isLastTry {

@@ -11,7 +11,7 @@ extension Engine {
         paceAt = nil
         guard isRunning else { return }
         for lane in lanes.ids { wakeDelayed(lane, turn) }
-        guard !orders.stopsAll else { return orders.noteWait(at: turn.now) }
+        guard !mayNotSend else { return orders.noteWait(at: turn.now) }
         if halt != nil {
             sendProbe(&turn)
             return
@@ -106,7 +106,7 @@ extension Engine {
             endWithdrawn(place, for: withdrawal, reply: nil, &turn)
         } else if partitions[place.slot].isSending {
             makeReady(place)
-        } else if !orders.stopsAll, orders.content.gate(for: content) == nil, !content.isStale(turn) {
+        } else if !mayNotSend, orders.content.gate(for: content) == nil, !content.isStale(turn) {
             // The next owner of the partition would begin with the first readers again.
             put(place, content, &turn)
         }

@@ -39,6 +39,9 @@ public struct Engine {
     var concurrency: ConcurrencyLimit
     var token = TokenEpoch()
     public internal(set) var halt: Halt?
+    /// `nil` unless the process stood still and does not know yet what has changed meanwhile.
+    var standstill: Standstill?
+    var standstills: UInt64 = 0
     var shutdown = Shutdown.none
     /// When to come back with an `alarm` although nothing else happened, by the monotonic clock; an early one is harmless.
     ///
@@ -75,6 +78,7 @@ public struct Engine {
         swap(&turn.actions, &actions)
         if let step { turn.actions.append(.clockStepped(by: step)) }
         take(input, &turn)
+        if standstill != nil { endStandstill() }
         examine(&turn)
         dispatch(&turn)
         restartFinished(&turn)
@@ -97,6 +101,8 @@ public struct Engine {
         case .ordersKnown(let isKnown): orders.know(isKnown, at: turn.now)
         case .recallsSettled(let stories):
             for story in stories { settleRecall(of: story, &turn) }
+        case .stoodStill: standStill(&turn)
+        case .ordersConfirmed(let number): confirmOrders(number)
         case .keepsRecalls(let areKept): orders.areRecallsKept = areKept
         case .held(let stories): learn(stories, &turn)
         case .holdsBeyond(let time): settings.holdsBeyond = time
@@ -137,7 +143,7 @@ public struct Engine {
     private func nextAlarm(_ turn: Turn) -> Instant? {
         var earliest = paceAt ?? .distantFuture
         if case .draining(let until) = shutdown { earliest = min(earliest, until) }
-        if isRunning, !orders.stopsAll, let halt, halt.probe == nil { earliest = min(earliest, halt.probeAt) }
+        if isRunning, !mayNotSend, let halt, halt.probe == nil { earliest = min(earliest, halt.probeAt) }
         // By index: a copied lane would retain its queues, and this runs for every input.
         for lane in lanes.ids {
             if isRunning { earliest = min(earliest, nextSend(of: lane), lanes[lane].commit.renewAt) }
@@ -155,13 +161,15 @@ public struct Engine {
         if let next = lanes[lane].retries.min { earliest = min(earliest, next.until) }
         if let next = lanes[lane].embargoed.min { earliest = min(earliest, clock.steady(ofEmbargo: next.until)) }
         if let next = lanes[lane].stopped.min { earliest = min(earliest, next.until) }
-        if halt == nil, !orders.stopsAll, lanes[lane].mayProbe, let flood = lanes[lane].flood, flood.probe == nil {
+        if halt == nil, !mayNotSend, lanes[lane].mayProbe, let flood = lanes[lane].flood, flood.probe == nil {
             earliest = min(earliest, flood.probeAt)
         }
         return earliest
     }
 
     var isRunning: Bool { shutdown == .none }
+    /// Nothing at all may leave.
+    var mayNotSend: Bool { orders.stopsAll || standstill != nil }
 
     /// What the former rules have routed is still to be found.
     mutating func follow(_ rules: ContentRules) {

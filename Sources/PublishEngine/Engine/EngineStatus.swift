@@ -87,7 +87,7 @@ extension Engine {
             let isFull = lanes.contains { $0.heldRecords >= $0.settings.window.records / 2 }
             return isFull && partitions.unstored > inFlight.count ? .broker : .nothing
         }
-        if orders.unknownSince != nil { return .control }
+        if orders.unknownSince != nil || standstill != nil { return .control }
         if orders.isHubStopped { return .stopped }
         if waiting.allSatisfy(\.isPaused) { return .pause }
         if waiting.allSatisfy({ $0.isStopped || $0.isPaused }) { return .stopped }

@@ -14,6 +14,11 @@ public enum Input: Sendable {
     case orders([OrderChange])
     /// Whether the orders in force are known. If not, nothing is sent.
     case ordersKnown(Bool)
+    /// The process stood still for so long: what it knows may be old. Nothing is sent until `ordersConfirmed`, and until the broker
+    /// has confirmed that the partitions are still ours.
+    case stoodStill(Duration)
+    /// The answer to `Action.confirmOrders`: every order that stood on the control topic at the time was handed over before.
+    case ordersConfirmed(UInt64)
     /// Recalls that events have given of these stories stand on the control topic, or never will. Each `Action.recall` is answered
     /// so, if `awaitsOrders`.
     case recallsSettled([String])

@@ -35,6 +35,8 @@ public struct Wait: Sendable, Hashable {
         case stopped
         /// Editors' orders are not known, or the control topic does not take one.
         case control
+        /// The process stood still, and does not know yet what has changed meanwhile.
+        case standstill
         /// Every request has failed for some time.
         case hubFailing = "hub-failing"
         /// The hub asked everyone to stay away.
@@ -63,7 +65,8 @@ public struct Wait: Sendable, Hashable {
     /// A promise is not kept for the moment, so the service is not ready.
     public var isAlarming: Bool {
         switch reason {
-        case .ledger, .partitionCounts, .missingTopic, .unequalTopics, .halt, .flood, .stopped, .control, .hubFailing,
+        case .ledger, .partitionCounts, .missingTopic, .unequalTopics, .halt, .flood, .stopped, .control, .standstill,
+            .hubFailing,
             .hubPause, .deadLetters, .heldTopic, .results, .commit:
             true
         case .paused, .rate, .concurrency, .reply, .retry, .embargo, .revoke, .newIncarnation, .shutdown: false
@@ -99,10 +102,22 @@ extension Engine {
                     detail: "editors' orders are not known, so nothing is sent",
                     remedy: "check that the control topic can be read: newswire check --config FILE"))
         }
+        if let standstill { waits.append(wait(for: standstill)) }
         if !isRunning {
             waits.append(Wait(lane: nil, reason: .shutdown, since: moment.steady, detail: "shutting down", remedy: ""))
         }
         return waits
+    }
+
+    private func wait(for standstill: Standstill) -> Wait {
+        let unknown =
+            standstill.areOrdersKnown
+            ? "whether its partitions are still its own"
+            : "which orders are in force"
+        return Wait(
+            lane: nil, reason: .standstill, since: standstill.since,
+            detail: "the process stood still for seconds and is finding out \(unknown)",
+            remedy: "check that the brokers and the control topic can be reached: newswire check --config FILE")
     }
 
     private func addKafkaWaits(

@@ -44,6 +44,7 @@ struct Lane: Sendable {
     private var grantedBytes = 0
 
     var commit = LaneCommit()
+    var assignment = Assignment.confirmed
     /// Partitions are being given up.
     var handover: Handover?
 

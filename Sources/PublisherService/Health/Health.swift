@@ -43,7 +43,8 @@ struct Health {
         if report.status.waits.contains(where: { $0.reason == .reply && now - $0.since > normalWait }) { return false }
         return report.status.waits.contains { wait in
             switch wait.reason {
-            case .halt, .flood, .paused, .stopped, .control, .hubFailing, .hubPause, .rate, .retry, .embargo, .ledger,
+            case .halt, .flood, .paused, .stopped, .control, .standstill, .hubFailing, .hubPause, .rate, .retry,
+                .embargo, .ledger,
                 .partitionCounts, .unequalTopics, .commit, .shutdown:
                 true
             // What waits is in a topic that is there.

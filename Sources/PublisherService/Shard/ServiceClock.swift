@@ -17,9 +17,21 @@ package struct ServiceClock: Sendable {
     static var steady: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 
     /// The system's own clock, as it is now.
-    static var wall: Instant {
+    static var wall: Instant { read(CLOCK_REALTIME) }
+
+    /// Time since the machine started. Unlike `steady` it goes on while the machine is suspended.
+    static var boot: Instant {
+        #if os(Linux)
+        read(CLOCK_BOOTTIME)
+        #else
+        // Darwin's monotonic clock does so itself.
+        read(CLOCK_MONOTONIC)
+        #endif
+    }
+
+    private static func read(_ clock: clockid_t) -> Instant {
         var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
+        clock_gettime(clock, &time)
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 }

@@ -51,6 +51,7 @@ final class Shard {
     private var nextReport: Scheduled<Void>?
     /// Wall minus monotonic at the last report: a step must be noticed although nothing happens.
     private var clockOffset: Duration?
+    private var standstill = StandstillWatch()
 
     /// An event that concerns more than this shard.
     enum Event: Sendable {
@@ -100,6 +101,7 @@ final class Shard {
         var limits = settings.limits
         limits.connections = settings.engine.connections
         limits.waitingMax = settings.engine.connections
+        limits.waitingTimeout = StandstillWatch.gapMin
         pool = SenderPool(
             eventLoop: eventLoop, target: SendTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
             limits: limits, tls: tls,
@@ -158,13 +160,25 @@ final class Shard {
         inputs.append(input)
         guard inputs.startDraining() else { return }
         while let next = inputs.next() {
-            let now = clock.now
-            if next.isProgress { meter.progressAt = now.steady }
-            if let traces, case .replies(let arrivals) = next { traces.arrived(arrivals, at: now.wall) }
-            engine.handle(next, at: now, into: &actions)
-            carryOutActions()
+            // The engine learns of a standstill before it acts on anything that has waited meanwhile.
+            if let standstill = standstillSinceLastLook() { handle(standstill) }
+            handle(next)
         }
         armAlarm()
+    }
+
+    private func handle(_ input: Input) {
+        let now = clock.now
+        if input.isProgress { meter.progressAt = now.steady }
+        if let traces, case .replies(let arrivals) = input { traces.arrived(arrivals, at: now.wall) }
+        engine.handle(input, at: now, into: &actions)
+        carryOutActions()
+    }
+
+    private func standstillSinceLastLook() -> Input? {
+        guard let duration = standstill.look(ServiceClock.boot) else { return nil }
+        log.stoodStill(for: duration)
+        return .stoodStill(duration)
     }
 
     /// - Parameter categories: all since the start, the new ones at the end.
@@ -186,6 +200,7 @@ final class Shard {
 
     private func report() {
         let now = clock.now
+        if let standstill = standstillSinceLastLook() { take(standstill) }
         let offset = now.wall - now.steady
         if let clockOffset, abs((offset - clockOffset).nanoseconds) > 1_000_000_000 { take(.alarm) }
         clockOffset = offset
@@ -266,6 +281,7 @@ final class Shard {
             produce(Unproduced(record: original, delivery: request.delivery, kind: .held))
         case .returnHeld(let story, let reason, let version):
             held.take(.bringBack(story: story, reason, upTo: version))
+        case .confirmOrders(let number): control.confirm(number, for: id)
         case .clockStepped(let step):
             guard id.index == 0 else { return }
             log.clockStepped(by: step)
@@ -382,7 +398,8 @@ extension Reply {
                 case .tls: .certificate
                 case .invalidRequest: .invalid
                 case .connectRefused, .dns, .connectTimeout, .connectFailed: .unreachable
-                case .queueFull, .poolClosed, .requestTimeout, .reset, .closedEarly, .malformedReply: .connectionLost
+                case .queueFull, .waitedTooLong, .poolClosed, .requestTimeout, .reset, .closedEarly, .malformedReply:
+                    .connectionLost
                 }
             self = .notSent(obstacle, detail: failure.description)
         }

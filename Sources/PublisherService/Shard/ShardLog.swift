@@ -78,5 +78,11 @@ struct ShardLog {
         log.warning("the clock was set", metadata: ["seconds": "\(Double(step.nanoseconds) / 1e9)"])
     }
 
+    func stoodStill(for duration: Duration) {
+        log.warning(
+            "the process stood still; nothing is sent until orders and partitions are confirmed",
+            metadata: ["seconds": "\(Double(duration.nanoseconds) / 1e9)"])
+    }
+
     private func name(_ lane: LaneID) -> Logger.MetadataValue { "\(lanes[lane.index])" }
 }

@@ -78,7 +78,8 @@ extension Input {
         switch self {
         case .replies: true
         case .kafka(let event): event.isProgress
-        case .recalled, .orders, .ordersKnown, .recallsSettled, .keepsRecalls, .held, .holdsBeyond, .pause, .resume,
+        case .recalled, .orders, .ordersKnown, .stoodStill, .ordersConfirmed, .recallsSettled, .keepsRecalls, .held,
+            .holdsBeyond, .pause, .resume,
             .release, .connections, .reload,
             .alarm, .drain:
             false

@@ -8,6 +8,8 @@ struct ControlClient {
     /// Its end as it was when reading began; `nil` before.
     var wanted: Int64?
     var hasReachedEnd = false
+    /// The last reading that the desk has asked for.
+    var reading: UInt64 = 0
     var isReading = false
     /// Orders reach the engine in the order in which they were read.
     var toldUntil = Instant.distantPast

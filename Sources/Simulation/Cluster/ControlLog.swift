@@ -28,6 +28,13 @@ struct ControlLog {
         rows[(rows.lastIndex { $0.offset < offset }.map { $0 + 1 } ?? 0)...]
     }
 
+    /// The scopes of orders behind which there is garbage under the same key.
+    var hiddenOrders: [ControlScope] {
+        var newest: [[UInt8]: Row] = [:]
+        for row in rows { newest[row.record.key ?? []] = row }
+        return newest.values.compactMap { ControlRecord.read($0.record).hidden }.sorted { $0.key < $1.key }
+    }
+
     /// Only the newest row of each key stays, a tombstone among them only as long as it is new.
     ///
     /// - Returns: `true` if something went.

@@ -35,6 +35,9 @@ extension SimulatedCluster {
             let at = max(processes[address.process].held?.wishedUntil ?? now, now + random.milliseconds(0...120))
             processes[address.process].held?.wishedUntil = at
             agenda.add(.tellHeld(address, .bringBack(story: story, reason, upTo: version)), at: at)
+        case .confirmOrders(let number):
+            agenda.add(
+                .answerDesk(address, .confirm(number, shard: ShardID(0))), at: now + random.milliseconds(0...2))
         case .clockStepped: break
         }
     }

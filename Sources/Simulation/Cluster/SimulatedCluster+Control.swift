@@ -44,6 +44,7 @@ extension SimulatedCluster {
     }
 
     mutating func compactControl(_ fault: Int) {
+        for scope in truth.control.hiddenOrders { record(.orderLost(scope)) }
         if truth.control.compact(tombstonesBefore: now - .seconds(60)) { strike(fault, .compactedControl) }
     }
 
@@ -93,7 +94,9 @@ extension SimulatedCluster {
         case .audit(let id, let entry):
             record(.audited(address, entry))
             agenda.add(.answerDesk(address, .written(id)), at: now + random.milliseconds(1...20))
-        case .readAnew:
+        case .confirmed(let number, _): tell(.ordersConfirmed(number), address)
+        case .readAnew(let reading):
+            processes[address.process].control?.reading = reading
             processes[address.process].control?.wanted = nil
             wakeControl(address.process)
         case .note: break
@@ -176,7 +179,7 @@ extension SimulatedCluster {
         if isAtEnd { client.hasReachedEnd = true }
         processes[address.process].control = client
         if client.position < truth.control.end { wakeControl(address.process) }
-        if isNew { tellDesk(.began, address) }
+        if isNew { tellDesk(.began(reading: client.reading), address) }
         if !rows.isEmpty { tellDesk(.records(rows.map(\.record)), address) }
         if isAtEnd { tellDesk(.reachedEnd, address) }
     }

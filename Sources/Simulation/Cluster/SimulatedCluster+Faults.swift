@@ -80,6 +80,7 @@ extension SimulatedCluster {
 
     private mutating func freeze(_ process: Int, for duration: Duration) {
         guard processes[process].engine != nil else { return }
+        processes[process].frozenAt = processes[process].frozenAt ?? now
         processes[process].frozenUntil = max(processes[process].frozenUntil, now + duration)
         agenda.add(.thaw(process: process), at: processes[process].frozenUntil)
         guard duration > setting.sessionTimeout else { return }

@@ -149,6 +149,14 @@ public struct SimulatedCluster {
 
     /// An engine takes an input, and what it wants is done.
     mutating func feed(_ index: Int, _ given: Input, items: [Int] = []) {
+        if let standstill = processes[index].lookForStandstill(now) {
+            strike(.standstill)
+            handle(index, .stoodStill(standstill), items: [])
+        }
+        handle(index, given, items: items)
+    }
+
+    private mutating func handle(_ index: Int, _ given: Input, items: [Int]) {
         var input = given
         interference?.alter(&input)
         let address = Address(process: index, run: processes[index].run)

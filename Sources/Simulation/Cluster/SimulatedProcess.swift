@@ -14,6 +14,9 @@ struct SimulatedProcess {
     /// Its clock was last set by more than a moment.
     var lastStep: ClockStep?
     var frozenUntil = Instant.distantPast
+    /// When the freeze began that it has not noticed yet.
+    var frozenAt: Instant?
+    var standstill = StandstillWatch()
     /// Occurrences that wait for it to thaw, in order.
     var missed: [Occurrence] = []
     var mintedAt = Instant.distantPast
@@ -44,6 +47,15 @@ struct SimulatedProcess {
     struct ClockStep {
         var at: Instant
         var wallBefore: Instant
+    }
+
+    /// As the shell looks: ten times a second while it runs, and before each input.
+    ///
+    /// - Returns: for how long it stood still.
+    mutating func lookForStandstill(_ now: Instant) -> Duration? {
+        _ = standstill.look(frozenAt ?? now - .milliseconds(100))
+        frozenAt = nil
+        return standstill.look(now)
     }
 
     func moment(at now: Instant) -> Moment { Moment(steady: now + steadyOffset, wall: now + wallOffset) }

@@ -32,6 +32,8 @@ struct FaultGenerator {
                 generator.add(20, .smallRecords(Setting.held, bytes: generator.random.number(100...600)))
             }
         }
+        // Long enough for its beats to be missed: whoever gives an order does not wait for the process.
+        generator.times(options.longFreeze) { $0.add(90, .freeze(process: $0.process)) }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }
         }

@@ -55,6 +55,8 @@ public struct Options: Sendable, Hashable {
     public var smallHeld = 10
     /// Readers of one category sleep for some minutes.
     public var quietHours = 10
+    /// A process is frozen for up to a minute and a half.
+    public var longFreeze = 10
 
     public init() {}
 
@@ -72,6 +74,6 @@ public struct Options: Sendable, Hashable {
         \.impatientDriver,
         \.recreatedTopic, \.cutBackPartition, \.grownTopic, \.unavailablePartition, \.retention, \.forgottenOffsets,
         \.refusedTopic, \.smallRecords, \.orders, \.controlAway, \.slowControl, \.compactedControl, \.garbledControl,
-        \.compactedHeld, \.slowHeld, \.smallHeld,
+        \.compactedHeld, \.slowHeld, \.smallHeld, \.longFreeze,
     ]
 }

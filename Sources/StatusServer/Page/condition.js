@@ -25,6 +25,7 @@ const known = {
   "records-refused": ["outcomes", "Refused", "A topic does not take our records"],
   stopped: ["lane", "Stopped", "Lane LANE is stopped by editors"],
   control: ["process", "No orders", "The orders of editors are not known"],
+  standstill: ["process", "Waking up", "The process stood still and asks what has changed"],
   "orders-unknown": ["process", "No orders", "The orders of editors are not known"],
   "control-unreadable": ["process", "No orders", "The control topic cannot be read"],
   "control-garbage": ["process", "Not read", "Records on the control topic are not understood"],

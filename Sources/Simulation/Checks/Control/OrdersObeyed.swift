@@ -70,8 +70,8 @@ struct OrderBook {
     private(set) var started: [Address: Instant] = [:]
     /// By process: when an order that it had taken was lifted there, or had lapsed.
     private var liftedAt: [Address: [ControlScope: Instant]] = [:]
-    /// Those whose first beat stands on the topic: whoever gives an order waits for them.
-    private var heard: Set<Address> = []
+    /// When the last beat of each process came to stand on the topic: whoever gives an order waits for those whose beat is recent.
+    private var heard: [Address: Instant] = [:]
     /// By process: the orders that it has applied, maybe before they stood, because an event of its own gave them.
     private var applied: [Address: Set<Answer>] = [:]
     private var unanswered: [Address: [String: ControlScope]] = [:]
@@ -115,19 +115,23 @@ struct OrderBook {
             liftedAt[address] = nil
             unanswered[address] = nil
             applied[address] = nil
-            heard.remove(address)
+            heard[address] = nil
             for scope in standing.keys { standing[scope]?.missing.remove(address) }
         case .controlled(let row):
             switch row.meaning {
             case .stands(let order):
                 standing[order.scope] = Standing(
                     id: order.id, at: truth.now, until: order.until,
-                    missing: heard.filter { applied[$0]?.contains(Answer(order.scope.key, order.id)) != true })
+                    missing: Set(heard.filter { isWaitedFor($0.key, order, truth.now) }.keys))
             case .lifted(let scope): standing[scope] = nil
             case .beat(let beat):
-                if let address = started.keys.first(where: { $0.replica == beat.replica }) { heard.insert(address) }
+                if let address = started.keys.first(where: { $0.replica == beat.replica }) {
+                    heard[address] = truth.now
+                }
             default: break
             }
+        // Processes that know it write it again; where none runs, nobody knows it any more.
+        case .orderLost(let scope): standing[scope] = nil
         case .clockStepped(_, let size, let wallBefore): ahead = max(ahead, wallBefore + size - truth.now)
         case .input(let address, .orders(let changes)):
             for change in changes { take(change, address, truth.now) }
@@ -142,6 +146,11 @@ struct OrderBook {
         case .sent where forgetsLapsed: forgetLapsed(truth.now)
         default: break
         }
+    }
+
+    private func isWaitedFor(_ address: Address, _ order: Order, _ now: Instant) -> Bool {
+        guard let beat = heard[address], now - beat <= ControlRecord.Beat.countsFor else { return false }
+        return applied[address]?.contains(Answer(order.scope.key, order.id)) != true
     }
 
     private mutating func take(_ change: OrderChange, _ address: Address, _ now: Instant) {
