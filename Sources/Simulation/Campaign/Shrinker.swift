@@ -1,4 +1,5 @@
-/// Takes out of a failing life what it does not need to fail: fewer faults and orders, less news, the same broken promise.
+/// Takes out of a failing life what it does not need to fail: fewer and shorter faults and orders, less news, the same broken
+/// promise.
 public struct Shrinker {
     private let promise: Promise
     private let fails: (Scenario) -> Violation?
@@ -23,8 +24,33 @@ public struct Shrinker {
             smallest = reduce(smallest, \.faults)
             smallest = reduce(smallest, \.orders)
             smallest = reduce(smallest, \.news)
+            smallest = shorten(smallest)
         }
         return smallest
+    }
+
+    /// Halves how long each fault and each order lasts, as often as the life still fails.
+    private mutating func shorten(_ life: Scenario) -> Scenario {
+        var smallest = life
+        for index in smallest.faults.indices { halve(\.faults[index].lasts, of: &smallest) }
+        for index in smallest.orders.indices where smallest.orders[index].lasts != nil {
+            halve(\.orders[index].lasting, of: &smallest)
+        }
+        return smallest
+    }
+
+    private mutating func halve(_ duration: WritableKeyPath<Scenario, Duration>, of life: inout Scenario) {
+        while life[keyPath: duration] > .milliseconds(1), tries < triesMax {
+            var candidate = life
+            candidate[keyPath: duration] = candidate[keyPath: duration] / 2
+            guard isStillFailing(candidate) else { return }
+            life = candidate
+        }
+    }
+
+    private mutating func isStillFailing(_ life: Scenario) -> Bool {
+        tries += 1
+        return fails(life)?.promise == promise
     }
 
     /// Delta debugging: leaves out ever smaller parts as long as the life still fails without them.
@@ -37,8 +63,7 @@ public struct Shrinker {
                 var candidate = smallest
                 let end = min(start + length, candidate[keyPath: parts].count)
                 candidate[keyPath: parts].removeSubrange(start..<end)
-                tries += 1
-                if fails(candidate)?.promise == promise { smallest = candidate } else { start = end }
+                if isStillFailing(candidate) { smallest = candidate } else { start = end }
             }
             if length == 1 { break }
             length /= 2
@@ -49,4 +74,12 @@ public struct Shrinker {
 
 extension Scenario {
     fileprivate var parts: Int { faults.count + orders.count + news.count }
+}
+
+extension EditorOrder {
+    /// `lasts`, of an order that ends.
+    fileprivate var lasting: Duration {
+        get { lasts ?? .zero }
+        set { lasts = newValue }
+    }
 }

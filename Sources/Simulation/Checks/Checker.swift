@@ -46,6 +46,8 @@ enum Fact {
     case died(Address)
     /// A record has come to stand on the control topic.
     case controlled(ControlLog.Row)
+    /// Compaction has taken an order from the control topic, because garbage stood behind it under the same key.
+    case orderLost(ControlScope)
     /// A process has written to the audit topic.
     case audited(Address, AuditEntry)
     /// An engine says that it has applied an order.
