@@ -71,7 +71,7 @@ package final class StoppedFeeds: Sendable {
                 })
             firstReading.signal()
         case .note(.obstacle(.unreadable(let failure))): notify(failure)
-        case .known(false), .settled, .note, .status, .ended: break
+        case .known(false), .confirmed, .settled, .note, .status, .ended: break
         }
     }
 
