@@ -150,6 +150,8 @@ struct OrderBook {
 
     private func isWaitedFor(_ address: Address, _ order: Order, _ now: Instant) -> Bool {
         guard let beat = heard[address], now - beat <= ControlRecord.Beat.countsFor else { return false }
+        // An order that is written again asks nothing of those who obey it.
+        if taken[address]?[order.scope]?.order == order { return false }
         return applied[address]?.contains(Answer(order.scope.key, order.id)) != true
     }
 
