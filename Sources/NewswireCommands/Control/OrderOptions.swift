@@ -71,7 +71,7 @@ struct OrderOptions: ParsableArguments {
                 if let line = report.doubt(feeds: settings.ingest.feeds.feeds.map(\.name)) {
                     Terminal.standardError.plainLine(line)
                 }
-                for line in report.missing(at: clock.now.wall, audit: settings.control.topics.audit) {
+                for line in report.missing(audit: settings.control.topics.audit) + report.silent {
                     Terminal.standardError.plainLine(line)
                 }
                 let replaced = Result { () throws(KafkaFailure) in try afterwards(desk, outcome) }
