@@ -39,7 +39,7 @@ struct OrderOptions: ParsableArguments {
     }
 
     /// A claim, like all that stands in a record.
-    private static var caller: String {
+    static var caller: String {
         "\(NSUserName())@\(ProcessInfo.processInfo.hostName)".cut(toBytes: Instruction.byMax)
     }
 
