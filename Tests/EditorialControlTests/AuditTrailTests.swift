@@ -275,6 +275,16 @@ struct ReplacementTests {
         #expect(replacement.reach == ["Sports", Replacement.singleReaders])
     }
 
+    @Test func `what was on no lane is replaced on the most urgent one`() throws {
+        var replacement = Replacement(story: "S", topics: ["news.live", "news.events"])
+        replacement.take(result("S", .accepted))
+        #expect(try #require(replacement.record("Withdrawn", for: order)).topic == "news.events")
+        replacement = Replacement(story: "S", topics: ["news.live"])
+        replacement.take(result("S", .accepted))
+        let record = try #require(replacement.record("Withdrawn", for: order))
+        #expect((record.topic, record.partition) == ("news.live", nil))
+    }
+
     @Test func `what was on its way when the story was recalled is told by its outcome`() {
         var replacement = Replacement(story: "S")
         replacement.take(result("S", .accepted))

@@ -111,7 +111,22 @@ public final class OrderDesk {
         return OrderOutcome(answers: answers, took: now().steady - begin.steady)
     }
 
-    func store(_ record: ProducedRecord) throws(KafkaFailure) {
+    /// What readers already have of the story, as the results of the time of a recall say.
+    public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
+        var history = StoryHistory(story: story)
+        let results = NamedResults(story)
+        let reader = try TopicReader(
+            settings: settings, topic: topic, from: .time(now().wall - Order.recallLasts))
+        while !reader.isAtEnd {
+            for read in try reader.next(timeout: .milliseconds(200)) {
+                if let result = results.result(in: read.record) { history.take(result) }
+            }
+        }
+        return history
+    }
+
+    /// Stores a record, and returns when the brokers have it.
+    public func store(_ record: ProducedRecord) throws(KafkaFailure) {
         do {
             try publisher.publish(record, timeout: Self.storingMax)
             try publisher.flush(timeout: Self.storingMax)

@@ -53,8 +53,10 @@ extension AuditTrail.Recent {
 }
 
 extension OrderAnswers {
-    /// - Parameter replaced: the categories whose readers get the replacement, if one was asked for.
-    package func list(after took: Duration, replaced: [String]? = nil, into json: inout JSONWriter) {
+    /// - Parameter more: writes further members.
+    package func list(
+        after took: Duration, into json: inout JSONWriter, _ more: (inout JSONWriter) -> Void = { _ in }
+    ) {
         json.object { json in
             json.field("scope", instruction.scope.key)
             json.field("do", instruction.action.rawValue)
@@ -70,7 +72,7 @@ extension OrderAnswers {
             } else {
                 json.null("former")
             }
-            if let replaced { json.array("replaced", of: replaced) }
+            more(&json)
         }
     }
 }

@@ -131,8 +131,11 @@ package struct OrderReport {
         return seconds < 120 ? "\(seconds) s" : "\(grouped(seconds / 60)) min"
     }
 
-    package func json(replaced: [String]? = nil) -> String {
-        JSONLine.text { answers.list(after: took, replaced: replaced, into: &$0) }
+    /// Writes further members of the JSON object.
+    package typealias Members = (inout JSONWriter) -> Void
+
+    package func json(_ more: Members = { _ in }) -> String {
+        JSONLine.text { answers.list(after: took, into: &$0, more) }
     }
 }
 
