@@ -19,20 +19,30 @@ enum ControlJSON {
             json.field("known", scene.isKnown)
             json.field("problem", scene.failure?.description)
             json.field("standing", standing.count)
+            let confirmations = scene.trail.confirmations
             json.array("orders") { json in
-                for order in (stops + recalls).prefix(ordersMax) { order.list(into: &json) }
+                for order in (stops + recalls).prefix(ordersMax) {
+                    order.list(unconfirmed: scene.view.unconfirmed(order, confirmations), into: &json)
+                }
             }
             json.array("processes") { json in
-                for beat in scene.view.live(at: now) {
-                    json.object { json in
-                        json.field("replica", beat.replica)
-                        json.field("lastHeard", beat.at)
-                    }
-                }
+                for beat in scene.view.signs.living { process(beat, into: &json) }
+            }
+            // They are not waited for, and have not said that they ended.
+            json.array("silent") { json in
+                for silent in scene.view.signs.silent { process(silent.beat, into: &json) }
             }
             json.array("recent") { json in
                 for recent in scene.trail.recent(recentMax, scene.view, at: now) { recent.list(into: &json) }
             }
+        }
+    }
+
+    private static func process(_ beat: ControlRecord.Beat, into json: inout JSONWriter) {
+        json.object { json in
+            json.field("replica", beat.replica)
+            // By the clock of the process.
+            json.field("lastHeard", beat.at)
         }
     }
 

@@ -71,6 +71,31 @@ struct AuditTrailTests {
         #expect(trail.recent(1, view(), at: later).count == 1)
     }
 
+    @Test(arguments: [Int64(40), -40, 3_600])
+    func `answers belong to an order whatever the clock says of the machine that gave it`(ahead: Int64) {
+        var trail = AuditTrail()
+        let stop = given("o1", hub, after: ahead)
+        var answer = applied(given("o1", hub), by: "a", waiting: 2)
+        answer.at = start
+        for entry in [stop, answer] { trail.take(entry) }
+        #expect(trail.recent(20, view(), at: later + .seconds(ahead)).map(\.processes) == [1])
+        let resume = given("o2", hub, lifts: true, after: -ahead)
+        var end = applied(resume, by: "a")
+        end.at = start + .seconds(1)
+        for entry in [resume, end] { trail.take(entry) }
+        #expect(trail.lines(view(), at: later + .seconds(7_200)).allSatisfy { !$0.cameToNothing })
+    }
+
+    @Test func `a notification that was sent by hand is a line of its own, and never an order that came to nothing`() {
+        let event = NewsEvent(id: "send-1", headline: "All clear")
+        let stop = Order(id: "o", scope: hub, at: start, by: "m")
+        let line = AuditEntry.send(event, at: start, by: "m", reason: nil, despite: [stop])
+        #expect(neverApplied([line], view()) == [false])
+        #expect(
+            (line.scope, line.order, line.text, line.despite) == ("send/send-1", "send-1", "All clear", ["stop/hub"]))
+        #expect((try? AuditEntry(decoding: line.encode())) == line)
+    }
+
     @Test func `of very many lines the oldest are let go, and counted`() {
         var trail = AuditTrail(capacity: 10)
         for number in 0..<25 { trail.take(given("o\(number)", hub, after: Int64(number))) }
@@ -80,18 +105,19 @@ struct AuditTrailTests {
 }
 
 struct ControlViewTests {
-    @Test func `it knows who lives by recent beats`() {
-        var view = ControlView()
-        func take(_ record: ControlRecord) {
-            let written = record.record(on: "c")
-            view.take(SourceRecord(offset: 0, key: written.key, value: written.value))
+    @Test func `orders against a notification are those of the hub, its categories and its story`() {
+        let orders = [
+            ControlScope.stop(.hub), .stop(.category("World")), .stop(.category("Sports")), .stop(.lane("live")),
+            .recall(story: "S"), .recall(story: "T"),
+        ].map { Order(id: $0.key, scope: $0, at: start, by: "m") }
+        var all = ControlView()
+        for order in orders {
+            let record = ControlRecord.stands(order).record(on: "c")
+            all.take(SourceRecord(offset: 0, key: record.key, value: record.value))
         }
-        take(.beat(.init(replica: "a", at: start)))
-        take(.beat(.init(replica: "b", at: start + .seconds(20))))
-        take(.beat(.init(replica: "c", at: start)))
-        take(.ended(replica: "c"))
-        #expect(view.live(at: start + .seconds(30)).map(\.replica) == ["a", "b"])
-        #expect(view.live(at: start + .seconds(31)).map(\.replica) == ["b"])
+        #expect(
+            Set(all.orders(against: "S", categories: ["WORLD", "Politics"], at: start).map(\.scope.key))
+                == ["stop/hub", "stop/category/World", "recall/story/S"])
     }
 
     @Test func `an order that has lapsed stands no more, though its record does`() {
@@ -155,6 +181,7 @@ struct ControlSchemaTests {
             Instruction(id: "o", scope: .stop(.hub), at: start, by: "m").auditEntry(inPlaceOf: former),
             given("o", .recall(story: "S")), given("o", .stop(.run("r")), lifts: true),
             applied(given("o", .stop(.hub)), by: "a", waiting: 1),
+            AuditEntry.send(NewsEvent(id: "e", headline: "h"), at: start, by: "m", reason: "r", despite: [stop]),
         ].map { $0.encode() }
         func texts(_ written: [[UInt8]], _ examples: String) throws -> [String] {
             try (written + JSONSchema.examples(examples).map(\.bytes)).map { String(decoding: $0, as: UTF8.self) }
@@ -246,6 +273,16 @@ struct ReplacementTests {
         #expect(events.map(\.headline) == ["Withdrawn", "Withdrawn"])
         #expect(records.allSatisfy { $0.headers.contains { $0.name == HeaderName.replacement && $0.text == "o1" } })
         #expect(replacement.reach == ["Sports", Replacement.singleReaders])
+    }
+
+    @Test func `what was on no lane is replaced on the most urgent one`() throws {
+        var replacement = Replacement(story: "S", topics: ["news.live", "news.events"])
+        replacement.take(result("S", .accepted))
+        #expect(try #require(replacement.record("Withdrawn", for: order)).topic == "news.events")
+        replacement = Replacement(story: "S", topics: ["news.live"])
+        replacement.take(result("S", .accepted))
+        let record = try #require(replacement.record("Withdrawn", for: order))
+        #expect((record.topic, record.partition) == ("news.live", nil))
     }
 
     @Test func `what was on its way when the story was recalled is told by its outcome`() {

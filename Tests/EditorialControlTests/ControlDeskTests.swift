@@ -224,7 +224,8 @@ import Testing
         desk.start()
         desk.answerWrites()
         desk.pass(.seconds(9))
-        #expect(desk.beats == 1)
+        // The first one has no time of the log yet, so a second one follows at once.
+        #expect(desk.beats == 2)
         desk.pass(.seconds(60))
         #expect(desk.beats == 2)
         desk.answerWrites()
@@ -386,13 +387,113 @@ import Testing
 
     // MARK: Processes and environment
 
-    @Test func `the beat of a process that was killed is removed after an hour`() {
+    @Test(arguments: [Duration.zero, .seconds(7_200), .seconds(-7_200)])
+    func `the beat of a process that was killed is removed after an hour, whatever its clock said`(clock: Duration) {
         var desk = TestDesk()
-        desk.write(.beat(.init(replica: "dead", at: desk.now.wall)))
+        desk.write(.beat(.init(replica: "dead", at: desk.now.wall + clock)))
         desk.start()
         #expect(desk.status.processes == 2)
-        desk.pass(.seconds(3_602))
+        desk.pass(.seconds(3_500), echoes: true)
+        #expect(desk.status.processes == 1)
+        #expect(!desk.written.contains(.ended(replica: "dead")))
+        desk.pass(.seconds(130), echoes: true)
         #expect(desk.written.contains(.ended(replica: "dead")))
+    }
+
+    @Test func `a process whose clock is hours behind keeps its beat`() {
+        var desk = TestDesk()
+        desk.start()
+        for number in 0..<10 {
+            desk.pass(.seconds(10), echoes: true)
+            desk.write(
+                .beat(
+                    .init(replica: "behind", at: desk.now.wall - .seconds(9_000), logTime: .seconds(10 * number))))
+            desk.read()
+        }
+        #expect(desk.status.processes == 2)
+        #expect(!desk.written.contains(.ended(replica: "behind")))
+    }
+
+    @Test func `a process that stood still for hours removes nobody's beat before it has read what came meanwhile`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.pass(.seconds(20), echoes: true)
+        desk.write(.beat(.init(replica: "other", at: desk.now.wall, logTime: .seconds(20))))
+        desk.read()
+        desk.now.steady = desk.now.steady + .seconds(8_000)
+        desk.write(.beat(.init(replica: "other", at: desk.now.wall, logTime: .seconds(8_015))))
+        desk.take(.tick)
+        desk.echo()
+        desk.pass(.seconds(3), echoes: true)
+        #expect(!desk.written.contains(.ended(replica: "other")))
+        #expect(desk.status.processes == 2)
+    }
+
+    // MARK: The time of the log
+
+    @Test func `a process counts the time of the log on from where the topic has it`() {
+        var desk = TestDesk()
+        desk.write(.beat(.init(replica: "other", at: desk.now.wall, logTime: .seconds(500))))
+        desk.take(.began)
+        #expect(desk.lastBeat?.logTime == nil)
+        desk.read()
+        desk.take(.reachedEnd)
+        desk.echo()
+        desk.pass(.seconds(1))
+        #expect(desk.lastBeat?.logTime == .seconds(501))
+        desk.echo()
+        desk.pass(.seconds(10))
+        #expect(desk.lastBeat?.logTime == .seconds(511))
+        // A set clock changes nothing.
+        desk.echo()
+        desk.now.wall = desk.now.wall - .seconds(3_600)
+        desk.write(.beat(.init(replica: "other", at: desk.now.wall, logTime: .seconds(505))))
+        desk.pass(.seconds(10), echoes: true)
+        #expect(desk.lastBeat?.logTime == .seconds(521))
+    }
+
+    @Test func `the time of the log begins with zero on a topic that has none`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.answerWrites()
+        desk.pass(.seconds(2))
+        #expect(desk.lastBeat?.logTime == .seconds(1))
+    }
+
+    // MARK: How far orders are obeyed
+
+    @Test func `a beat says how far orders are obeyed by every shard`() {
+        var desk = TestDesk(shards: 2)
+        desk.write(.stands(Order(stop: .hub, id: "early")))
+        desk.take(.began)
+        #expect(desk.lastBeat?.appliedTo == nil)
+        desk.read()
+        desk.take(.reachedEnd)
+        desk.echo()
+        for shard in 0..<2 { desk.take(.applied(AppliedOrder(order: "early"), shard: ShardID(shard))) }
+        desk.pass(.seconds(10), echoes: true)
+        let before = desk.lastBeat?.appliedTo
+        desk.write(.stands(Order(recall: "a", id: "late")))
+        desk.read()
+        desk.take(.applied(AppliedOrder(order: "late"), shard: ShardID(0)))
+        desk.pass(.seconds(20), echoes: true)
+        let waiting = desk.lastBeat?.appliedTo
+        desk.take(.applied(AppliedOrder(order: "late"), shard: ShardID(1)))
+        desk.pass(.seconds(10), echoes: true)
+        let after = desk.lastBeat?.appliedTo
+        // The order stands at offset 3, behind the other one and two beats.
+        #expect(before == 1 && waiting == 2)
+        #expect(after ?? 0 >= 4)
+    }
+
+    @Test func `an end of what does not stand here is confirmed, whatever the clocks say`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.now.wall = desk.now.wall + .seconds(3_600)
+        desk.write("stop/hub", nil)
+        desk.now.wall = desk.now.wall - .seconds(3_600)
+        desk.read()
+        #expect(desk.audited.map(\.action) == [.resume])
     }
 
     @Test func `a clean end removes our beat`() {

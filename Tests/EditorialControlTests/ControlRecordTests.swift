@@ -12,7 +12,8 @@ import Testing
                 id: "01J", scope: .recall(story: "urn:a/b"), at: at, by: "m.mustermann", reason: "agency kill",
                 until: at + .seconds(60), replacement: "Withdrawn: \"x\"")),
         .stands(Order(id: "2", scope: .stop(.hub), at: at, by: "ops")),
-        .lifted(.stop(.category("World"))), .beat(.init(replica: "host-1", at: at)), .ended(replica: "host-1"),
+        .lifted(.stop(.category("World"))), .beat(.init(replica: "host-1", at: at)),
+        .beat(.init(replica: "host-1", at: at, logTime: .milliseconds(1_234), appliedTo: 7)), .ended(replica: "host-1"),
         .environment(HubEnvironment(name: "production", host: "x.servicebus.windows.net", hub: "news")), .noEnvironment,
     ])
     func `what is written is read as the same`(record: ControlRecord) {
@@ -60,6 +61,12 @@ import Testing
             return
         }
         #expect(order.until == Self.at + .seconds(7 * 86_400))
+    }
+
+    @Test(arguments: ["-1", "9223372036854775807", "1e3", "\"7\"", "null", "18446744073709551615"])
+    func `a beat with a time of the log that is none is a beat without one`(number: String) {
+        let reading = Self.read("beat/a", #"{"at":"2026-11-21T10:00:00Z","logTime":\#(number)}"#)
+        #expect(reading == .init(record: .beat(.init(replica: "a", at: Instant(milliseconds: 1_795_255_200_000)))))
     }
 
     @Test func `long texts are cut between characters`() {

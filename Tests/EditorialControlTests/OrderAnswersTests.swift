@@ -1,4 +1,5 @@
 import EditorialControl
+import KafkaModel
 import NewsModel
 import Testing
 
@@ -8,7 +9,15 @@ private func instruction(_ scope: ControlScope = .stop(.hub), lifts: Bool = fals
     Instruction(id: id, scope: scope, lifts: lifts, at: start, by: "m", reason: "r")
 }
 
-private func beats(_ replicas: String...) -> [ControlRecord.Beat] { replicas.map { .init(replica: $0, at: start) } }
+private func signs(_ replicas: [String]) -> LifeSigns {
+    var signs = LifeSigns(capacity: 10)
+    for replica in replicas { signs.heard(.init(replica: replica, at: start, logTime: .zero)) }
+    return signs
+}
+
+private func beat(_ replica: String, _ seconds: Int64, clock: Duration = .zero) -> ControlRecord {
+    .beat(.init(replica: replica, at: start + clock, logTime: .seconds(seconds)))
+}
 
 private func answer(
     _ replica: String?, to instruction: Instruction, order: String? = "o1", waiting: Int = 0, inFlight: Int = 0
@@ -22,7 +31,7 @@ struct OrderAnswersTests {
     private func given(_ instruction: Instruction, _ live: String...) -> OrderAnswers {
         var answers = OrderAnswers(to: instruction)
         let record: ControlRecord = instruction.order.map { .stands($0) } ?? .lifted(instruction.scope)
-        answers.take(record, live: live.map { .init(replica: $0, at: start) })
+        answers.take(record, signs(live))
         return answers
     }
 
@@ -49,14 +58,14 @@ struct OrderAnswersTests {
         #expect(answers.met == AppliedOrder(order: "o1", held: 1))
     }
 
-    @Test func `an order says whose place it takes, and the end of one does not`() {
+    @Test func `an order says whose place it takes, and the end of one whose order it ends`() {
         let former = Order(id: "o0", scope: .stop(.hub), at: start, by: "n", reason: "flood")
         let stop = instruction()
         #expect(OrderAnswers(to: stop, inPlaceOf: former).former == former)
         #expect(stop.auditEntry(inPlaceOf: former).former == FormerOrder(former))
         let resume = instruction(lifts: true)
-        #expect(OrderAnswers(to: resume, inPlaceOf: former).former == nil)
-        #expect(resume.auditEntry(inPlaceOf: former).former == nil)
+        #expect(OrderAnswers(to: resume, inPlaceOf: former).former == former)
+        #expect(resume.auditEntry(inPlaceOf: former).former == FormerOrder(former))
     }
 
     @Test func `nothing is complete before the order itself was read back`() {
@@ -67,9 +76,13 @@ struct OrderAnswersTests {
         #expect(!answers.isComplete)
     }
 
-    @Test func `with no process alive nobody is waited for`() {
-        #expect(given(instruction()).isComplete)
-        #expect(given(instruction()).processes == 0)
+    @Test func `an order that no process has confirmed is not complete`() {
+        let stop = instruction()
+        var answers = given(stop)
+        #expect(!answers.isComplete && answers.isUnheard)
+        #expect(answers.processes == 0)
+        answers.take(answer("a", to: stop))
+        #expect(answers.isComplete && !answers.isUnheard)
     }
 
     @Test func `only an answer to this order counts`() {
@@ -86,7 +99,7 @@ struct OrderAnswersTests {
     @Test func `when two editors order the same, the answer to the later order counts for both`() {
         let stop = instruction()
         var answers = given(stop, "a")
-        answers.take(.stands(Order(id: "o2", scope: .stop(.hub), at: start, by: "n")), live: beats("a"))
+        answers.take(.stands(Order(id: "o2", scope: .stop(.hub), at: start, by: "n")), signs(["a"]))
         answers.take(answer("a", to: stop, order: "o2"))
         #expect(answers.isComplete)
     }
@@ -103,9 +116,135 @@ struct OrderAnswersTests {
         var answers = given(stop, "a", "b")
         answers.take(answer("a", to: stop))
         answers.take(answer("c", to: stop))
-        answers.take(.ended(replica: "b"), live: beats("a", "c"))
+        answers.take(.ended(replica: "b"), signs(["a", "c"]))
         #expect(answers.isComplete)
         #expect(answers.processes == 2)
+    }
+}
+
+extension Instruction {
+    /// What comes to stand on the control topic.
+    fileprivate var written: ControlRecord { order.map { .stands($0) } ?? .lifted(scope) }
+}
+
+/// Processes that stand still, and clocks that disagree, at the machine that gives the order and at those that obey it.
+struct OrderLivenessTests {
+    /// The control topic as whoever gives the order reads it.
+    private struct Reader {
+        var view = ControlView()
+        var answers: OrderAnswers
+        private var offset: Int64 = 0
+
+        init(_ instruction: Instruction) { answers = OrderAnswers(to: instruction) }
+
+        mutating func read(_ records: ControlRecord...) {
+            for record in records {
+                let written = record.record(on: "c")
+                offset += 1
+                guard
+                    let record = view.take(SourceRecord(offset: offset, key: written.key, value: written.value))
+                else { continue }
+                answers.take(record, view.signs)
+            }
+        }
+    }
+
+    private static let errors = [Duration.zero, .seconds(40), .seconds(-40), .seconds(3_600), .seconds(-3_600)]
+
+    private func stop(desk: Duration) -> Instruction {
+        Instruction(id: "o1", scope: .stop(.hub), at: start + desk, by: "m", reason: "r")
+    }
+
+    @Test(arguments: errors, errors)
+    func `a frozen process is waited for and named, whatever the clocks say`(desk: Duration, process: Duration) {
+        let stop = stop(desk: desk)
+        var reader = Reader(stop)
+        reader.read(beat("a", 100), beat("frozen", 95, clock: process), beat("a", 110), beat("a", 120))
+        reader.read(stop.written)
+        reader.answers.take(answer("a", to: stop))
+        #expect(!reader.answers.isComplete)
+        #expect(reader.answers.missing.map(\.replica) == ["frozen"])
+    }
+
+    @Test(arguments: errors, errors)
+    func `a process that crashed long ago is not waited for, and is named`(desk: Duration, process: Duration) {
+        let stop = stop(desk: desk)
+        var reader = Reader(stop)
+        reader.read(beat("crashed", 100, clock: process), beat("a", 110), beat("a", 140), stop.written)
+        reader.answers.take(answer("a", to: stop))
+        #expect(reader.answers.isComplete)
+        #expect(reader.answers.unheard.map(\.beat.replica) == ["crashed"])
+    }
+
+    @Test func `a process that falls silent while it is waited for stays missing`() {
+        let stop = stop(desk: .zero)
+        var reader = Reader(stop)
+        reader.read(beat("frozen", 100), beat("a", 125), stop.written)
+        reader.answers.take(answer("a", to: stop))
+        reader.read(beat("a", 135))
+        #expect(reader.view.signs.silent.count == 1)
+        #expect(reader.answers.missing.map(\.replica) == ["frozen"] && !reader.answers.isComplete)
+    }
+
+    @Test func `a silent process that comes back must answer`() {
+        let stop = stop(desk: .zero)
+        var reader = Reader(stop)
+        reader.read(beat("back", 100), beat("a", 140), stop.written)
+        reader.answers.take(answer("a", to: stop))
+        reader.read(beat("back", 141))
+        #expect(reader.answers.missing.map(\.replica) == ["back"])
+        #expect(reader.answers.unheard.isEmpty)
+        reader.answers.take(answer("back", to: stop))
+        #expect(reader.answers.isComplete)
+    }
+
+    @Test func `a process that starts after the order is not waited for`() {
+        let stop = stop(desk: .zero)
+        var reader = Reader(stop)
+        reader.read(beat("a", 100), stop.written, .beat(.init(replica: "new", at: start)))
+        reader.answers.take(answer("a", to: stop))
+        #expect(reader.answers.isComplete && reader.answers.unheard.isEmpty)
+    }
+}
+
+/// Who has confirmed which order, as the list and the dashboard show it.
+struct ConfirmationTests {
+    private func view(_ records: ControlRecord...) -> ControlView {
+        var view = ControlView()
+        for (offset, record) in records.enumerated() {
+            let written = record.record(on: "c")
+            view.take(SourceRecord(offset: Int64(offset), key: written.key, value: written.value))
+        }
+        return view
+    }
+
+    private func applied(_ replica: String, to offset: Int64?) -> ControlRecord {
+        .beat(.init(replica: replica, at: start, logTime: .seconds(10), appliedTo: offset))
+    }
+
+    private let order = Order(id: "o1", scope: .stop(.hub), at: start, by: "m")
+
+    @Test func `a process confirms an order by its answer, or by a beat that says how far it obeys`() {
+        let view = view(
+            applied("answers", to: nil), applied("frozen", to: -1), .stands(order), applied("beats", to: 2),
+            applied("later", to: 1))
+        #expect(view.unconfirmed(order, ["o1": ["answers"], "o0": ["frozen"]]).map(\.replica) == ["frozen", "later"])
+    }
+
+    @Test func `a newer order about the same has to be confirmed again`() {
+        var newer = order
+        newer.id = "o2"
+        let view = view(applied("a", to: 0), .stands(order), applied("a", to: 1), .stands(newer))
+        #expect(view.unconfirmed(newer, ["o1": ["a"]]).map(\.replica) == ["a"])
+    }
+
+    @Test func `the audit topic says which processes have applied an order`() {
+        var trail = AuditTrail()
+        let stop = instruction()
+        for line in [stop.auditEntry(), answer("a", to: stop), answer("b", to: instruction(lifts: true))] {
+            trail.take(line)
+        }
+        #expect(trail.confirmations == ["o1": ["a"]])
     }
 }
 

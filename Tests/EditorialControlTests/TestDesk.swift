@@ -12,6 +12,7 @@ struct TestDesk {
 
     private(set) var told: [OrderChange] = []
     private(set) var written: [ControlRecord] = []
+    private var echoed = 0
     private(set) var audited: [AuditEntry] = []
     private(set) var isKnown = false
     private(set) var readsAnew = 0
@@ -88,6 +89,15 @@ struct TestDesk {
                 value: value.map { Array($0.utf8) }))
     }
 
+    /// Our writes come to stand on the topic, and are read back.
+    mutating func echo() {
+        let beats = written[echoed...].filter { $0.key == "beat/us" }
+        echoed = written.count
+        for beat in beats { write(beat) }
+        answerWrites()
+        read()
+    }
+
     mutating func writeBeat() { write(.beat(.init(replica: "us", at: now.wall))) }
 
     /// Only the last record of each key stays, and no tombstone.
@@ -124,12 +134,20 @@ struct TestDesk {
     }
 
     /// In steps of a second.
-    mutating func pass(_ time: Duration) {
+    ///
+    /// - Parameter echoes: the topic takes our beats, and they are read back.
+    mutating func pass(_ time: Duration, echoes: Bool = false) {
         for _ in 0..<time.components.seconds {
             now.steady = now.steady + .seconds(1)
             now.wall = now.wall + .seconds(1)
             take(.tick)
+            if echoes { echo() }
         }
+    }
+
+    /// The last beat that we wrote.
+    var lastBeat: ControlRecord.Beat? {
+        written.reversed().lazy.compactMap { if case .beat(let beat) = $0 { beat } else { nil } }.first
     }
 }
 

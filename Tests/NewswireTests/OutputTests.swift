@@ -50,7 +50,11 @@ struct OutputTests {
 
     /// With one result on the topic.
     private func room() async throws -> ProgramRoom {
-        let room = try await ProgramRoom()
+        let room = try await ProgramRoom(
+            topics: [
+                ("news.events", 2), ("news.results", 2), ("news.dead-letters", 2), ("news.control", 1),
+                ("news.audit", 1),
+            ])
         try room.write(#"{"id":"e","headline":"H","category":"World"}"#, to: "events.ndjson")
         let published = try await room.run("publish", room.path("events.ndjson"))
         #expect(published.status == 0, "\(published.errors)")

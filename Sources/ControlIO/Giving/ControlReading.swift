@@ -32,6 +32,17 @@ public struct ControlReading {
         return trail
     }
 
+    /// The last lines of the audit topic: the answers to the orders of the last minutes.
+    public func recentTrail() throws(KafkaFailure) -> AuditTrail {
+        var trail = AuditTrail()
+        try read(topics.audit, from: .last(Self.recentLines), { false }) { record in
+            if let entry = AuditEntry(record) { trail.take(entry) }
+        }
+        return trail
+    }
+
+    private static let recentLines: Int64 = 2_000
+
     private func read(
         _ topic: String, from start: TopicReader.Start, _ isStopped: () -> Bool, _ take: (SourceRecord) -> Void
     ) throws(KafkaFailure) {

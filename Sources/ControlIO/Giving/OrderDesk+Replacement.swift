@@ -1,6 +1,4 @@
-import ByteText
 public import EditorialControl
-import Foundation
 import KafkaIO
 public import KafkaModel
 import NewsModel
@@ -12,39 +10,39 @@ extension OrderDesk {
     /// - Parameters:
     ///   - text: what readers then see.
     ///   - order: the recall, which stands.
+    ///   - lanes: the topics of all lanes, the most urgent first.
     ///   - inFlight: requests that were under way when it came: their outcomes are waited for.
     ///   - patience: for these.
-    /// - Returns: the categories it goes to, and `Replacement.singleReaders` if it goes to such; empty if nothing of the story was
-    ///   taken, so that nothing is written.
+    /// - Returns: its readers and its topics; none if the hub took nothing of the story, so that nothing is written.
     public func replace(
-        _ text: String, for order: Order, results topic: String, inFlight: Int, environment: String?,
+        _ text: String, for order: Order, results topic: String, lanes: [String], inFlight: Int, environment: String?,
         patience: Duration = .seconds(10)
-    ) throws(KafkaFailure) -> [String] {
-        guard case .recall(let story) = order.scope else { return [] }
-        var replacement = Replacement(story: story)
-        var needle: [UInt8] = []
-        JSONEscaping.append(story, to: &needle)
+    ) throws(KafkaFailure) -> WrittenReplacement {
+        var written = WrittenReplacement()
+        guard case .recall(let story) = order.scope else { return written }
+        var replacement = Replacement(story: story, topics: lanes)
+        let results = NamedResults(story)
         let reader = try TopicReader(
             settings: settings, topic: topic, from: .time(order.at - Order.recallLasts), follow: true)
         let deadline = now().steady + patience
         while !reader.isAtEnd || (replacement.lateOutcomes < inFlight && now().steady < deadline) {
             for read in try reader.next(timeout: .milliseconds(200)) {
-                // Most results are told apart without being read as JSON.
-                guard let value = read.record.value, value.contains(needle),
-                    let result = try? ResultRecord(decoding: value)
-                else { continue }
-                replacement.take(result)
+                if let result = results.result(in: read.record) { replacement.take(result) }
             }
         }
-        if let record = replacement.record(text, for: order, environment: environment) { try store(record) }
-        try replaceForSingleReaders(text, order, &replacement, environment, until: now().steady + patience)
-        return replacement.reach
+        if let record = replacement.record(text, for: order, environment: environment) {
+            try store(record)
+            written.topics.insert(record.topic)
+        }
+        try replaceForSingleReaders(text, order, &replacement, environment, &written, until: now().steady + patience)
+        written.reach = replacement.reach
+        return written
     }
 
     /// Only the originals say who they are.
     private func replaceForSingleReaders(
         _ text: String, _ order: Order, _ replacement: inout Replacement, _ environment: String?,
-        until deadline: Instant
+        _ written: inout WrittenReplacement, until deadline: Instant
     ) throws(KafkaFailure) {
         let topics = Dictionary(grouping: replacement.originals, by: \.partition.topic)
         for (topic, sources) in topics.sorted(by: { $0.key < $1.key }) {
@@ -59,30 +57,19 @@ extension OrderDesk {
                     let partition = TopicPartition(topic: topic, partition: number)
                     let record = replacement.record(
                         text, for: order, inPlaceOf: original, at: partition, environment: environment)
-                    if let record { try store(record) }
+                    guard let record else { continue }
+                    try store(record)
+                    written.topics.insert(record.topic)
                 }
             }
         }
     }
 }
 
-extension [UInt8] {
-    /// The bytes stand somewhere in it, one after the other.
-    fileprivate func contains(_ needle: [UInt8]) -> Bool {
-        guard count >= needle.count else { return false }
-        return withUnsafeBytes { hay in
-            needle.withUnsafeBytes { needle in
-                guard let start = hay.baseAddress, let wanted = needle.baseAddress, let first = needle.first else {
-                    return true
-                }
-                let last = hay.count - needle.count
-                var index = 0
-                while index <= last, let found = memchr(start + index, Int32(first), last - index + 1) {
-                    if memcmp(found, wanted, needle.count) == 0 { return true }
-                    index = start.distance(to: UnsafeRawPointer(found)) + 1
-                }
-                return false
-            }
-        }
-    }
+/// Where a replacement was written to.
+public struct WrittenReplacement: Sendable, Hashable {
+    /// The categories whose readers get it, and `Replacement.singleReaders` if such get it.
+    public var reach: [String] = []
+    /// The topics of its lanes.
+    public var topics: Set<String> = []
 }

@@ -14,11 +14,13 @@ public final class OrderDesk {
     private let control: TopicReader
     private let publisher: RecordPublisher
     let now: () -> Moment
-    /// What stands, and who lives.
+    /// What stands, and which processes live.
     public private(set) var view = ControlView()
 
     /// How long the control topic may take to be read.
     private static let readingMax = Duration.seconds(20)
+    /// How long an answer is awaited where no process is known that could answer.
+    private static let unheardPatience = Duration.seconds(1)
     /// How long the brokers may take to store a record.
     private static let storingMax = Duration.seconds(10)
 
@@ -109,7 +111,22 @@ public final class OrderDesk {
         return OrderOutcome(answers: answers, took: now().steady - begin.steady)
     }
 
-    func store(_ record: ProducedRecord) throws(KafkaFailure) {
+    /// What readers already have of the story, as the results of the time of a recall say.
+    public func history(of story: String, results topic: String) throws(KafkaFailure) -> StoryHistory {
+        var history = StoryHistory(story: story)
+        let results = NamedResults(story)
+        let reader = try TopicReader(
+            settings: settings, topic: topic, from: .time(now().wall - Order.recallLasts))
+        while !reader.isAtEnd {
+            for read in try reader.next(timeout: .milliseconds(200)) {
+                if let result = results.result(in: read.record) { history.take(result) }
+            }
+        }
+        return history
+    }
+
+    /// Stores a record, and returns when the brokers have it.
+    public func store(_ record: ProducedRecord) throws(KafkaFailure) {
         do {
             try publisher.publish(record, timeout: Self.storingMax)
             try publisher.flush(timeout: Self.storingMax)
@@ -128,11 +145,13 @@ public final class OrderDesk {
     private func wait(
         for answers: inout OrderAnswers, _ audit: TopicReader, until deadline: Instant
     ) throws(KafkaFailure) {
+        let early = now().steady + Self.unheardPatience
         while !answers.isComplete, now().steady < deadline {
             for read in try control.next(timeout: .milliseconds(5)) {
                 guard let record = view.take(read.record) else { continue }
-                answers.take(record, live: view.live(at: now().wall))
+                answers.take(record, view.signs)
             }
+            if answers.isUnheard, now().steady >= early { break }
             if answers.isComplete { break }
             for read in try audit.next(timeout: .milliseconds(20)) {
                 if let entry = AuditEntry(read.record) { answers.take(entry) }

@@ -14,6 +14,8 @@ extension AuditEntry {
             json.field("by", by?.cut(toBytes: TextLimit.name))
             json.field("reason", reason?.cut(toBytes: TextLimit.reason))
             if let former { json.object("former") { former.write(into: &$0) } }
+            json.field("text", text?.cut(toBytes: TextLimit.replacement))
+            if !despite.isEmpty { json.array("despite", of: despite) }
             json.field("replica", replica)
             if let applied {
                 json.object("applied") { json in
@@ -38,6 +40,8 @@ extension AuditEntry {
             action: try fields.required("do", fields.word("do")),
             order: try fields.string("id"), by: try fields.string("by"), reason: try fields.string("reason"),
             replica: try fields.string("replica"))
+        text = try fields.string("text")
+        despite = try fields.strings("despite")
         if let former = try fields.object("former") { self.former = try FormerOrder(former) }
         if let counts = try fields.object("applied") {
             applied = AppliedOrder(

@@ -21,30 +21,46 @@ public struct AuditTrail: Sendable, Hashable {
         entries.append(entry)
         guard entries.count >= 2 * capacity else { return }
         dropped += entries.count - capacity
-        entries = Array(inOrder.suffix(capacity))
+        entries.removeFirst(entries.count - capacity)
     }
 
-    private var inOrder: [AuditEntry] {
-        entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+    /// The lines by their times, each with its number on the topic. What happened first is decided by these numbers: the times
+    /// are those of several clocks.
+    private var inOrder: [(offset: Int, element: AuditEntry)] {
+        entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+    }
+
+    /// The processes that have applied each order, by the order's id.
+    public var confirmations: [String: Set<String>] {
+        entries.reduce(into: [:]) { confirmations, entry in
+            guard !entry.action.isEnd, let order = entry.order, let replica = entry.replica else { return }
+            confirmations[order, default: []].insert(replica)
+        }
     }
 
     /// All lines, the oldest first.
     ///
     /// - Parameter view: the control topic, read after the audit topic.
     public func lines(_ view: ControlView, at wall: Instant) -> [Line] {
-        let ordered = inOrder
-        let applied = Set(ordered.compactMap { $0.replica == nil ? nil : $0.order })
+        let applied = Set(entries.compactMap { $0.replica == nil ? nil : $0.order })
         // The last end that was applied, by scope: it says nothing about those after it.
-        var ends: [String: Instant] = [:]
-        for entry in ordered where entry.replica != nil && entry.action.isEnd { ends[entry.scope] = entry.at }
-        return ordered.map { entry in
-            guard entry.replica == nil, entry.action != .lapse, wall - entry.at > Self.settlingTime else {
+        var ends: [String: Int] = [:]
+        var announced: [String: Int] = [:]
+        for (number, entry) in entries.enumerated() {
+            if entry.replica != nil, entry.action.isEnd { ends[entry.scope] = number }
+            if entry.replica == nil, let order = entry.order { announced[order] = number }
+        }
+        return inOrder.map { number, entry in
+            guard entry.replica == nil, ControlScope(key: entry.scope) != nil, entry.action != .lapse,
+                wall - entry.at > Self.settlingTime
+            else {
                 return Line(entry: entry, cameToNothing: false)
             }
             let standing = ControlScope(key: entry.scope).flatMap { view.orders[$0] }
+            let isOver = standing.map { announced[$0.id].map { $0 > number } ?? ($0.at >= entry.at) } ?? true
             let hasEffect =
                 entry.action.isEnd
-                ? standing.map { $0.at >= entry.at } ?? true || ends[entry.scope].map { $0 >= entry.at } ?? false
+                ? isOver || ends[entry.scope].map { $0 >= number } ?? false
                 : entry.order.map { applied.contains($0) || standing?.id == $0 } ?? true
             return Line(entry: entry, cameToNothing: !hasEffect)
         }
@@ -52,19 +68,18 @@ public struct AuditTrail: Sendable, Hashable {
 
     /// The last orders, the newest first, each with what its processes have answered.
     public func recent(_ count: Int, _ view: ControlView, at wall: Instant) -> [Recent] {
-        let lines = lines(view, at: wall)
-        let orders = lines.enumerated().filter { $0.element.entry.replica == nil }.suffix(count)
-        return orders.reversed().map { index, line in
-            let answers = lines[index...].filter { answer in
-                answer.entry.replica != nil && answer.entry.scope == line.entry.scope
-                    && answer.entry.action == line.entry.action
-                    && (line.entry.action.isEnd || answer.entry.order == line.entry.order)
+        let numbers = inOrder.map(\.offset)
+        let orders = zip(numbers, lines(view, at: wall)).filter { $1.entry.replica == nil }.suffix(count)
+        return orders.reversed().map { number, line in
+            let answers = entries[number...].filter { answer in
+                answer.replica != nil && answer.scope == line.entry.scope && answer.action == line.entry.action
+                    && (line.entry.action.isEnd || answer.order == line.entry.order)
             }
             var recent = Recent(line: line, processes: 0, met: AppliedOrder(order: line.entry.order ?? ""))
             var seen: Set<String> = []
-            for answer in answers where seen.insert(answer.entry.replica ?? "").inserted {
+            for answer in answers where seen.insert(answer.replica ?? "").inserted {
                 recent.processes += 1
-                if let applied = answer.entry.applied { recent.met.add(applied) }
+                if let applied = answer.applied { recent.met.add(applied) }
             }
             return recent
         }
@@ -85,7 +100,7 @@ extension AuditEntry.Action {
     /// An order no longer stands because of it.
     public var isEnd: Bool {
         switch self {
-        case .recall, .stop: false
+        case .recall, .stop, .send: false
         case .lift, .resume, .lapse: true
         }
     }

@@ -27,8 +27,8 @@ extension ControlDesk {
         if standing.apply(.lifted(scope)) {
             tell(.lifted(scope), isAnswered: time != nil, now)
             while let order = waiting.next(for: standing) { stand(order, now) }
-        } else if let time {
-            confirm(scope, at: time, now)
+        } else if time != nil {
+            confirm(scope, now)
         }
     }
 
@@ -105,18 +105,26 @@ extension ControlDesk {
     /// Whoever gave an order in so short a time may be waiting for us.
     private static let recent = Duration.seconds(60)
 
-    mutating func expectAnswers(to change: OrderChange, if isAnswered: Bool, _ now: Moment) {
-        guard isAnswered, settings.replica != nil, hasAudit else { return }
-        answers.expect(AuditEntry(change, at: now.wall, replica: settings.replica), from: settings.shards)
+    /// - Parameter isAwaited: whoever gave the order waits for our answer.
+    mutating func expectAnswers(to change: OrderChange, if isAwaited: Bool, _ now: Moment) {
+        guard settings.replica != nil else { return }
+        answers.expect(
+            AuditEntry(change, at: now.wall, replica: settings.replica), isAwaited: isAwaited && hasAudit,
+            from: settings.shards, readTo: readTo)
     }
 
     mutating func answered(_ applied: AppliedOrder, _ shard: ShardID, _ now: Moment) {
         if let entry = answers.take(applied, from: shard, at: now.wall) { audit(entry) }
     }
 
+    /// A lift that is read again is old, as far as can be known.
+    mutating func confirmIfRecent(_ scope: ControlScope, at time: Instant, _ now: Moment) {
+        if abs((now.wall - time).nanoseconds) <= Self.recent.nanoseconds { confirm(scope, now) }
+    }
+
     /// A lift of what does not stand here is applied at once.
-    mutating func confirm(_ scope: ControlScope, at time: Instant, _ now: Moment) {
-        guard settings.replica != nil, abs((now.wall - time).nanoseconds) <= Self.recent.nanoseconds else { return }
+    private mutating func confirm(_ scope: ControlScope, _ now: Moment) {
+        guard settings.replica != nil else { return }
         var entry = AuditEntry(.lifted(scope), at: now.wall, replica: settings.replica)
         entry.applied = AppliedOrder(order: scope.key)
         audit(entry)

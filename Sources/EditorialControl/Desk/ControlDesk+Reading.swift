@@ -39,7 +39,7 @@ extension ControlDesk {
         case .stands(let order): read(order, now)
         case .lifted(let scope): readLift(of: scope, at: record.timestamp ?? now.wall, now)
         case .beat(let beat):
-            beats.heard(beat)
+            beats.heard(beat, now)
             if beat.replica == settings.replica { beats.isSeen = true }
         case .ended(let replica): beats.ended(replica)
         case .environment(let found): read(found)
@@ -63,10 +63,12 @@ extension ControlDesk {
     private mutating func count(_ record: SourceRecord, _ fault: ControlRecord.Fault?) {
         if case .reading(var fresh) = phase {
             phase = .waiting(nil)
+            fresh.readTo = record.offset
             fresh.unreadable.take(record, fault)
             if fault != nil { fresh.unreadableCount += 1 }
             phase = .reading(fresh)
         } else {
+            readTo = record.offset
             unreadable.take(record, fault)
             guard let fault else { return }
             counts.unreadable += 1
@@ -125,7 +127,7 @@ extension ControlDesk {
         fresh.lift(scope, wasKnown: standing[scope] != nil)
         phase = .reading(fresh)
         // Whoever lifted it waits for our answer, although it never stood here.
-        if standing[scope] == nil, let time, beats.isSeen { confirm(scope, at: time, now) }
+        if standing[scope] == nil, let time, beats.isSeen { confirmIfRecent(scope, at: time, now) }
     }
 
     mutating func reachEnd(_ now: Moment) {
@@ -135,6 +137,8 @@ extension ControlDesk {
         hear(now)
         let isFirst = !hasRead
         hasRead = true
+        readTo = fresh.readTo
+        beats.reachedEnd(now)
         waiting = fresh.waiting
         unreadable = fresh.unreadable
         counts.unreadable = max(counts.unreadable, fresh.unreadableCount)
@@ -182,6 +186,8 @@ extension ControlDesk {
 struct FreshReading: Sendable {
     /// The last reading asked for when it began.
     let number: UInt64
+    /// The offset of the last record; that before the first one of an empty topic.
+    var readTo: Int64 = -1
     var orders = StandingOrders()
     /// Orders known before that were lifted, or have lapsed.
     var lifted: Set<ControlScope> = []

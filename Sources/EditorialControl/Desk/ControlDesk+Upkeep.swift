@@ -15,7 +15,7 @@ extension ControlDesk {
         payOwed(now)
         guard case .following = phase else { return }
         let wall = clock.embargoClock(now)
-        for replica in beats.forgotten(at: wall) { write(.ended(replica: replica), for: .forgotten) }
+        for replica in beats.forgotten() { write(.ended(replica: replica), for: .forgotten) }
         for order in lapsed.due(at: wall, by: settings.replica ?? "") { remove(order, now) }
     }
 
@@ -111,8 +111,16 @@ extension ControlDesk {
 
     mutating func beat(_ now: Moment) {
         guard let replica = settings.replica, mayWrite else { return }
-        beats.wrote(now)
-        write(.beat(.init(replica: replica, at: now.wall)), for: .beat)
+        let beat = ControlRecord.Beat(
+            replica: replica, at: now.wall, logTime: beats.clock.time(now), appliedTo: appliedTo)
+        beats.wrote(beat, now)
+        write(.beat(beat), for: .beat)
+    }
+
+    /// All orders up to this offset are obeyed by every shard.
+    private var appliedTo: Int64? {
+        guard let readTo else { return nil }
+        return answers.firstOffset.map { min($0.saturating(adding: -1), readTo) } ?? readTo
     }
 
     @discardableResult

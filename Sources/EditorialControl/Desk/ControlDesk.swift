@@ -104,6 +104,8 @@ public struct ControlDesk: Sendable {
     var standing = StandingOrders()
     /// All that stood on the topic was read once.
     var hasRead = false
+    /// The offset of the last record whose meaning holds here; `nil` before the topic was read to its end.
+    var readTo: Int64?
     /// Orders were known once, if only because there is no topic that could hold any and that is to hold up nothing. From then
     /// on what was read last holds while the topic cannot be read.
     var hasKnown = false

@@ -55,7 +55,7 @@ public struct ControlStatus: Sendable, Hashable {
 extension ControlDesk {
     public func status(at now: Moment) -> ControlStatus {
         ControlStatus(
-            isKnown: isKnown, wasKnown: hasSent, link: link, standing: standing, processes: beats.living(at: now.wall),
+            isKnown: isKnown, wasKnown: hasSent, link: link, standing: standing, processes: beats.living,
             silence: silence.duration(now), counts: counts, alarms: alarms(now))
     }
 

@@ -20,7 +20,7 @@ struct Silence: Sendable {
     func mayAsk(_ now: Moment) -> Bool { askedAt.map { now.steady - $0 >= Self.pause } ?? true }
 }
 
-/// The signs of life of all processes.
+/// This process's beats, and those of the others.
 struct Beats: Sendable {
     /// Our first one came back: everything that was written before it has been read. Also if it may not be written.
     var isSeen = false
@@ -30,10 +30,11 @@ struct Beats: Sendable {
     private var lastAt: Instant?
     /// A beat that was not written is not tried again before then.
     private var notBefore: Instant?
-    /// By replica, the time on the beat.
-    private(set) var others: [String: Instant] = [:]
+    /// The last beat that we wrote carries no time of the log.
+    private var isUndated = false
+    private(set) var clock = LogClock()
+    private var signs = LifeSigns(capacity: 1_000)
 
-    private static let othersMax = 1_000
     private static let forgottenAfter = Duration.seconds(3_600)
     private static let retryAfter = Duration.seconds(1)
     private static let cleaningMax = 20
@@ -41,11 +42,14 @@ struct Beats: Sendable {
     func isDue(_ now: Moment) -> Bool {
         guard !isInFlight else { return false }
         if let notBefore { return now.steady >= notBefore }
+        // Whoever lists the processes learns from it where we are.
+        if isUndated, isSeen, clock.time(now) != nil { return true }
         return lastAt.map { now.steady - $0 >= ControlRecord.Beat.interval } ?? true
     }
 
-    mutating func wrote(_ now: Moment) {
+    mutating func wrote(_ beat: ControlRecord.Beat, _ now: Moment) {
         isInFlight = true
+        isUndated = beat.logTime == nil
         (lastAt, notBefore) = (now.steady, nil)
     }
 
@@ -57,21 +61,25 @@ struct Beats: Sendable {
     /// How long the topic could be read without our beat appearing on it.
     func silence(_ now: Moment) -> Duration { readableSince.map { now.steady - $0 } ?? .zero }
 
-    mutating func heard(_ beat: ControlRecord.Beat) {
-        if others[beat.replica] != nil || others.count < Self.othersMax { others[beat.replica] = beat.at }
+    mutating func heard(_ beat: ControlRecord.Beat, _ now: Moment) {
+        signs.heard(beat)
+        if let time = signs.time { clock.heard(time, now) }
     }
 
-    mutating func ended(_ replica: String) { others[replica] = nil }
+    /// All that stood on the topic was read.
+    mutating func reachedEnd(_ now: Moment) { clock.begin(now) }
+
+    mutating func ended(_ replica: String) { signs.ended(replica) }
 
     /// Processes that were killed leave their beat: a few of them, each once.
-    mutating func forgotten(at wall: Instant) -> [String] {
-        let old = others.filter { wall - $0.value > Self.forgottenAfter }.keys.sorted().prefix(Self.cleaningMax)
-        for replica in old { others[replica] = nil }
+    mutating func forgotten() -> [String] {
+        let old = signs.silent.filter { $0.since > Self.forgottenAfter }.map(\.beat.replica).prefix(Self.cleaningMax)
+        for replica in old { signs.ended(replica) }
         return Array(old)
     }
 
-    /// Processes whose last beat is recent enough.
-    func living(at wall: Instant) -> Int { others.count { wall - $0.value <= ControlRecord.Beat.countsFor } }
+    /// The processes that count as living.
+    var living: Int { signs.living.count }
 }
 
 /// Records on the topic that are not understood, by their keys: a later record of the key takes the place of such a one, a
@@ -239,7 +247,11 @@ struct LapsedOrders: Sendable {
 /// Changes that shards have not answered yet, by the name that they use for them.
 struct PendingAnswers: Sendable {
     private struct Pending: Sendable {
+        /// Where the topic had been read to when the shards were told.
+        var offset: Int64?
         var entry: AuditEntry
+        /// Whoever gave the order waits for the answer.
+        var isAwaited: Bool
         var applied: AppliedOrder
         var answered: Set<ShardID> = []
         var shards: Int
@@ -248,14 +260,20 @@ struct PendingAnswers: Sendable {
     private var pending: [String: [Pending]] = [:]
     private var count = 0
 
-    mutating func expect(_ entry: AuditEntry, from shards: Int) {
+    /// - Parameter offset: where the topic has been read to.
+    mutating func expect(_ entry: AuditEntry, isAwaited: Bool, from shards: Int, readTo offset: Int64?) {
         guard let name = entry.order, count < 2 * StandingOrders.capacity else { return }
         count += 1
         pending[name, default: []].append(
-            Pending(entry: entry, applied: AppliedOrder(order: name), shards: max(shards, 1)))
+            Pending(
+                offset: offset, entry: entry, isAwaited: isAwaited, applied: AppliedOrder(order: name),
+                shards: max(shards, 1)))
     }
 
-    /// - Returns: the answer of all shards, with the last one's.
+    /// The lowest offset of those that are not answered.
+    var firstOffset: Int64? { pending.values.joined().compactMap(\.offset).min() }
+
+    /// - Returns: the answer of all shards, with the last one's, if somebody waits for it.
     mutating func take(_ applied: AppliedOrder, from shard: ShardID, at wall: Instant) -> AuditEntry? {
         guard var list = pending[applied.order],
             let index = list.firstIndex(where: { !$0.answered.contains(shard) })
@@ -266,7 +284,7 @@ struct PendingAnswers: Sendable {
         if list[index].answered.count == list[index].shards {
             let done = list.remove(at: index)
             count -= 1
-            answer = done.entry
+            if done.isAwaited { answer = done.entry }
             answer?.applied = done.applied
             answer?.at = wall
         }

@@ -40,9 +40,11 @@ public struct Instruction: Sendable, Hashable {
     ///
     /// - Parameter former: what stands about the same.
     public func auditEntry(inPlaceOf former: Order? = nil) -> AuditEntry {
-        AuditEntry(
+        var entry = AuditEntry(
             at: at, scope: scope.key, action: action, order: id, by: by, reason: reason,
-            former: lifts ? nil : former.map { FormerOrder($0) })
+            former: former.map { FormerOrder($0) })
+        entry.text = replacement
+        return entry
     }
 
     /// Ending the sending of everything, and recalling what readers may have seen, are explained to those who come after.

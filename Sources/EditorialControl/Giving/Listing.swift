@@ -4,7 +4,8 @@ package import NewsModel
 // object has are null where there is nothing to say.
 
 extension Order {
-    package func list(into json: inout JSONWriter) {
+    /// - Parameter unconfirmed: the living processes that have not said that they obey it.
+    package func list(unconfirmed: [ControlRecord.Beat], into json: inout JSONWriter) {
         json.object { json in
             json.field("scope", scope.key)
             json.field("do", scope.verb)
@@ -13,6 +14,7 @@ extension Order {
             json.field("reason", orNull: reason)
             if let until { json.field("until", until) } else { json.null("until") }
             json.field("replacement", replacement)
+            json.array("unconfirmed", of: unconfirmed.map(\.replica))
         }
     }
 }
@@ -32,6 +34,8 @@ extension AuditTrail.Line {
         json.field("by", orNull: entry.by)
         json.field("reason", orNull: entry.reason)
         if let former = entry.former { json.object("former") { former.write(into: &$0) } }
+        json.field("text", entry.text)
+        if !entry.despite.isEmpty { json.array("despite", of: entry.despite) }
         json.field("replica", orNull: entry.replica)
         json.field("id", entry.order)
         if cameToNothing { json.field("neverApplied", true) }
@@ -49,8 +53,10 @@ extension AuditTrail.Recent {
 }
 
 extension OrderAnswers {
-    /// - Parameter replaced: the categories whose readers get the replacement, if one was asked for.
-    package func list(after took: Duration, replaced: [String]? = nil, into json: inout JSONWriter) {
+    /// - Parameter more: writes further members.
+    package func list(
+        after took: Duration, into json: inout JSONWriter, _ more: (inout JSONWriter) -> Void = { _ in }
+    ) {
         json.object { json in
             json.field("scope", instruction.scope.key)
             json.field("do", instruction.action.rawValue)
@@ -58,13 +64,15 @@ extension OrderAnswers {
             json.field("applied", applied)
             json.field("milliseconds", took.nanoseconds / 1_000_000)
             json.array("missing", of: missing.map(\.replica))
+            json.array("silent", of: unheard.map(\.beat.replica))
+            json.field("confirmed", isComplete)
             met.list("met", into: &json)
             if let former {
                 json.object("former") { FormerOrder(former).write(into: &$0) }
             } else {
                 json.null("former")
             }
-            if let replaced { json.array("replaced", of: replaced) }
+            more(&json)
         }
     }
 }

@@ -13,13 +13,24 @@ public struct Replacement: Sendable, Hashable {
     /// Requests that were under way when the story was recalled, and have their outcome by now.
     public private(set) var lateOutcomes = 0
 
+    /// How the ids of replacements begin.
+    package static let idPrefix = "replacement-"
+
     /// Events for single readers that are replaced; those beyond are left.
     public static let originalsMax = 1_000
 
     /// A notification that nobody opened in a day is not worth another word.
     public static let lasts = Duration.seconds(86_400)
 
-    public init(story: String) { self.story = story }
+    /// The topics of all lanes, the most urgent first.
+    private let topics: [String]
+
+    /// - Parameter topics: those of all lanes, the most urgent first. The replacement of what was not on one of them, such as a
+    ///   notification of `newswire send`, goes to the first.
+    public init(story: String, topics: [String] = []) {
+        self.story = story
+        self.topics = topics
+    }
 
     /// - Parameter result: any result; those of other stories change nothing.
     public mutating func take(_ result: ResultRecord) {
@@ -40,8 +51,11 @@ public struct Replacement: Sendable, Hashable {
     /// The record for the lane that the story was on; `nil` if the hub never took anything of it.
     public func record(_ text: String, for order: Order, environment: String? = nil) -> ProducedRecord? {
         guard let accepted, !categories.isEmpty else { return nil }
-        let event = NewsEvent(id: "replacement-\(order.id)", headline: text, categories: categories, story: story)
-        return record(event, isTest: isTest, at: accepted.source.partition, for: order, environment)
+        let event = NewsEvent(id: Self.idPrefix + order.id, headline: text, categories: categories, story: story)
+        let place = accepted.source.partition
+        var record = record(event, isTest: isTest, at: place, for: order, environment)
+        if let topic = topics.first, !topics.contains(place.topic) { (record.topic, record.partition) = (topic, nil) }
+        return record
     }
 
     /// The record for the readers of an original that named them; `nil` if it does not, or if they have got theirs.
@@ -53,7 +67,7 @@ public struct Replacement: Sendable, Hashable {
             event.orderKey == story, audiences.insert(Set(event.users)).inserted
         else { return nil }
         let replacement = NewsEvent(
-            id: "replacement-\(order.id)-\(audiences.count)", headline: text, categories: event.categories,
+            id: "\(Self.idPrefix)\(order.id)-\(audiences.count)", headline: text, categories: event.categories,
             subjects: event.subjects, story: story, users: event.users)
         return record(replacement, isTest: event.isTest, at: partition, for: order, environment)
     }

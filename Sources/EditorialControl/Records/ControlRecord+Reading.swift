@@ -48,7 +48,8 @@ extension ControlRecord {
         guard !replica.isEmpty, replica.utf8.count <= TextLimit.name else { return Reading(fault: .key) }
         guard let value = record.value else { return Reading(record: .ended(replica: replica)) }
         guard let fields = Fields(value), let at = fields.at ?? record.timestamp else { return Reading(fault: .value) }
-        return Reading(record: .beat(Beat(replica: replica, at: at)))
+        return Reading(
+            record: .beat(Beat(replica: replica, at: at, logTime: fields.logTime, appliedTo: fields.appliedTo)))
     }
 
     /// A stop that is not understood stops: its key says enough, and what is not sent now can be sent later.
@@ -109,6 +110,11 @@ private struct Fields {
     var environment: String?
     var host: String?
     var hub: String?
+    var logTime: Duration?
+    var appliedTo: Int64?
+
+    /// A time of the log beyond 1,000 years is none.
+    private static let logTimeMax: Int64 = 1_000 * 366 * 86_400_000
 
     init() {}
 
@@ -118,8 +124,12 @@ private struct Fields {
         let isRead = value.withUnsafeBufferPointer { bytes in
             guard let object = try? parser.object(in: bytes) else { return false }
             for member in object {
-                guard case .string(let text) = member.value else { continue }
-                take(String(decoding: member.name, as: UTF8.self), String(decoding: text, as: UTF8.self))
+                let name = String(decoding: member.name, as: UTF8.self)
+                switch member.value {
+                case .string(let text): take(name, String(decoding: text, as: UTF8.self))
+                case .integer(let number): take(name, number)
+                default: break
+                }
             }
             return true
         }
@@ -140,6 +150,14 @@ private struct Fields {
         case "environment": environment = text.cut(to: TextLimit.name)
         case "host": host = text.cut(to: TextLimit.name)
         case "hub": hub = text.cut(to: TextLimit.name)
+        default: break
+        }
+    }
+
+    private mutating func take(_ name: String, _ number: Int64) {
+        switch name {
+        case "logTime" where (0...Self.logTimeMax).contains(number): logTime = .milliseconds(number)
+        case "appliedTo": appliedTo = number
         default: break
         }
     }

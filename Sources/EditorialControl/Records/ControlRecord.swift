@@ -20,18 +20,32 @@ public enum ControlRecord: Sendable, Hashable {
     public struct Beat: Sendable, Hashable {
         /// Names the process, from its start to its end.
         public var replica: String
-        /// By the clock on the wall.
+        /// By the clock of the process, for people: it is compared with no other clock.
         public var at: Instant
+        /// The time of the log, see `LifeSigns`; `nil` on a first beat, which is written before anything was read.
+        public var logTime: Duration?
+        /// The process obeys all orders up to this offset of the topic; `nil` while it does not know.
+        public var appliedTo: Int64?
 
-        public init(replica: String, at: Instant) {
+        public init(replica: String, at: Instant, logTime: Duration? = nil, appliedTo: Int64? = nil) {
             self.replica = replica
             self.at = at
+            self.logTime = logTime
+            self.appliedTo = appliedTo
         }
 
         /// How often a process writes one.
         public static let interval = Duration.seconds(10)
-        /// An older one does not speak for a live process.
+        /// A process counts as living until the time of the log has moved on so far without it.
         public static let countsFor = Duration.seconds(30)
+
+        var json: [UInt8] {
+            JSONWriter.object { json in
+                json.field("at", at)
+                json.field("logTime", milliseconds: logTime)
+                json.field("appliedTo", appliedTo)
+            }
+        }
     }
 
     package static let beatPrefix = "beat/"
@@ -51,7 +65,7 @@ public enum ControlRecord: Sendable, Hashable {
     public var value: [UInt8]? {
         switch self {
         case .stands(let order): order.json
-        case .beat(let beat): JSONWriter.object { $0.field("at", beat.at) }
+        case .beat(let beat): beat.json
         case .environment(let environment): environment.json
         case .lifted, .ended, .noEnvironment: nil
         }

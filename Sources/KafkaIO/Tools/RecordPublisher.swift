@@ -28,6 +28,8 @@ public final class RecordPublisher {
     public private(set) var published = 0
     /// Records on every in-sync replica.
     public private(set) var acknowledged = 0
+    /// The partition and the offset of the record that was acknowledged last.
+    public private(set) var lastStored: (partition: Int32, offset: Int64)?
     /// All records with a smaller index are acknowledged, or refused and skipped: where to resume.
     public private(set) var contiguous = 0
 
@@ -160,6 +162,7 @@ public final class RecordPublisher {
         let error = message.pointee.err
         if error == RD_KAFKA_RESP_ERR_NO_ERROR {
             acknowledged += 1
+            lastStored = (message.pointee.partition, message.pointee.offset)
         } else if skipsRefused, Self.isRefusal(error) {
             refused.append(Refusal(index: index, failure: client.notStored(error, on: message.pointee.topic)))
         } else {

@@ -13,7 +13,9 @@ struct ControlCommand: ParsableCommand {
         abstract: "Shows the standing orders, and the processes that obey them.",
         discussion: """
             A recall stands until it is lifted or lapses, a stop until newswire resume. BY is what the order says about who \
-            gave it; who may give orders at all, the ACL of the control topic decides.
+            gave it; who may give orders at all, the ACL of the control topic decides. A process that runs and has not \
+            confirmed an order is named beside it: until it does, it may not obey. A process counts until it says \
+            that it has ended, or until others have gone on for 30 seconds without it; after that it is named as silent.
 
             Examples:
               newswire control --config newswire.yaml --list
@@ -31,15 +33,29 @@ struct ControlCommand: ParsableCommand {
     func run() throws {
         let settings = try configurationOption.settings()
         do {
-            let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
+            let reading = ControlReading(settings.kafkaSettings, settings.control.topics)
+            let view = try reading.view()
+            // Read second: a process answers what stands on the control topic.
+            let confirmations = confirmations(reading)
             let now = ServiceClock().now.wall
             let output = Terminal.standardOutput
             let orders = view.standing(at: now)
+            func unconfirmed(_ order: Order) -> [ControlRecord.Beat] { view.unconfirmed(order, confirmations) }
             if json {
-                for order in orders { try output.line(JSONLine.text { order.list(into: &$0) }) }
+                for order in orders {
+                    try output.line(JSONLine.text { order.list(unconfirmed: unconfirmed(order), into: &$0) })
+                }
             } else {
-                if !orders.isEmpty { try output.write(ControlTable.orders(orders, hasColours: output.hasColours)) }
-                try output.line(ControlTable.summary(orders: orders.count, processes: view.live(at: now).count))
+                if !orders.isEmpty {
+                    try output.write(
+                        ControlTable.orders(orders, hasColours: output.hasColours, unconfirmed: unconfirmed))
+                }
+                let (living, silent) = (view.signs.living, view.signs.silent)
+                let behind = Set(orders.flatMap(unconfirmed).map(\.replica))
+                try output.line(
+                    ControlTable.summary(
+                        orders: orders.count, processes: living.count, obeying: living.count - behind.count))
+                for silent in silent { try output.line(ControlTable.silence(silent).plain) }
             }
             if view.unreadable > 0 {
                 Terminal.standardError.line(
@@ -49,6 +65,18 @@ struct ControlCommand: ParsableCommand {
         } catch let failure as KafkaFailure {
             Terminal.standardError.line("error: \(failure)")
             throw ExitCode.failure
+        }
+    }
+
+    /// The processes that have applied each order, by its id, as far as the last lines of the audit topic say.
+    private func confirmations(_ reading: ControlReading) -> [String: Set<String>] {
+        do throws(KafkaFailure) {
+            return try reading.recentTrail().confirmations
+        } catch {
+            Terminal.standardError.line(
+                "warning: an order of the last seconds may count as unconfirmed, as its answers cannot be read. \(error)"
+            )
+            return [:]
         }
     }
 }

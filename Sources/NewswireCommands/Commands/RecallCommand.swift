@@ -1,10 +1,12 @@
 import ArgumentParser
+import ByteText
 import ControlIO
 import EditorialControl
 import KafkaModel
 import NewsModel
 import NewswireSettings
 import PublishEngine
+import PublisherService
 
 struct RecallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,35 +18,48 @@ struct RecallCommand: ParsableCommand {
             and by any way, ends as canceled too, until the recall is lifted or lapses after 7 days. Readers who have \
             the notification keep it; --replace puts another text in its place where it can still be seen.
 
-            STORY is the story of the event, or its id if it has none, as newswire results shows it.
+            NAME is a story, or the id of an event: then the story of the event is recalled. newswire results shows both. The \
+            command looks for the name in the results of the last 7 days, on the held topic and on the lanes, and refuses one that \
+            it finds nowhere; --unseen recalls a name at once, without looking.
 
             Examples:
               newswire recall --config newswire.yaml quake-1 --reason "agency kill"
               newswire recall --config newswire.yaml quake-1 --reason "agency kill" --replace "Withdrawn: earthquake report"
               newswire recall --config newswire.yaml quake-1 --lift
+              newswire recall --config newswire.yaml quake-1 --lift --republish
 
-            It returns when every live process has applied the order, and says how long that took. The replacement goes, \
-            once, to the categories that the story went to, and to the single readers that its events name, as \
-            long as these events are on their topics. It is quiet where a notification \
+            It returns when every live process has applied the order, and says how long that took, and what readers already have. \
+            The replacement goes, once, to the categories that the story went to, and to the single readers that its events \
+            name, as long as these events are on their topics. It is quiet where a notification \
             can be: in template mode that needs payload.templates, and a warning says so. It expires after a day; nothing \
-            is sent if the hub took nothing of \
-            the story in the last 7 days.
+            is sent if the hub took nothing of the story in the last 7 days.
 
-            Exit code 1 if a process has not answered within 5 seconds (the order stands all the same) or Kafka fails.
+            --lift ends the recall. What the recall has ended does not come back: the command lists it, and with \
+            --republish puts it on its lane again, as it came and for the platforms that did not get it. That needs the originals: \
+            on the topics that they came from, on the held topic, or among the dead letters.
+
+            Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the same), if the \
+            name was never seen, if an original is gone, or if Kafka fails.
             """)
 
     @OptionGroup var options: OrderOptions
-    @Argument(help: ArgumentHelp("The story.", valueName: "story"))
+    @Argument(help: ArgumentHelp("The story, or the id of one of its events.", valueName: "name"))
     var story: String
     @Option(help: ArgumentHelp("Put this text in its place on the phones that have it.", valueName: "text"))
     var replace: String?
+    @Flag(help: "Recall the name at once, whether anything of it was seen or not.")
+    var unseen = false
     @Flag(help: "Lift the recall.")
     var lift = false
+    @Flag(help: "With --lift: put what the recall has ended on its lane again.")
+    var republish = false
 
     func validate() throws {
-        try OrderOptions.check(story, "STORY", bytesMax: EventLimits.story)
+        try OrderOptions.check(story, "NAME", bytesMax: EventLimits.story)
         try OrderOptions.check(replace, "--replace", bytesMax: Instruction.replacementMax)
         if lift, replace != nil { throw ValidationError("Choose one of --lift and --replace.") }
+        if republish, !lift { throw ValidationError("--republish needs --lift: what is recalled is not sent.") }
+        if lift, unseen { throw ValidationError("--unseen cannot go with --lift.") }
         if !lift, options.reason == nil {
             throw ValidationError("A recall needs --reason: whoever comes after must know why.")
         }
@@ -52,29 +67,96 @@ struct RecallCommand: ParsableCommand {
 
     func run() throws {
         let settings = try options.configurationOption.settings()
+        let target = try RecallTarget(story, settings, isLift: lift, isUnseen: unseen)
+        if let line = target.sentence, !options.json { Terminal.standardError.plainLine(line) }
+        if lift { try end(target, settings) } else { try give(target, settings) }
+    }
+
+    private func give(_ target: RecallTarget, _ settings: Settings) throws {
         if replace != nil, let ringing = settings.payload.ringing {
             Terminal.standardError.line("warning: the replacement will ring: \(ringing.cause); \(ringing.remedy)")
         }
-        let instruction = options.instruction(.recall(story: story), lifts: lift, replacement: replace)
+        let instruction = options.instruction(.recall(story: target.story), replacement: replace)
         try options.give(instruction, settings) { desk, outcome throws(KafkaFailure) in
-            guard let replace, let order = instruction.order else { return nil }
-            let reached = try desk.replace(
-                replace, for: order, results: settings.engine.resultsTopic, inFlight: outcome.answers.met.inFlight,
-                environment: settings.policy.environment)
-            if !options.json {
-                Terminal.standardError.plainLine(
-                    reached.isEmpty
-                        ? "nothing to replace: the hub took nothing of \(story) in the last 7 days"
-                        : "the replacement is on its way to \(Self.phrase(reached))")
+            let results = settings.engine.resultsTopic
+            let history = try desk.history(of: target.story, results: results)
+            if !options.json { try? show(history) }
+            var replaced: WrittenReplacement?
+            if let replace, let order = instruction.order {
+                let written = try desk.replace(
+                    replace, for: order, results: results, lanes: settings.engine.lanes.flatMap(\.topics),
+                    inFlight: outcome?.answers.met.inFlight ?? 0, environment: settings.policy.environment)
+                if !options.json {
+                    let lanes = settings.engine.lanes.filter { !written.topics.isDisjoint(with: $0.topics) }
+                    let report = ReplacementReport(
+                        written, of: target.story, lanes: Set(lanes.map(\.name)), desk.view,
+                        isConfirmed: outcome?.answers.applied ?? 0 > 0, at: ServiceClock().now.wall)
+                    Terminal.standardError.line(report.sentence)
+                }
+                replaced = written
             }
-            return reached
+            return { json in
+                json.field("found", target.found.rawValue)
+                history.list(into: &json)
+                if let replaced { json.array("replaced", of: replaced.reach) }
+            }
         }
     }
 
-    private static func phrase(_ reached: [String]) -> String {
-        let categories = reached.filter { $0 != Replacement.singleReaders }.joined(separator: ", ")
-        if categories.isEmpty { return Replacement.singleReaders }
-        return "the readers of \(categories)"
-            + (reached.contains(Replacement.singleReaders) ? " and to \(Replacement.singleReaders)" : "")
+    private static let shownMax = 20
+
+    /// What readers already have.
+    private func show(_ history: StoryHistory) throws {
+        let output = Terminal.standardOutput
+        guard !history.accepted.isEmpty else {
+            return try output.line("the hub took nothing of it in the last 7 days")
+        }
+        for event in history.accepted.suffix(Self.shownMax) {
+            try output.line("already accepted: \(event.eventID), \(event.at.short) UTC, for \(event.readers)".plain)
+        }
+        let more = history.accepted.count - Self.shownMax + history.dropped
+        if more > 0 { try output.line("and \(counted(more, "event")) more: newswire results has all") }
+    }
+
+    // MARK: The end of a recall
+
+    private func end(_ target: RecallTarget, _ settings: Settings) throws {
+        let instruction = options.instruction(.recall(story: target.story), lifts: true)
+        var areAllBack = true
+        try options.give(instruction, settings) { desk, outcome throws(KafkaFailure) in
+            // Nothing was lifted, and nothing is to be sent.
+            if outcome == nil, !republish { return { _ in } }
+            let history = try desk.history(of: target.story, results: settings.engine.resultsTopic)
+            var republication = Republication(history.ended, settings)
+            if republish { areAllBack = try republication.run(desk) }
+            if !options.json { republication.show(isDone: republish, story: target.story) }
+            let done = republication
+            return { done.list(isDone: republish, into: &$0) }
+        }
+        if !areAllBack { throw ExitCode.failure }
+    }
+}
+
+extension StoryHistory {
+    /// The members of a recall's JSON object.
+    fileprivate func list(into json: inout JSONWriter) {
+        json.array("accepted") { json in
+            for event in accepted {
+                json.object { json in
+                    json.field("eventId", event.eventID)
+                    json.field("at", event.at)
+                    json.array("categories", of: event.categories)
+                    if event.hasSingleReaders { json.field("singleReaders", true) }
+                    if event.isTest { json.field("test", true) }
+                }
+            }
+        }
+    }
+}
+
+extension StoryHistory.Accepted {
+    fileprivate var readers: String {
+        let all = categories + (hasSingleReaders ? [Replacement.singleReaders] : [])
+        return (isTest ? "testers of " : "") + (all.isEmpty ? "no category" : all.joined(separator: ", "))
     }
 }

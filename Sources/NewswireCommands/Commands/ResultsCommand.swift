@@ -29,13 +29,15 @@ struct ResultsCommand: ParsableCommand {
               newswire results --config newswire.yaml --since 2h
               newswire results --config newswire.yaml --outcome rejected --tail 20
               newswire results --config newswire.yaml --event 7001
+              newswire results --config newswire.yaml --story quake-1
               newswire results --config newswire.yaml --follow --json | jq .latencyMs.total
               newswire results --config newswire.yaml --since 2h --with-telemetry
 
             Without --since and --tail it begins with the oldest result, or with --follow at the last \
             \(Self.tailOfFollow). It ends where the topic ended when the command started, or with --follow at Ctrl-C. \
             Filters come first: --tail 20 --outcome rejected shows the last 20 that were rejected. A record without \
-            an id shows its place, topic/partition/offset, instead.
+            an id shows its place, topic/partition/offset, instead. An event without a story is a story of its own, by its id: \
+            the column shows -, and the JSON has no story.
 
             --with-telemetry adds what `newswire telemetry` has learned: how many devices each send was for, and how many \
             of them it has reached. The hub tells that seconds to minutes later.
@@ -58,6 +60,11 @@ struct ResultsCommand: ParsableCommand {
     var tail: Int?
     @Option(help: ArgumentHelp("Only results of this event; repeat for several.", valueName: "id"))
     var event: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Only results of this story, or of the event with this id that has none; repeat for several.",
+            valueName: "story"))
+    var story: [String] = []
     @OptionGroup var outcomeOption: OutcomeOption
     @Flag(help: "Print one JSON object per line, for programs.")
     var json = false
@@ -94,6 +101,7 @@ struct ResultsCommand: ParsableCommand {
             settings.kafkaSettings, topic: settings.engine.resultsTopic, follow: follow, stop: stop)
         reading.outcomes = outcomeOption.outcomes
         reading.events = Set(event)
+        reading.stories = Set(story)
         reading.since = since?.instant(at: ServiceClock().now.wall)
         var left = limit ?? .max
         var telemetry: ResultTelemetry?

@@ -1,7 +1,9 @@
 import ArgumentParser
 import ByteText
 import ControlIO
+import EditorialControl
 import Foundation
+import HubIO
 import KafkaModel
 import NewsModel
 import NewswireSettings
@@ -12,9 +14,14 @@ import PublisherService
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Sends one notification: now, without Kafka, or at a given time.",
+        abstract: "Sends one notification: now, past Kafka, or at a given time.",
         discussion: """
-            Use it for a test message, or for urgent news while Kafka is down. No result is written.
+            Use it for a test message, or for urgent news that no lane carries.
+
+            Standing orders hold for it: it refuses while the hub or one of the categories is stopped, and while the \
+            orders cannot be read. --despite-stop sends it all the same, also while Kafka is down. Who sent what stands on the \
+            audit topic before it is sent (newswire audit), and what became of it on the results topic, with lane "send" and \
+            the place of the audit line as its source. A warning says so if one of these topics does not take it.
 
             With --at the event goes to Kafka instead, under embargo until its time, and the service sends it then to \
             all its platforms. Its id is printed: until then, newswire recall ID takes it back. A time in the past is \
@@ -35,9 +42,9 @@ struct SendCommand: AsyncParsableCommand {
             With --headline, readers of a language get the headline in it, where the configuration has localization. \
             --language says which language --message is in.
 
-            --dry-run prints the exact requests, with the signature masked, and sends nothing.
+            --dry-run prints the exact requests, with the signature masked, and sends nothing. It needs no Kafka.
 
-            Exit code 1 unless the hub, or with --at the broker, accepted everything.
+            Exit code 1 if a standing order is against it, and unless the hub, or with --at the broker, accepted everything.
             """)
 
     @OptionGroup var configurationOption: ConfigurationOption
@@ -66,6 +73,12 @@ struct SendCommand: AsyncParsableCommand {
     var at: SendTime?
     @Option(help: ArgumentHelp("With --at: the lane; by default the most urgent one.", valueName: "lane"))
     var lane: String?
+    @Option(help: ArgumentHelp("Why, for those who come after.", valueName: "text"))
+    var reason: String?
+    @Option(help: ArgumentHelp("Who sends it; by default user@host.", valueName: "name"))
+    var by: String?
+    @Flag(help: "Send it although the hub or a category is stopped, or the orders cannot be read.")
+    var despiteStop = false
     @Flag(help: "Print the requests, or with --at the event, instead of sending them.")
     var dryRun = false
 
@@ -73,11 +86,18 @@ struct SendCommand: AsyncParsableCommand {
         _ = try platforms()
         guard !message.allSatisfy(\.isWhitespace) else { throw ValidationError("--message must not be empty.") }
         try LanguageText.check(headline, language: language)
+        try OrderOptions.check(reason, "--reason", bytesMax: Instruction.reasonMax)
+        try OrderOptions.check(by, "--by", bytesMax: Instruction.byMax)
         guard let at else {
             if lane != nil { throw ValidationError("--lane needs --at: without it nothing goes through a lane.") }
             return
         }
         if !platform.isEmpty { throw ValidationError("--platform cannot go with --at: the service sends to all.") }
+        if despiteStop || reason != nil || by != nil {
+            throw ValidationError(
+                "--despite-stop, --reason and --by cannot go with --at: the service sends it by the orders of that time."
+            )
+        }
         let now = ServiceClock().now.wall
         guard at.instant > now else {
             throw ValidationError("--at \(at.instant) lies in the past: it is \(now). Is the offset right?")
@@ -96,12 +116,15 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try configurationOption.settings()
         if let at { return try schedule(at.instant, settings) }
-        let requests = try requests(settings)
+        let (event, routing, requests) = try requests(settings)
         let sender = try SingleSend(settings)
         if dryRun {
-            try Terminal.standardOutput.line(requests.map(sender.text(of:)).joined(separator: "\n\n---\n\n"))
+            let texts = requests.map { sender.text(of: $0.request) }
+            try Terminal.standardOutput.line(texts.joined(separator: "\n\n---\n\n"))
             return
         }
+        var recorded = RecordedSend(event, categories: routing.categories, settings, isForced: despiteStop)
+        try recorded.announce(by: by ?? OrderOptions.caller, reason: reason)
         var table = TextTable(
             [
                 .init(title: "platform"), .init(title: "status"), .init(title: "notification"),
@@ -109,14 +132,16 @@ struct SendCommand: AsyncParsableCommand {
             ],
             hasColours: Terminal.standardOutput.hasColours)
         var isAccepted = true
-        for request in requests {
-            let verdict: SendVerdict
+        for (platform, request) in requests {
+            let result: SendResult
             do {
-                verdict = SendVerdict(try await sender.send(request))
+                result = try await sender.send(request)
             } catch {
                 Terminal.standardError.line("error: hub.trustRoots: \(error)")
                 throw ExitCode.badConfiguration
             }
+            recorded.settle(routing, result, platform: platform)
+            let verdict = SendVerdict(result)
             isAccepted = isAccepted && verdict.isAccepted
             let outcome = verdict.remedy.isEmpty ? verdict.message : "\(verdict.message); \(verdict.remedy)"
             table.add([
@@ -203,7 +228,9 @@ struct SendCommand: AsyncParsableCommand {
         return headline.map(\.headline.language).filter { !known.contains(primary($0)) }
     }
 
-    private func requests(_ settings: Settings) throws -> [SendRequest] {
+    private func requests(
+        _ settings: Settings
+    ) throws -> (NewsEvent, Routing.Tagged, [(platform: Platform, request: SendRequest)]) {
         let (event, routing, rules) = try event(settings)
         let (chosen, now) = (try platforms(), ServiceClock().now.wall)
         let platforms = chosen.isEmpty ? settings.payload.platforms : chosen
@@ -211,8 +238,13 @@ struct SendCommand: AsyncParsableCommand {
         if !filled.isEmpty {
             Terminal.standardError.line("filled from the fallback: \(filled.joined(separator: ", "))")
         }
-        return platforms.map {
-            rules.builder.build(event, routing: routing, platform: $0, lane: LaneID(0), since: now, expiresAt: nil)
+        let requests = platforms.map {
+            (
+                platform: $0,
+                request: rules.builder.build(
+                    event, routing: routing, platform: $0, lane: LaneID(0), since: now, expiresAt: nil)
+            )
         }
+        return (event, routing, requests)
     }
 }

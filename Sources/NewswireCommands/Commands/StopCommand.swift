@@ -31,7 +31,8 @@ struct StopCommand: ParsableCommand {
             It returns when every live process has applied the order, and says how many deliveries wait; a warning follows \
             if the name of a feed or a run fits nothing. stop hub needs --reason.
 
-            Exit code 1 if a process has not answered within 5 seconds (the order stands all the same) or Kafka fails.
+            Exit code 1 if a process has not answered within 5 seconds, or none at all (the order stands all the same), or \
+            if Kafka fails.
             """)
 
     @OptionGroup var options: OrderOptions
@@ -52,7 +53,7 @@ struct StopCommand: ParsableCommand {
 struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Lets go on what newswire stop has stopped.",
+        abstract: "Resumes what newswire stop has stopped.",
         discussion: """
             Examples:
               newswire resume --config newswire.yaml hub
@@ -61,9 +62,11 @@ struct ResumeCommand: ParsableCommand {
             newswire control --list shows what is stopped. A lane that an operator has paused on the dashboard of a \
             process, and one that the flood guard has stopped (newswire release), are other matters.
 
-            It returns when every live process has applied the order. What is not stopped stays as it is; exit code 0.
+            It returns when every live process has applied the order, and says whose stop it ends. What is not stopped \
+            stays as it is; exit code 0.
 
-            Exit code 1 if a process has not answered within 5 seconds (the order is lifted all the same) or Kafka fails.
+            Exit code 1 if a process has not answered within 5 seconds, or none at all (the stop is over all the same), or \
+            if Kafka fails.
             """)
 
     @OptionGroup var options: OrderOptions
@@ -72,7 +75,7 @@ struct ResumeCommand: ParsableCommand {
     func run() throws {
         let settings = try options.configurationOption.settings()
         // What the configuration no longer knows can still be stopped.
-        let gate = settings.spelled(gateArgument.gate)
+        let gate = (try? settings.gateNames())?.spelled(gateArgument.gate) ?? gateArgument.gate
         try options.give(options.instruction(.stop(gate), lifts: true), settings)
     }
 }
@@ -96,27 +99,19 @@ struct GateArgument: ParsableArguments {
 }
 
 extension Settings {
+    /// The names that stops are checked by.
+    func gateNames() throws -> GateNames {
+        GateNames(lanes: engine.lanes.map(\.name), categories: try categoryTable().categories.map(\.name))
+    }
+
     /// The gate as the configuration spells it.
     ///
     /// - Throws: an exit with 64 for a name that the configuration does not have.
     fileprivate func known(_ gate: Gate) throws -> Gate {
-        let gate = spelled(gate)
-        switch gate {
-        case .lane(let name): _ = try lane(named: name)
-        case .category(let name):
-            let known = try categoryTable().categories.map(\.name)
-            guard known.contains(name) else { throw ExitCode.wrongUsage(name, isNot: "a category", known: known) }
-        // Feeds may be followed by processes with another file: the order is given, with a warning.
-        case .hub, .feed, .run: break
+        do {
+            return try gateNames().known(gate)
+        } catch let unknown as GateNames.Unknown {
+            throw ExitCode.wrongUsage(unknown.name, isNot: unknown.kind, known: unknown.known)
         }
-        return gate
-    }
-
-    /// Categories are compared without case.
-    fileprivate func spelled(_ gate: Gate) -> Gate {
-        guard case .category(let name) = gate, let table = try? categoryTable(),
-            let category = table.categories.first(where: { $0.name.lowercased() == name.lowercased() })
-        else { return gate }
-        return .category(category.name)
     }
 }

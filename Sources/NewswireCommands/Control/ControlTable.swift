@@ -4,34 +4,46 @@ import NewsModel
 
 /// Orders and audit lines as tables for people.
 package enum ControlTable {
-    package static func orders(_ orders: [Order], hasColours: Bool) -> String {
+    /// - Parameter unconfirmed: the processes that have not said that they obey an order.
+    package static func orders(
+        _ orders: [Order], hasColours: Bool, unconfirmed: (Order) -> [ControlRecord.Beat] = { _ in [] }
+    ) -> String {
         var table = TextTable(
             [
                 .init(title: "order", widthMax: 60), .init(title: "since (UTC)"), .init(title: "ends"),
                 .init(title: "by", widthMax: 32), .init(title: "reason", widthMax: 80),
+                .init(title: "not confirmed by", widthMax: 60),
             ], hasColours: hasColours)
         for order in orders {
+            let missing = unconfirmed(order).map(\.replica).joined(separator: ", ")
             table.add([
                 .init(order.scope.phrase, colour: .red), .init(order.at.short),
                 .init(order.until?.short ?? "when resumed"),
                 .init(order.by), .init(order.reason ?? "-"),
+                missing.isEmpty ? .init("-") : .init(missing, colour: .red),
             ])
         }
         return table.text
     }
 
-    /// All that is known when no beat is recent: a process may be away from the brokers, or not allowed to write.
-    static let noProcess =
-        "no process has told of itself in the last \(ControlRecord.Beat.countsFor.components.seconds) s"
+    /// - Parameters:
+    ///   - processes: those that count as living.
+    ///   - obeying: how many of them have confirmed all orders.
+    package static func summary(orders: Int, processes: Int, obeying: Int) -> String {
+        let stand =
+            orders == 0 ? "no order stands" : "\(counted(orders, "order")) \(orders == 1 ? "stands" : "stand")"
+        if processes == 0 { return "\(stand); no process is known to be there" }
+        guard obeying == processes else {
+            let all = counted(processes, "process", plural: "processes")
+            return "\(stand); only \(grouped(obeying)) of \(all) confirmed all of them"
+        }
+        return "\(stand); \(counted(processes, "process", plural: "processes")) \(processes == 1 ? "obeys" : "obey")"
+    }
 
-    package static func summary(orders: Int, processes: Int) -> String {
-        let obeying =
-            processes == 0
-            ? noProcess
-            : "\(counted(processes, "process", plural: "processes")) \(processes == 1 ? "obeys" : "obey")"
-        return orders == 0
-            ? "no order stands; \(obeying)"
-            : "\(counted(orders, "order")) \(orders == 1 ? "stands" : "stand"); \(obeying)"
+    /// A process that has been silent for long, and has not said that it ended.
+    package static func silence(_ silent: LifeSigns.Silent) -> String {
+        "\(silent.beat.replica) has been silent since \(silent.beat.at.short) UTC by its own clock, and has not said that it ended: it may "
+            + "have been killed, or be cut off from Kafka"
     }
 
     package static func audit(_ lines: [AuditTrail.Line], hasColours: Bool) -> String {
@@ -78,13 +90,16 @@ extension AuditEntry {
         case .lift: "lift the recall of \(name)"
         case .resume: "resume \(name)"
         case .lapse: "the order about \(name) lapsed"
+        case .send: "send \(order ?? name)"
         }
     }
 
     fileprivate var remarks: String {
         guard let applied else {
-            let place = former.map { "in place of that \($0.phrase)" }
-            return [reason, place].compactMap(\.self).joined(separator: "; ")
+            let place = former.map { action.isEnd ? "it was \($0.phrase)" : "in place of that \($0.phrase)" }
+            let words = text.map { action == .send ? "“\($0)”" : "replacement “\($0)”" }
+            let overridden = despite.isEmpty ? nil : "despite \(despite.joined(separator: ", "))"
+            return [reason, place, words, overridden].compactMap(\.self).joined(separator: "; ")
         }
         var remarks: [String] = []
         if applied.waiting > 0 { remarks.append("\(grouped(applied.waiting)) \(action == .stop ? "wait" : "ended")") }

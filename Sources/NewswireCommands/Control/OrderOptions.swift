@@ -39,18 +39,18 @@ struct OrderOptions: ParsableArguments {
     }
 
     /// A claim, like all that stands in a record.
-    private static var caller: String {
+    static var caller: String {
         "\(NSUserName())@\(ProcessInfo.processInfo.hostName)".cut(toBytes: Instruction.byMax)
     }
 
     /// Gives the order and prints what came of it.
     ///
-    /// - Parameter afterwards: what else is to be done once the order stands, whoever has answered; returns what to add to the
-    ///   JSON object.
+    /// - Parameter afterwards: what else is to be done once the order stands, whichever processes have answered, or, without an
+    ///   outcome, where nothing was to be lifted; returns the members to add to the JSON object.
     /// - Throws: an exit, after the reason was written to standard error.
     func give(
         _ instruction: Instruction, _ settings: Settings,
-        afterwards: (OrderDesk, OrderOutcome) throws(KafkaFailure) -> [String]? = { _, _ in nil }
+        afterwards: (OrderDesk, OrderOutcome?) throws(KafkaFailure) -> OrderReport.Members = { _, _ in { _ in } }
     ) throws {
         let clock = ServiceClock()
         do {
@@ -71,24 +71,30 @@ struct OrderOptions: ParsableArguments {
                 if let line = report.doubt(feeds: settings.ingest.feeds.feeds.map(\.name)) {
                     Terminal.standardError.plainLine(line)
                 }
-                for line in report.missing(at: clock.now.wall, audit: settings.control.topics.audit) {
+                for line in report.missing(audit: settings.control.topics.audit) + report.silent {
                     Terminal.standardError.plainLine(line)
                 }
-                let replaced = Result { () throws(KafkaFailure) in try afterwards(desk, outcome) }
-                if json {
-                    try Terminal.standardOutput.line(report.json(replaced: (try? replaced.get()).flatMap(\.self)))
-                }
-                if case .failure(let failure) = replaced {
-                    Terminal.standardError.line("error: it was ordered, but what follows has failed. \(failure)")
-                    throw ExitCode.failure
-                }
+                try finish(report) { () throws(KafkaFailure) in try afterwards(desk, outcome) }
                 if !outcome.answers.isComplete { throw ExitCode.failure }
             } catch OrderDesk.Refusal.standsNot {
                 let report = OrderReport(OrderAnswers(to: instruction), took: .zero)
-                try Terminal.standardOutput.line(json ? report.json() : report.standsNot)
+                if !json { try Terminal.standardOutput.line(report.standsNot) }
+                try finish(report) { () throws(KafkaFailure) in try afterwards(desk, nil) }
             }
         } catch let refusal as OrderDesk.Refusal {
             Terminal.standardError.plainLine("error: \(refusal.sentence)")
+            throw ExitCode.failure
+        }
+    }
+}
+
+extension OrderOptions {
+    /// Does what is left, and prints the JSON object.
+    private func finish(_ report: OrderReport, _ afterwards: () throws(KafkaFailure) -> OrderReport.Members) throws {
+        let more = Result(catching: afterwards)
+        if json { try Terminal.standardOutput.line(report.json((try? more.get()) ?? { _ in })) }
+        if case .failure(let failure) = more {
+            Terminal.standardError.line("error: it was ordered, but what follows has failed. \(failure)")
             throw ExitCode.failure
         }
     }

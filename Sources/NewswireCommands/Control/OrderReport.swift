@@ -30,8 +30,8 @@ package struct OrderReport {
     private var application: String {
         guard answers.processes > 0 else {
             return instruction.lifts
-                ? ControlTable.noProcess
-                : "\(ControlTable.noProcess); one that starts reads the control topic before it sends anything, and obeys"
+                ? "no process has confirmed; the order is lifted"
+                : "no process has confirmed; the order is in force. A process that starts reads it before it sends anything"
         }
         return
             "applied by \(grouped(answers.applied)) of \(counted(answers.processes, "process", plural: "processes")) "
@@ -59,7 +59,7 @@ package struct OrderReport {
         return "; \(found.joined(separator: ", "))\(share)"
     }
 
-    /// Whose order it takes the place of; `nil` for nobody's.
+    /// Whose order it takes the place of, or ends; `nil` for nobody's.
     package var replacement: String? {
         guard let former = answers.former.map({ FormerOrder($0) }) else { return nil }
         let kind =
@@ -67,7 +67,7 @@ package struct OrderReport {
             case .recall: "recall"
             case .stop: "stop"
             }
-        return "it takes the place of the \(kind) \(former.phrase)".plain
+        return "\(instruction.lifts ? "it ends" : "it takes the place of") the \(kind) \(former.phrase)".plain
     }
 
     /// A name that nothing answers to may be a typing mistake; `nil` unless it may.
@@ -99,13 +99,13 @@ package struct OrderReport {
         }
     }
 
-    /// Who has not answered, line by line, and why that may be; none if all have.
+    /// Processes that have not answered, line by line, and why that may be; none if all have.
     ///
     /// - Parameter audit: the topic where answers are looked for.
-    package func missing(at wall: Instant, audit: String) -> [String] {
+    package func missing(audit: String) -> [String] {
         if answers.isComplete { return [] }
         let lines = answers.missing.map { beat in
-            "\(beat.replica) has not answered; last heard \(Self.ago(wall - beat.at))"
+            "\(beat.replica) has not answered; last heard at \(beat.at.short) UTC by its own clock".plain
         }
         let outlook =
             instruction.lifts
@@ -116,13 +116,26 @@ package struct OrderReport {
         return lines + [outlook + cause + "Look again: newswire control --config FILE --list"]
     }
 
-    static func ago(_ age: Duration) -> String {
-        let seconds = max(0, age.components.seconds)
-        return seconds < 120 ? "\(seconds) s ago" : "\(seconds / 60) min ago"
+    /// A warning for each process that was not waited for, as it has been silent for long; none for the end of an order.
+    package var silent: [String] {
+        if instruction.lifts { return [] }
+        return answers.unheard.map { silent in
+            ("warning: \(silent.beat.replica) fell silent \(Self.phrase(silent.since)) ago and has not said that it ended: it "
+                + "is not waited for. If it still runs but is cut off from Kafka, it may send what it had read before; "
+                + "make sure that it has ended").plain
+        }
     }
 
-    package func json(replaced: [String]? = nil) -> String {
-        JSONLine.text { answers.list(after: took, replaced: replaced, into: &$0) }
+    private static func phrase(_ time: Duration) -> String {
+        let seconds = time.components.seconds
+        return seconds < 120 ? "\(seconds) s" : "\(grouped(seconds / 60)) min"
+    }
+
+    /// Writes further members of the JSON object.
+    package typealias Members = (inout JSONWriter) -> Void
+
+    package func json(_ more: Members = { _ in }) -> String {
+        JSONLine.text { answers.list(after: took, into: &$0, more) }
     }
 }
 

@@ -14,6 +14,8 @@ struct ResultReading {
     var outcomes: Set<Outcome> = []
     /// Empty for all.
     var events: Set<String> = []
+    /// Keys that order the events of a story; empty for all.
+    var stories: Set<String> = []
     /// By the records' times.
     var since: Instant?
     /// Records that are no results.
@@ -69,6 +71,7 @@ struct ResultReading {
         let isWanted =
             (outcomes.isEmpty || outcomes.contains(result.outcome))
             && (events.isEmpty || result.eventID.map(events.contains) ?? false)
+            && (stories.isEmpty || (result.story ?? result.eventID).map(stories.contains) ?? false)
             // Brokers that know times find the first record that is late enough; later ones may be older.
             && since.map { (record.timestamp ?? result.settledAt) >= $0 } ?? true
         return isWanted ? Found(result: result, json: value) : nil

@@ -8,13 +8,14 @@ package struct ResultTable: Sendable {
     private let columns: [TextTable.Column]
 
     private static let standardColumns: [TextTable.Column] = [
-        .init(title: "settled (UTC)"), .init(title: "outcome"), .init(title: "event"), .init(title: "platform"),
+        .init(title: "settled (UTC)"), .init(title: "outcome"), .init(title: "event"), .init(title: "story"),
+        .init(title: "platform"),
         .init(title: "categories"), .init(title: "status", isRightAligned: true),
         .init(title: "total ms", isRightAligned: true), .init(title: "remarks"),
     ]
 
     /// - Parameters:
-    ///   - width: in characters; the event's id and the remarks share the space that the others leave.
+    ///   - width: in characters; the event's id, its story and the remarks share the space that the others leave.
     ///   - hasTelemetry: with a column for what the hub said.
     package init(width: Int, hasColours: Bool, hasTelemetry: Bool = false) {
         self.hasColours = hasColours
@@ -24,10 +25,10 @@ package struct ResultTable: Sendable {
             columns.insert(.init(title: "reached", isRightAligned: true), at: columns.count - 1)
         }
         self.columns = columns
-        let fixed = [19, 11, 0, 12, 18, 6, 8] + reached
+        let fixed = [19, 11, 0, 0, 12, 18, 6, 8] + reached
         let left = max(width - fixed.reduce(0, +) - 2 * fixed.count, 40)
-        let id = min(max(left / 2, 16), 40)
-        widths = [19, 11, id, 12, 18, 6, 8] + reached + [max(left - id, 12)]
+        let id = min(max(left / 3, 12), 40)
+        widths = [19, 11, id, id, 12, 18, 6, 8] + reached + [max(left - 2 * id, 12)]
     }
 
     package var title: String {
@@ -41,7 +42,8 @@ package struct ResultTable: Sendable {
         return TextTable(columns, hasColours: hasColours).line(
             [
                 .init(result.settledAt.short), .init(result.outcome.rawValue, colour: result.outcome.colour),
-                .init(result.eventID ?? result.source.description), .init(result.platform.rawValue),
+                .init(result.eventID ?? result.source.description), .init(result.story ?? "-"),
+                .init(result.platform.rawValue),
                 .init(result.categories.joined(separator: ",")), .init(result.httpStatus.map(String.init) ?? "-"),
                 .init(total),
             ] + reached.map { .init($0) } + [.init(Self.remarks(result))], widths)

@@ -10,6 +10,17 @@ package enum Spelling {
         return best.0
     }
 
+    /// The candidates near enough to the word to be worth a hint, the nearest first.
+    package static func near(_ word: String, among candidates: some Sequence<String>, atMost limit: Int) -> [String] {
+        let lowered = word.lowercased()
+        var ranked: [(name: String, distance: Int)] = []
+        for name in candidates where abs(name.count - word.count) <= max(1, word.count / 3) {
+            let distance = distance(lowered, name.lowercased())
+            if distance <= max(1, min(word.count, name.count) / 3) { ranked.append((name, distance)) }
+        }
+        return ranked.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(limit).map(\.name)
+    }
+
     /// The number of letters to add, drop, change or swap with their neighbour. Long words are cut to 64 letters.
     private static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.prefix(64))

@@ -20,7 +20,9 @@ extension SimulatedCluster {
         strike(given.scope.isRecall ? .recallOrdered : .stopOrdered)
         let until = given.lapsesAfter.map { now + $0 }
         if until != nil { strike(.lapsingRecall) }
-        write(.stands(Order(id: given.id, scope: given.scope, at: now, by: "editor", reason: "life", until: until)))
+        let order = Order(
+            id: given.id, scope: given.scope, at: now + given.clockError, by: "editor", reason: "life", until: until)
+        write(.stands(order))
     }
 
     private mutating func write(_ record: ControlRecord) {

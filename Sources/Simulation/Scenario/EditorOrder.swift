@@ -27,6 +27,16 @@ public struct EditorOrder: Sendable, Hashable {
     /// Its name on the control topic.
     var id: String { "order-\(number)" }
 
+    /// How far the clock of the machine that gives it is ahead.
+    var clockError: Duration {
+        switch number % 4 {
+        case 1: .seconds(40)
+        case 2: .seconds(-40)
+        case 3: .seconds(3_600)
+        default: .zero
+        }
+    }
+
     /// When nothing more will be written about it.
     var end: Duration { at + (lasts ?? .zero) }
 }

@@ -11,20 +11,23 @@ let pending;
 function subject(scope) {
   const [kind, part, ...rest] = scope.split("/");
   const name = rest.join("/");
+  if (kind === "send") return { words: [part, ...rest].join("/") };
   if (kind === "recall") return { words: `story ${name}`, query: { story: name }, end: "lift" };
   if (part === "hub") return { words: "the hub", query: { what: "hub" }, end: "resume" };
   return { words: `${part} ${name}`, query: { what: `${part}:${name}` }, end: "resume" };
 }
 
 const deeds = {
-  recall: "Recall", stop: "Stop", lift: "Lift the recall of", resume: "Resume", lapse: "Lapsed:",
+  recall: "Recall", stop: "Stop", lift: "Lift the recall of", resume: "Resume", lapse: "Lapsed:", send: "Sent",
 };
 const ended = (action) => ["lift", "resume", "lapse"].includes(action);
 
 /** Who has stopped it, when and why; nothing if that is not known here. */
 export function stopOf(gate) {
   const order = known?.orders.find(({ scope }) => scope === `stop/${gate.replace(":", "/")}`);
-  return order && `${order.by} stopped it at ${moment(order.at)}${order.reason ? `: ${order.reason}` : ""}`;
+  if (!order) return undefined;
+  const missing = order.unconfirmed.length ? `. Not confirmed by ${order.unconfirmed.join(", ")}` : "";
+  return `${order.by} stopped it at ${moment(order.at)}${order.reason ? `: ${order.reason}` : ""}${missing}`;
 }
 
 /** The day too, once it is another one. */
@@ -74,11 +77,17 @@ function draw() {
 function remark() {
   if (known.problem) return sentence(known.problem);
   if (!known.known) return "The orders are being read.";
-  const { processes, standing, orders } = known;
-  const obeying = processes.length === 1 ? "1 process obeys" : `${number(processes.length)} processes obey`;
+  const { processes, silent, standing, orders } = known;
+  const behind = new Set(orders.flatMap((order) => order.unconfirmed));
+  const all = processes.length === 1 ? "1 process" : `${number(processes.length)} processes`;
+  const obeying = !processes.length ? "No process has been heard lately."
+    : behind.size ? `Orders hold for all processes; only ${number(processes.length - behind.size)} of ${all} confirmed all of them.`
+    : `Orders hold for all processes; ${all} ${processes.length === 1 ? "obeys" : "obey"} them.`;
+  const lost = silent.length
+    ? ` ${silent.map(({ replica }) => replica).join(", ")} ${silent.length === 1 ? "has" : "have"} fallen silent without ending: killed, or cut off from Kafka.` : "";
   const more = standing > orders.length
     ? ` ${number(orders.length)} of ${number(standing)} standing orders are shown; newswire control --list has all.` : "";
-  return processes.length ? `Orders hold for all processes; ${obeying} them.${more}` : `No process has been heard lately.${more}`;
+  return obeying + lost + more;
 }
 
 function cell(label, text, className) {
@@ -100,7 +109,8 @@ function standing(order) {
   act.append(button);
   row.append(heading, cell("Since", moment(order.at)), cell("By", order.by, "sentence"),
     cell("Reason", order.reason ?? "–", "sentence"),
-    cell("Ends", order.until ? moment(order.until) : "when resumed"), act);
+    cell("Ends", order.until ? moment(order.until) : "when resumed"),
+    cell("Not confirmed by", order.unconfirmed.join(", ") || "–", order.unconfirmed.length ? "bad sentence" : ""), act);
   return row;
 }
 
@@ -120,9 +130,10 @@ function past(order) {
   ].filter(Boolean).join(", ");
   const count = order.processes === 1 ? "1 process" : `${number(order.processes)} processes`;
   const applied = order.neverApplied ? "Never applied"
-    : order.do === "lapse" ? "–" : order.processes ? count + (met && !ended(order.do) ? `; ${met}` : "") : "No process yet";
+    : ["lapse", "send"].includes(order.do) ? "–" : order.processes ? count + (met && !ended(order.do) ? `; ${met}` : "") : "No process yet";
   row.append(cell("When", moment(order.at)), heading, cell("By", order.by ?? "–", "sentence"),
-    cell("Reason", [order.reason, order.former && `in place of that ${author(order.former)}`].filter(Boolean).join("; ") || "–",
+    cell("Reason", [order.reason, order.former && `${ended(order.do) ? "it was" : "in place of that"} ${author(order.former)}`,
+      order.text && `“${order.text}”`, order.despite && `despite ${order.despite.join(", ")}`].filter(Boolean).join("; ") || "–",
       "sentence"), cell("Applied by", applied, order.neverApplied ? "bad" : ""));
   return row;
 }
@@ -168,12 +179,14 @@ async function give(verb, words, query) {
   const { ok, answer, problem } = await send(`api/control/${verb}?${parameters}`);
   askForOrders();
   if (!ok) return write(get("action"), `Could not order “${said}”: ${problem}`);
-  const { processes, applied, milliseconds, missing, met, former } = answer;
+  const { processes, applied, milliseconds, missing, silent, met, former } = answer;
   const waiting = verb === "stop" && applied ? `; ${number(met.waiting)} ${met.waiting === 1 ? "delivery waits" : "deliveries wait"}` : "";
-  write(get("action"), (!processes ? `${said}: no process has told of itself lately; one that starts obeys before it sends anything.`
+  const unheard = ended(verb) ? "the order is lifted" : "the order is in force; a process that starts reads it before it sends anything";
+  write(get("action"), (!processes ? `${said}: no process has confirmed; ${unheard}.`
     : `${said}: applied by ${number(applied)} of ${number(processes)} in ${duration(milliseconds / 1000)}${waiting}.`
       + (missing.length ? ` No answer from ${missing.join(", ")}.` : ""))
-    + (former ? ` It takes the place of the order ${author(former)}.` : ""));
+    + (silent.length ? ` Not waited for, as silent for long: ${silent.join(", ")}.` : "")
+    + (former ? ` ${ended(verb) ? "It ends" : "It takes the place of"} the order ${author(former)}.` : ""));
 }
 
 export function startControl() {

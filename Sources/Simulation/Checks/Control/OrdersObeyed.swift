@@ -51,7 +51,7 @@ struct OrdersObeyed: Checker {
             return "\(truth.name(delivery)) left process \(address.process), which knew of \(scope.key)"
         }
         for (scope, standing) in book.standing.sorted(by: { $0.key.key < $1.key.key }) where concerns(scope) {
-            if standing.missing.isEmpty {
+            if standing.isAcknowledged {
                 return "\(truth.name(delivery)) left after all had applied \(standing.id) (\(scope.key))"
             }
             if let start = book.started[address], start > standing.at {
@@ -78,6 +78,8 @@ struct OrderBook {
     /// The furthest that a clock on a wall has been ahead.
     private var ahead = Duration.zero
     private let forgetsLapsed: Bool
+    /// The control topic as whoever gives orders reads it, by `newswire stop` for one.
+    private var view = ControlView()
 
     /// - Parameter forgetsLapsed: orders count only until the first clock says that they have lapsed.
     init(forgetsLapsed: Bool = true) { self.forgetsLapsed = forgetsLapsed }
@@ -88,6 +90,11 @@ struct OrderBook {
         var until: Instant?
         /// Those that ran when it came, and have not applied it.
         var missing: Set<Address>
+        /// What whoever gave it knows of its answers. Clocks that disagree must not make it believe too much.
+        var answers: OrderAnswers
+
+        /// Every process obeys it, or whoever gave it was told so.
+        var isAcknowledged: Bool { missing.isEmpty || answers.isComplete }
     }
 
     /// The id alone does not name an order: that of an event's recall is a place on a topic, and a topic that is made again has its
@@ -122,13 +129,18 @@ struct OrderBook {
             case .stands(let order):
                 standing[order.scope] = Standing(
                     id: order.id, at: truth.now, until: order.until,
-                    missing: Set(heard.filter { isWaitedFor($0.key, order, truth.now) }.keys))
+                    missing: Set(heard.filter { isWaitedFor($0.key, order, truth.now) }.keys),
+                    answers: OrderAnswers(
+                        to: Instruction(id: order.id, scope: order.scope, at: order.at, by: order.by)))
             case .lifted(let scope): standing[scope] = nil
             case .beat(let beat):
                 if let address = started.keys.first(where: { $0.replica == beat.replica }) {
                     heard[address] = truth.now
                 }
             default: break
+            }
+            if let meaning = view.take(row.record) {
+                for scope in standing.keys { standing[scope]?.answers.take(meaning, view.signs) }
             }
         // Processes that know it write it again; where none runs, nobody knows it any more.
         case .orderLost(let scope): standing[scope] = nil
@@ -138,6 +150,7 @@ struct OrderBook {
         case .applied(let address, let applied):
             unanswered[address]?[applied.order] = nil
         case .audited(let address, let entry):
+            for scope in standing.keys { standing[scope]?.answers.take(entry) }
             guard let name = entry.applied?.order else { return }
             applied[address, default: []].insert(Answer(entry.scope, name))
             for (scope, order) in standing where order.id == name && scope.key == entry.scope {

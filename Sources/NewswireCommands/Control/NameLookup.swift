@@ -1,0 +1,91 @@
+import ControlIO
+import EditorialControl
+import KafkaIO
+import KafkaModel
+import NewsModel
+import NewswireSettings
+import PublishEngine
+
+/// Looks a name up where news is named: the latest results, the held topic, what waits on the lanes' topics, and the results of
+/// the last week. It ends as soon as the name is found. Its calls block.
+struct NameLookup {
+    private let settings: Settings
+    private let now: Instant
+    private(set) var search: NameSearch
+
+    /// Results of each partition that are looked at first.
+    private static let latest: Int64 = 5_000
+    /// Events that wait on the lanes and are looked at.
+    private static let waitingMax = 200_000
+
+    init(_ name: String, _ settings: Settings, at now: Instant) {
+        self.settings = settings
+        self.now = now
+        search = NameSearch(name)
+    }
+
+    /// - Throws: that Kafka cannot be read. A topic that is missing names nothing.
+    mutating func run() throws(KafkaFailure) {
+        let kafka = settings.kafkaSettings
+        let counts = try KafkaAdmin(settings: kafka).partitionCounts()
+        let results = settings.engine.resultsTopic
+        if counts[results] != nil {
+            try readResults(TopicReader(settings: kafka, topic: results, from: .last(Self.latest)))
+            if isFound { return }
+        }
+        if counts[settings.control.topics.held] != nil {
+            try readHeld()
+            if isFound { return }
+        }
+        for (index, lane) in settings.engine.lanes.enumerated() {
+            for topic in lane.topics {
+                guard let partitions = counts[topic] else { continue }
+                try readWaiting(topic, partitions, group: kafka.consumerGroup(lane: index, named: lane.name))
+                if isFound { return }
+            }
+        }
+        if counts[results] != nil {
+            let since = now - Order.recallLasts
+            try readResults(TopicReader(settings: kafka, topic: results, from: .time(since)))
+        }
+    }
+
+    private var isFound: Bool { search.meaning != .unseen }
+
+    private mutating func readResults(_ reader: TopicReader) throws(KafkaFailure) {
+        let named = NamedResults(search.name)
+        while !reader.isAtEnd {
+            for read in try reader.next(timeout: .milliseconds(200)) {
+                // The key of a result is the event's id.
+                if let key = read.record.key.flatMap({ String(validating: $0, as: UTF8.self) }) { search.note(key) }
+                guard let result = named.result(in: read.record) else { continue }
+                search.take(eventID: result.eventID, story: result.story)
+            }
+        }
+    }
+
+    private mutating func readHeld() throws(KafkaFailure) {
+        let editions = settings.payload.localization?.languages.map { "#\($0.code)" } ?? []
+        for event in try HeldReading.all(settings.kafkaSettings, topic: settings.control.topics.held).events {
+            // Where languages have tags, the held topic keeps each language of a story apart; recalls do not.
+            let edition = editions.first { event.story.hasSuffix($0) }
+            search.take(eventID: event.eventID, story: String(event.story.dropLast(edition?.count ?? 0)))
+        }
+    }
+
+    private mutating func readWaiting(_ topic: String, _ partitions: Int, group: String) throws(KafkaFailure) {
+        let kafka = settings.kafkaSettings
+        let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
+        let committed = try GroupOffsets(settings: kafka, group: group).read(all).mapValues(\.offset)
+        let reader = try TopicReader(settings: kafka, topic: topic, from: .offsets(committed))
+        let decoder = NewsDecoder()
+        var count = 0
+        while !reader.isAtEnd, count < Self.waitingMax {
+            for read in try reader.next(timeout: .milliseconds(200)) {
+                count += 1
+                guard let event = try? decoder.decode(read.record) else { continue }
+                search.take(eventID: event.id, story: event.orderKey)
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import ByteText
+package import ControlIO
+package import EditorialControl
+package import NewsModel
+import NewswireSettings
+
+/// What becomes of a replacement that was written: it goes the way of all news, so a stop holds it back too.
+package struct ReplacementReport {
+    private let written: WrittenReplacement
+    private let story: String
+    private let stops: [Order]
+    private let isConfirmed: Bool
+
+    /// - Parameters:
+    ///   - lanes: the names of the lanes that it was written to.
+    ///   - view: the control topic, read after the recall.
+    package init(
+        _ written: WrittenReplacement, of story: String, lanes: Set<String>, _ view: ControlView, isConfirmed: Bool,
+        at wall: Instant
+    ) {
+        self.written = written
+        self.story = story
+        self.isConfirmed = isConfirmed
+        let categories = Set(written.reach.map { $0.lowercased() })
+        stops = view.standing(at: wall).filter { order in
+            switch order.scope {
+            case .stop(.hub): true
+            case .stop(.lane(let name)): lanes.contains(name)
+            case .stop(.category(let name)): categories.contains(name.lowercased())
+            case .stop, .recall: false
+            }
+        }
+    }
+
+    package var sentence: String {
+        if written.reach.isEmpty {
+            return "nothing to replace: the hub took nothing of \(story) in the last 7 days".plain
+        }
+        guard let stop = stops.first, case .stop(let gate) = stop.scope else {
+            return
+                (isConfirmed
+                ? "the replacement is on its way to \(readers)"
+                : "the replacement for \(readers) waits on its lane: no process has confirmed that it runs. It expires after a day")
+                .plain
+        }
+        return
+            ("the replacement for \(readers) waits on its lane: \(gate.phrase) was stopped \(FormerOrder(stop).phrase). It is sent "
+            + "once that is resumed, and expires after a day").plain
+    }
+
+    private var readers: String {
+        let categories = written.reach.filter { $0 != Replacement.singleReaders }.joined(separator: ", ")
+        if categories.isEmpty { return Replacement.singleReaders }
+        return "the readers of \(categories)"
+            + (written.reach.contains(Replacement.singleReaders) ? " and to \(Replacement.singleReaders)" : "")
+    }
+}

@@ -1,0 +1,162 @@
+import ByteText
+import ControlIO
+import EditorialControl
+import KafkaIO
+import KafkaModel
+import NewsModel
+import NewswireSettings
+import PublishEngine
+
+/// Puts on its lane again what a recall has ended, once that was lifted. Its calls block.
+struct Republication {
+    /// The deliveries that the recall has ended.
+    private let ended: [ResultRecord]
+    private let settings: Settings
+    private let decoder = NewsDecoder()
+    /// Originals that were found, by the places that results name.
+    private var originals: [ResultRecord.Source: SourceRecord] = [:]
+    private var written: Set<String> = []
+    private var lost: Set<String> = []
+
+    /// How long the originals may take to be read from their topics.
+    private static let patience = Duration.seconds(20)
+
+    init(_ ended: [ResultRecord], _ settings: Settings) {
+        // What took the story's place on the phones is about the recall that is over.
+        self.ended = ended.filter { $0.eventID.map { !$0.hasPrefix(Replacement.idPrefix) } ?? false }
+        self.settings = settings
+    }
+
+    /// - Returns: false if an original is gone.
+    mutating func run(_ desk: OrderDesk) throws(KafkaFailure) -> Bool {
+        let counts = try KafkaAdmin(settings: settings.kafkaSettings).partitionCounts()
+        try findWhereTheyStood(counts)
+        if !missing.isEmpty, counts[settings.deadLettersTopic] != nil {
+            try scan(settings.deadLettersTopic) { record in record }
+        }
+        if !missing.isEmpty, counts[settings.control.topics.held] != nil {
+            try scan(settings.control.topics.held) { record in
+                HeldRecord.original(record, because: .recalled).map {
+                    SourceRecord(
+                        offset: record.offset, timestamp: record.timestamp, key: $0.key, value: $0.value,
+                        headers: $0.headers)
+                }
+            }
+        }
+        let topics = Set(settings.engine.lanes.flatMap(\.topics))
+        let redrive = Redrive(topics: counts.filter { topics.contains($0.key) })
+        for result in ended {
+            guard let id = result.eventID else { continue }
+            guard let original = originals[result.source],
+                case .putBack(var record) = redrive.verdict(on: letter(original, result))
+            else {
+                lost.insert(id)
+                continue
+            }
+            // Its age counts from now: somebody wants it sent.
+            record.timestamp = nil
+            try desk.store(record)
+            written.insert(id)
+        }
+        return lost.isEmpty
+    }
+
+    private var missing: [ResultRecord] { ended.filter { originals[$0.source] == nil } }
+
+    /// The original as if it were a dead letter of the delivery, which `Redrive` puts back for its platform.
+    private func letter(_ original: SourceRecord, _ result: ResultRecord) -> SourceRecord {
+        var letter = original
+        let ours: Set = [
+            HeaderName.held, HeaderName.outcome, HeaderName.reason, HeaderName.source, HeaderName.truncated,
+        ]
+        letter.headers.removeAll { ours.contains($0.name) }
+        letter.headers += [
+            RecordHeader(HeaderName.outcome, result.outcome.rawValue),
+            RecordHeader(HeaderName.reason, result.error?.code ?? result.outcome.rawValue),
+            RecordHeader(name: HeaderName.source, value: result.coordinates.headerValue),
+        ]
+        return letter
+    }
+
+    private mutating func findWhereTheyStood(_ counts: [String: Int]) throws(KafkaFailure) {
+        let clock = ContinuousClock()
+        let deadline = clock.now + Self.patience
+        for (topic, results) in Dictionary(grouping: missing, by: \.source.partition.topic) where counts[topic] != nil {
+            let places = Dictionary(grouping: Set(results.map(\.source)), by: \.partition.partition)
+                .mapValues { $0.map(\.offset).sorted() }
+            let reader = try PlaceReader(
+                settings: settings.kafkaSettings, topic: topic, partitions: places.count)
+            try reader.begin(places)
+            while !reader.isDone, clock.now < deadline {
+                for event in try reader.next(timeout: .milliseconds(200)) {
+                    guard case .found(let number, let record) = event else { continue }
+                    let place = TopicPartition(topic: topic, partition: number)
+                    keep(record, for: .init(partition: place, offset: record.offset), in: results)
+                }
+            }
+        }
+    }
+
+    /// A topic that was made again may have another event in the place.
+    private mutating func keep(_ record: SourceRecord, for source: ResultRecord.Source, in results: [ResultRecord]) {
+        guard let id = (try? decoder.decode(record))?.id,
+            results.contains(where: { $0.source == source && $0.eventID == id })
+        else { return }
+        originals[source] = record
+    }
+
+    /// Looks through a topic that keeps originals with the headers `nw-…`.
+    private mutating func scan(
+        _ topic: String, _ original: (SourceRecord) -> SourceRecord?
+    ) throws(KafkaFailure) {
+        let reader = try TopicReader(settings: settings.kafkaSettings, topic: topic)
+        while !reader.isAtEnd {
+            for read in try reader.next(timeout: .milliseconds(200)) {
+                guard read.record.hasValue, let record = original(read.record),
+                    let id = (try? decoder.decode(record))?.id
+                else { continue }
+                for result in missing where result.eventID == id { originals[result.source] = record }
+            }
+        }
+    }
+
+    // MARK: What came of it
+
+    private var names: [String] { Array(Set(ended.compactMap(\.eventID))).sorted() }
+
+    private static let namedMax = 20
+
+    private func phrase(_ names: some Collection<String>) -> String {
+        let more = names.count - Self.namedMax
+        return names.sorted().prefix(Self.namedMax).joined(separator: ", ")
+            + (more > 0 ? " and \(grouped(more)) more" : "")
+    }
+
+    /// - Parameter isDone: they were put on their lanes, as far as possible.
+    func show(isDone: Bool, story: String) {
+        let output = Terminal.standardError
+        guard isDone else {
+            guard !names.isEmpty else { return output.line("the recall has ended no event that waited") }
+            output.plainLine(
+                "the recall has ended \(counted(names.count, "event")), and lifting it does not bring \(names.count == 1 ? "it" : "them") "
+                    + "back: \(phrase(names))")
+            return output.plainLine("to send them: newswire recall --config FILE '\(story)' --lift --republish")
+        }
+        if names.isEmpty { output.line("there is nothing to republish: the recall has ended no event that waited") }
+        if !written.isEmpty {
+            output.plainLine("put on the lane again: \(phrase(written))")
+        }
+        if !lost.isEmpty {
+            output.plainLine("error: the originals are gone, or were put back too often: \(phrase(lost))")
+        }
+    }
+
+    /// The members of the JSON object.
+    func list(isDone: Bool, into json: inout JSONWriter) {
+        json.array("ended", of: names)
+        if isDone {
+            json.array("republished", of: written.sorted())
+            json.array("lost", of: lost.sorted())
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import ArgumentParser
+import ByteText
+import ControlIO
+import EditorialControl
+import HubIO
+import KafkaIO
+import KafkaModel
+import NewsModel
+import NewswireSettings
+import NotificationHub
+import PublishEngine
+import PublisherService
+
+/// What `newswire send` has to do with Kafka: it obeys the standing orders, and what it sends is on the audit and the results topic.
+///
+/// Its calls block.
+struct RecordedSend {
+    private let settings: Settings
+    private let event: NewsEvent
+    private let categories: [String]
+    /// Sends against standing orders, and without knowing them.
+    private let isForced: Bool
+    /// The place of the audit line; `nil` if there is none.
+    private var place: ResultRecord.Source?
+
+    /// Patience with brokers that do not answer.
+    private static let patience = Duration.seconds(5)
+
+    init(_ event: NewsEvent, categories: [String], _ settings: Settings, isForced: Bool) {
+        self.settings = settings
+        self.event = event
+        self.categories = categories
+        self.isForced = isForced
+    }
+
+    /// Reads the standing orders, and announces the notification on the audit topic.
+    ///
+    /// - Throws: an exit, after the reason was written to standard error, unless the notification may be sent.
+    mutating func announce(by author: String, reason: String?) throws {
+        let orders: [Order]
+        do throws(KafkaFailure) {
+            orders = try standing()
+        } catch {
+            guard isForced else {
+                Terminal.standardError.plainLine(
+                    "error: not sent: the standing orders cannot be read, and one of them may be against it. \(error) "
+                        + "--despite-stop sends it all the same.")
+                throw ExitCode.failure
+            }
+            return warn(error)
+        }
+        if !orders.isEmpty, !isForced {
+            for order in orders {
+                Terminal.standardError.plainLine(
+                    "error: not sent: \(order.scope.standing) \(FormerOrder(order).phrase)")
+            }
+            Terminal.standardError.line("--despite-stop sends it all the same, and is recorded.")
+            throw ExitCode.failure
+        }
+        let line = AuditEntry.send(
+            event, at: ServiceClock().now.wall, by: author, reason: reason, despite: orders)
+        do throws(KafkaFailure) {
+            place = try store(line.record(on: settings.control.topics.audit))
+        } catch {
+            // A newsroom without the topic has no audit. One whose audit fails should know before anything is sent.
+            guard isForced || error.code == Self.missing else {
+                Terminal.standardError.plainLine(
+                    "error: not sent: it cannot be recorded. \(error) --despite-stop sends it all the same.")
+                throw ExitCode.failure
+            }
+            warn(error)
+        }
+    }
+
+    private static let missing = KafkaFailure.missing(topic: "").code
+
+    private func warn(_ failure: KafkaFailure) {
+        Terminal.standardError.plainLine("warning: this notification is not recorded. \(failure)")
+    }
+
+    private func standing() throws(KafkaFailure) -> [Order] {
+        let counts = try admin.partitionCounts(of: [settings.control.topics.control])
+        guard counts[settings.control.topics.control] != nil else {
+            guard settings.control.onStale == .continue else {
+                throw .missing(topic: settings.control.topics.control)
+            }
+            // Nothing can stand on a topic that is not there, and processes send without it too.
+            return []
+        }
+        let view = try ControlReading(settings.kafkaSettings, settings.control.topics).view()
+        return view.orders(against: event.orderKey, categories: categories, at: ServiceClock().now.wall)
+    }
+
+    private var admin: KafkaAdmin {
+        get throws(KafkaFailure) { try KafkaAdmin(settings: settings.kafkaSettings, timeout: Self.patience) }
+    }
+
+    private func store(_ record: ProducedRecord) throws(KafkaFailure) -> ResultRecord.Source? {
+        guard try admin.partitionCounts(of: [record.topic])[record.topic] != nil else {
+            throw .missing(topic: record.topic)
+        }
+        let publisher = try RecordPublisher(settings: settings.kafkaSettings)
+        try publisher.publish(record, timeout: Self.patience)
+        try publisher.flush(timeout: Self.patience)
+        return publisher.lastStored.map { stored in
+            ResultRecord.Source(
+                partition: TopicPartition(topic: record.topic, partition: stored.partition), offset: stored.offset)
+        }
+    }
+
+    /// Writes what became of one request to the results topic. What was announced nowhere has no result either.
+    func settle(_ routing: Routing.Tagged, _ result: SendResult, platform: Platform) {
+        guard let place else { return }
+        var record = ResultRecord(
+            eventID: event.id, story: event.resultStory, platform: platform, outcome: result.outcome,
+            categories: routing.categories, tags: routing.tags, lane: Self.lane, attempts: result.attempts,
+            source: place,
+            settledAt: ServiceClock().now.wall, isTest: event.isTest)
+        record.routing = routing.reasons
+        record.error = result.failure
+        if case .replied(let reply) = result {
+            record.httpStatus = reply.status
+            record.notificationID = reply.notificationID
+            record.trackingID = reply.trackingID
+        }
+        var value: [UInt8] = []
+        record.encode(into: &value)
+        // Without the header nw-source: the ledger settles records of lanes, and this is none.
+        let produced = ProducedRecord(
+            topic: settings.engine.resultsTopic, key: Array(event.id.utf8), value: value,
+            headers: [RecordHeader(HeaderName.outcome, record.outcome.rawValue)])
+        do throws(KafkaFailure) { _ = try store(produced) } catch { warn(error) }
+    }
+
+    /// Stands in results in the place of a lane's name.
+    private static let lane = "send"
+}
+
+extension SendResult {
+    /// In the words of results. It is not tried again.
+    fileprivate var outcome: Outcome {
+        switch self {
+        case .notSent: .exhausted
+        case .unknown: .unknown
+        case .replied(let reply):
+            switch reply.meaning {
+            case .accepted: .accepted
+            case .refusedEvent: .rejected
+            case .unknownAcceptance: .unknown
+            case .tokenRefused, .forbidden, .missingHub, .throttled, .busy: .exhausted
+            }
+        }
+    }
+
+    fileprivate var attempts: Int { if case .notSent = self { 0 } else { 1 } }
+
+    fileprivate var failure: ResultRecord.Failure? {
+        let verdict = SendVerdict(self)
+        if verdict.isAccepted { return nil }
+        let code =
+            switch self {
+            case .replied(let reply): "http-\(reply.status)"
+            case .notSent: FailureCode.unreachable.rawValue
+            case .unknown: FailureCode.noReply.rawValue
+            }
+        return ResultRecord.Failure(code: code, detail: verdict.message)
+    }
+}
+
+extension ControlScope {
+    /// As the beginning of a sentence about the order that stands.
+    fileprivate var standing: String {
+        switch self {
+        case .recall(let story): "\(story) was recalled"
+        case .stop(let gate): "\(gate.phrase) was stopped"
+        }
+    }
+}

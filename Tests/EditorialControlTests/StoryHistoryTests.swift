@@ -1,0 +1,74 @@
+import EditorialControl
+import NewsModel
+import Testing
+
+private let start = Instant(milliseconds: 1_795_255_200_000)
+
+struct NameSearchTests {
+    private func meaning(of name: String, _ events: (id: String?, story: String?)...) -> NameSearch.Meaning {
+        var search = NameSearch(name)
+        for event in events { search.take(eventID: event.id, story: event.story) }
+        return search.meaning
+    }
+
+    @Test func `a name is a story, an event of one, or was never seen`() {
+        #expect(meaning(of: "quake", ("e-1", "quake")) == .story)
+        #expect(meaning(of: "e-1", ("e-1", nil)) == .story)
+        #expect(meaning(of: "e-1", ("e-1", "quake")) == .event(of: ["quake"]))
+        #expect(
+            meaning(of: "e-1", ("e-1", "quake"), ("e-1", "quake"), ("e-1", "flood")) == .event(of: ["quake", "flood"]))
+        #expect(meaning(of: "e-2", ("e-1", "quake"), (nil, nil)) == .unseen)
+    }
+
+    @Test func `a name that orders events is a story, whatever else has it as its id`() {
+        #expect(meaning(of: "quake", ("quake", "disasters"), ("e-1", "quake")) == .story)
+    }
+
+    @Test func `names that were seen are kept for a hint, up to a bound`() {
+        var search = NameSearch("x")
+        for number in 0..<20_000 { search.take(eventID: "e\(number)", story: "s\(number)") }
+        #expect(search.seen.count == 10_000 && search.seen.contains("e0"))
+    }
+}
+
+struct StoryHistoryTests {
+    private func result(
+        _ id: String, _ outcome: Outcome, _ platform: Platform = .template, story: String? = "S", code: String? = nil,
+        categories: [String] = ["World"], at seconds: Int64 = 0, offset: Int64 = 0, users: [String] = []
+    ) -> ResultRecord {
+        ResultRecord(
+            eventID: id, story: story, platform: platform, outcome: outcome, categories: categories, lane: "live",
+            source: .init(partition: TopicPartition(topic: "t", partition: 0), offset: offset),
+            settledAt: start + .seconds(seconds), users: users, error: code.map { .init(code: $0, detail: "") })
+    }
+
+    private func history(_ results: ResultRecord...) -> StoryHistory {
+        var history = StoryHistory(story: "S")
+        for result in results { history.take(result) }
+        return history
+    }
+
+    @Test func `what readers have is each accepted event once, with its first time and all its categories`() {
+        let accepted = history(
+            result("b", .accepted, at: 9), result("a", .accepted, at: 5),
+            result("a", .accepted, .apple, categories: ["Sports"], at: 3), result("c", .rejected),
+            result("d", .accepted, story: "T"), result("S", .accepted, story: nil, at: 1, users: ["1f"])
+        ).accepted
+        #expect(accepted.map(\.eventID) == ["S", "a", "b"])
+        #expect(accepted.map(\.categories) == [[], ["World", "Sports"], ["World"]])
+        #expect(accepted.map(\.at) == [start + .seconds(1), start + .seconds(3), start + .seconds(9)])
+        #expect(accepted.map(\.hasSingleReaders) == [true, false, false])
+    }
+
+    @Test func `what a recall has ended is what was not sent since, delivery by delivery`() {
+        let ended = history(
+            result("a", .canceled, code: "recalled", offset: 2), result("a", .duplicate, offset: 3),
+            result("b", .canceled, code: "recalled", offset: 1),
+            result("b", .canceled, .apple, code: "recalled", offset: 1),
+            result("b", .accepted, .apple, offset: 8), result("c", .canceled, code: "canceled"),
+            result("d", .canceled, code: "recalled"), result("d", .held)
+        ).ended
+        #expect(ended.map(\.eventID) == ["b", "a"])
+        #expect(ended.map(\.platform) == [.template, .template])
+    }
+}

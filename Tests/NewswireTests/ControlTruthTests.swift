@@ -1,0 +1,203 @@
+import Foundation
+import HubServer
+import KafkaIO
+import Testing
+
+/// What the commands say of processes that stand still, and of what was and was not sent.
+struct ControlTruthTests {
+    private func room() async throws -> ProgramRoom {
+        try await ProgramRoom(
+            topics: [
+                ("news.events", 2), ("news.results", 2), ("news.dead-letters", 2), ("news.control", 1),
+                ("news.audit", 1), ("news.held", 2),
+            ])
+    }
+
+    private func publish(_ events: String..., to room: ProgramRoom, runs: Bool = true) async throws {
+        #expect(try await room.run("publish", "-", input: events.joined(separator: "\n")).status == 0)
+        if runs { #expect(try await room.run("run", "--until-caught-up").status == 0) }
+    }
+
+    private func event(_ id: String, story: String) -> String {
+        #"{"id":"\#(id)","story":"\#(story)","headline":"h","category":"World"}"#
+    }
+
+    @Test func `a frozen process is missing, and the list names it until it obeys`() async throws {
+        let room = try await room()
+        let running = try room.start("run")
+        try await running.wrote("partitions assigned")
+        let frozen = try room.start("run")
+        try await frozen.wrote("partitions assigned")
+        frozen.signal(SIGSTOP)
+        let stopped = try await room.run("stop", "hub", "--reason", "r", "--json")
+        #expect(stopped.status == 1, "\(stopped.output)")
+        #expect(stopped.output.contains(#""processes":2,"applied":1,"#), "\(stopped.output)")
+        let listed = try await room.run("control", "--list")
+        #expect(
+            listed.output.hasSuffix("1 order stands; only 1 of 2 processes confirmed all of them\n"), "\(listed.output)"
+        )
+        let json = try await room.run("control", "--list", "--json").output
+        #expect(json.contains(/"unconfirmed":\["[^"]+"\]}/), "\(json)")
+        frozen.signal(SIGCONT)
+        while try await !room.run("control", "--json").output.contains(#""unconfirmed":[]"#) {}
+        #expect(try await room.run("control").output.hasSuffix("1 order stands; 2 processes obey\n"))
+        for process in [running, frozen] {
+            process.terminate()
+            #expect(try await process.ended().status == 0)
+        }
+        await room.close()
+    }
+
+    @Test func `an order that no process confirms is in force, and fails`() async throws {
+        let room = try await room()
+        for arguments in [["stop", "lane:live"], ["resume", "lane:live"]] {
+            let ended = try await Program.run(
+                arguments + ["--config", room.path("newswire.yaml")], environment: room.environment)
+            #expect(ended.status == 1)
+            #expect(ended.output.contains("no process has confirmed; the order is "), "\(ended.output)")
+        }
+        await room.close()
+    }
+
+    // MARK: Names
+
+    @Test func `a recall of an event's id recalls its story, and says what readers have`() async throws {
+        let room = try await room()
+        try await publish(event("e-1", story: "quake"), to: room)
+        let recalled = try await room.run("recall", "e-1", "--reason", "r", "--json")
+        #expect(recalled.output.hasPrefix(#"{"scope":"recall/story/quake""#), "\(recalled.output)\(recalled.errors)")
+        #expect(
+            recalled.output.contains(#""found":"event","accepted":[{"eventId":"e-1","at":"20"#), "\(recalled.output)")
+        #expect(recalled.output.contains(#""categories":["World"]}]"#))
+        let again = try await room.run("recall", "quake", "--reason", "r")
+        #expect(again.output.contains(/\nalready accepted: e-1, 20[0-9: -]+ UTC, for World\n/), "\(again.output)")
+        let lifted = try await room.run("recall", "e-1", "--lift")
+        #expect(lifted.output.hasPrefix("lifted the recall of quake: "), "\(lifted.output)\(lifted.errors)")
+        #expect(lifted.errors.hasPrefix("e-1 is an event of the story quake: the order is about that\n"))
+        #expect(try await room.run("results").output.contains("  quake  "))
+        #expect(try await room.run("results", "--story", "quake", "--json").output.contains(#""story":"quake""#))
+        #expect(try await room.run("results", "--story", "e-1", "--json").output == "")
+        await room.close()
+    }
+
+    @Test func `a name that was never seen is refused, with what is similar, unless that is meant`() async throws {
+        let room = try await room()
+        try await publish(event("quake-2026", story: "quake"), to: room)
+        let wrong = try await room.run("recall", "quake-2062", "--reason", "r")
+        #expect(wrong.status == 1 && wrong.output == "")
+        #expect(wrong.errors.contains("error: nothing was recalled: quake-2062 was not seen"))
+        #expect(wrong.errors.contains("Similar: quake-2026. --unseen recalls it all the same."), "\(wrong.errors)")
+        #expect(try await room.run("control", "--json").output == "")
+        let meant = try await room.run("recall", "quake-2062", "--reason", "r", "--unseen", "--json")
+        #expect(meant.output.contains(#""found":"unseen","accepted":[]"#), "\(meant.output)")
+        await room.close()
+    }
+
+    @Test func `an event that no process has read yet can be recalled by its id`() async throws {
+        let room = try await room()
+        try await publish(event("e-1", story: "quake"), to: room, runs: false)
+        let recalled = try await room.run("recall", "e-1", "--reason", "r", "--json")
+        #expect(recalled.output.hasPrefix(#"{"scope":"recall/story/quake""#), "\(recalled.output)\(recalled.errors)")
+        await room.close()
+    }
+
+    // MARK: What is sent by hand
+
+    @Test func `send refuses while the hub or its category is stopped, unless that is meant, and is recorded`()
+        async throws
+    {
+        let room = try await room()
+        let command = ["send", "--config", room.path("newswire.yaml"), "--category", "World", "--message", "All clear"]
+        func send(_ more: String...) async throws -> Program.Ended {
+            try await Program.run(command + more, environment: room.environment)
+        }
+        _ = try await room.run("stop", "hub", "--reason", "wrong alert", "--by", "desk")
+        let refused = try await send()
+        #expect(refused.status == 1 && room.hub.receivedCount == 0)
+        #expect(refused.errors.contains(/error: not sent: the hub was stopped by desk, 20[0-9: -]+ UTC: wrong alert\n/))
+        #expect(refused.errors.contains("--despite-stop sends it all the same"))
+        let forced = try await send("--despite-stop", "--by", "m", "--reason", "urgent")
+        #expect(forced.status == 0 && room.hub.receivedCount == 1, "\(forced.errors)")
+        let audit = try await room.run("audit", "--json").output
+        #expect(
+            audit.contains(#""do":"send","by":"m","reason":"urgent","text":"All clear","despite":["stop/hub"]"#),
+            "\(audit)")
+        #expect(audit.split(separator: "\n").count { $0.contains(#""do":"send""#) } == 1)
+        #expect(try await room.run("audit").output.contains("“All clear”; despite stop/hub"))
+        let results = try await room.run("results", "--json").output
+        #expect(results.contains(#""outcome":"accepted""#) && results.contains(#""lane":"send""#), "\(results)")
+        #expect(results.contains(#""source":{"topic":"news.audit","partition":0,"#))
+        _ = try await room.run("resume", "hub")
+        _ = try await room.run("stop", "category:world")
+        #expect(try await send().status == 1)
+        _ = try await room.run("resume", "category:world")
+        _ = try await room.run("stop", "category:Sports")
+        #expect(try await send().status == 0)
+        // Its results do not disturb those who read them as a ledger.
+        try await publish(event("e-1", story: "quake"), to: room)
+        #expect(room.hub.receivedCount == 3)
+        await room.close()
+    }
+
+    @Test func `a notification that was sent by hand can be replaced on the phones`() async throws {
+        let room = try await room()
+        let sent = try await room.run("send", "--category", "World", "--message", "Wrong")
+        #expect(sent.status == 0, "\(sent.errors)")
+        let results = try await room.run("results", "--json").output
+        let id = try #require(results.firstMatch(of: /"eventId":"(send-[^"]+)"/)?.output.1)
+        let recalled = try await room.run(
+            "recall", String(id), "--reason", "r", "--replace", "Withdrawn", "--json")
+        #expect(recalled.output.contains(#""replaced":["World"]"#), "\(recalled.output)\(recalled.errors)")
+        #expect(try await room.run("run", "--until-caught-up").status == 0)
+        #expect(room.hub.receivedCount == 2)
+        #expect(try await room.run("audit").output.contains("replacement “Withdrawn”"))
+        await room.close()
+    }
+
+    @Test func `without Kafka send refuses, as an order may be against it, unless that is meant`() async throws {
+        let room = try await room()
+        room.broker.setDown()
+        let refused = try await room.run("send", "--category", "World", "--message", "m")
+        #expect(refused.status == 1 && room.hub.receivedCount == 0)
+        #expect(refused.errors.hasPrefix("error: not sent: the standing orders cannot be read"), "\(refused.errors)")
+        let forced = try await room.run("send", "--category", "World", "--message", "m", "--despite-stop")
+        #expect(forced.status == 0 && room.hub.receivedCount == 1, "\(forced.errors)")
+        #expect(forced.errors.hasPrefix("warning: this notification is not recorded."))
+        await room.close()
+    }
+
+    // MARK: The end of a recall
+
+    @Test func `lifting a recall says what it has ended, and sends it when asked to`() async throws {
+        let room = try await room()
+        _ = try await room.run("recall", "quake", "--reason", "r", "--unseen")
+        try await publish(event("e-1", story: "quake"), event("e-2", story: "other"), to: room)
+        #expect(room.hub.receivedCount == 1)
+        let lifted = try await room.run("recall", "quake", "--lift")
+        #expect(
+            lifted.errors.contains("the recall has ended 1 event, and lifting it does not bring it back: e-1\n"),
+            "\(lifted.errors)")
+        #expect(lifted.errors.contains("to send them: newswire recall --config FILE 'quake' --lift --republish"))
+        let again = try await room.run("recall", "quake", "--lift", "--republish", "--json")
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.output.contains(#""ended":["e-1"],"republished":["e-1"],"lost":[]"#), "\(again.output)")
+        #expect(try await room.run("run", "--until-caught-up").status == 0)
+        #expect(room.hub.receivedCount == 2)
+        let rest = try await room.run("recall", "quake", "--lift", "--republish", "--json")
+        #expect(rest.output.contains(#""ended":[],"republished":[]"#), "\(rest.output)")
+        await room.close()
+    }
+
+    @Test func `a replacement that a stop holds back is not on its way`() async throws {
+        let room = try await room()
+        try await publish(event("e-1", story: "quake"), to: room)
+        _ = try await room.run("stop", "hub", "--reason", "flood", "--by", "desk")
+        let recalled = try await room.run("recall", "quake", "--reason", "r", "--replace", "Withdrawn")
+        #expect(
+            recalled.errors.contains(
+                "the replacement for the readers of World waits on its lane: the hub was stopped by desk"),
+            "\(recalled.errors)")
+        #expect(!recalled.errors.contains("on its way"))
+        await room.close()
+    }
+}
