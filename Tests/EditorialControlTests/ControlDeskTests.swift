@@ -434,7 +434,7 @@ import Testing
     @Test func `a process counts the time of the log on from where the topic has it`() {
         var desk = TestDesk()
         desk.write(.beat(.init(replica: "other", at: desk.now.wall, logTime: .seconds(500))))
-        desk.take(.began)
+        desk.take(.began(reading: desk.reading))
         #expect(desk.lastBeat?.logTime == nil)
         desk.read()
         desk.take(.reachedEnd)
@@ -465,7 +465,7 @@ import Testing
     @Test func `a beat says how far orders are obeyed by every shard`() {
         var desk = TestDesk(shards: 2)
         desk.write(.stands(Order(stop: .hub, id: "early")))
-        desk.take(.began)
+        desk.take(.began(reading: desk.reading))
         #expect(desk.lastBeat?.appliedTo == nil)
         desk.read()
         desk.take(.reachedEnd)

@@ -42,7 +42,7 @@ struct Beats: Sendable {
     func isDue(_ now: Moment) -> Bool {
         guard !isInFlight else { return false }
         if let notBefore { return now.steady >= notBefore }
-        // Whoever lists the processes learns from it where we are.
+        // The second beat follows at once, so that a list of the processes soon shows how far this one has read.
         if isUndated, isSeen, clock.time(now) != nil { return true }
         return lastAt.map { now.steady - $0 >= ControlRecord.Beat.interval } ?? true
     }
