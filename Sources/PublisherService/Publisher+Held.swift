@@ -1,4 +1,5 @@
 import ControlIO
+import KafkaIO
 import Logging
 import NewsModel
 import PublishEngine
@@ -9,9 +10,9 @@ extension Publisher {
     package static let holdsBeyond = Duration.seconds(60)
 
     /// - Parameter tell: tells every engine of the process; called on the link's thread.
-    func heldLink(_ tell: @escaping @Sendable (Input) -> Void) -> HeldLink {
+    func heldLink(_ kafka: KafkaSettings, _ tell: @escaping @Sendable (Input) -> Void) -> HeldLink {
         let topic = settings.control.topics.held
-        return HeldLink(settings: settings.kafka, topic: topic, clock: { [telemetry] in telemetry.clock.now }) {
+        return HeldLink(settings: kafka, topic: topic, clock: { [telemetry] in telemetry.clock.now }) {
             [log, telemetry] notice in
             switch notice {
             case .held(let stories): tell(.held(stories))
