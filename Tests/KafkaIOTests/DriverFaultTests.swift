@@ -48,7 +48,7 @@ struct DriverFaultTests {
         let result = ProducedRecord(
             topic: broker.topic("results"), partition: 0, key: [1], value: [2], headers: headers)
         #expect(driver.produce(result, delivery: DeliveryID(rawValue: 7), kind: .result, shard: ShardID(0)))
-        for _ in 0..<2 { #expect(try await refused(shards).first?.failure.code == "MSG_SIZE_TOO_LARGE") }
+        #expect(try await refused(shards).first?.failure.code == "MSG_SIZE_TOO_LARGE")
         #expect(try await refused(shards).isEmpty)
         #expect(
             try await shards.stored(1) == [StoredRecord(delivery: DeliveryID(rawValue: 7), kind: .result, offset: 0)])

@@ -27,9 +27,11 @@ struct RefusedRecordsTests {
         for delivery in 1...2 {
             refused.refused(record, key(UInt64(delivery)), failure, wasAlone: false, at: start, smallest: smallest)
         }
+        #expect(refused.reasons.isEmpty)
         #expect(refused.due(at: start) == [retry(record, 1, alone: true), retry(record, 2, alone: true)])
         refused.stored(key(1))
         refused.refused(record, key(2), offline, wasAlone: true, at: start, smallest: smallest)
+        #expect(refused.reasons.map(\.records) == [1])
         #expect(refused.due(at: start + .seconds(15)) == [retry(record, 2, alone: true)])
     }
 

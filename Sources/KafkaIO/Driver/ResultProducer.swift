@@ -16,6 +16,7 @@ final class ResultProducer: @unchecked Sendable {
     private var refused = RefusedRecords()
     /// The refused records have changed since they were last reported.
     private var refusedHasChanged = false
+    private var reported: [RefusedRecords.Reason] = []
     /// The producer has failed for good, which was reported once.
     private var hasFailed = false
     /// Originals that the held topic does not take.
@@ -99,7 +100,9 @@ final class ResultProducer: @unchecked Sendable {
         for retry in refused.due(at: turn.now) where !produce(retry) { refused.postpone(retry, at: turn.now) }
         if refusedHasChanged {
             refusedHasChanged = false
-            turn.notify(.refused(refused.reasons))
+            let reasons = refused.reasons
+            if reasons != reported { turn.notify(.refused(reasons)) }
+            reported = reasons
         }
     }
 

@@ -48,6 +48,8 @@ public struct RefusedRecords: Sendable {
         /// A batch that held the record was refused, so the record goes alone from now on.
         var isAlone = false
         var isSmallest = false
+        /// It was refused with its batch alone, which says nothing about the record.
+        var isOnlyBatch: Bool { isAlone && tries == 1 }
         var topic: String
         var since: Instant
         var failure: KafkaFailure
@@ -133,10 +135,10 @@ public struct RefusedRecords: Sendable {
 
     public var nextDue: Instant? { waiting.map(\.at).min() }
 
-    /// Obstacles by topic, in the order of their names.
+    /// Obstacles by topic, in the order of their names. A refused batch is none before one of its records is refused alone.
     public var reasons: [Reason] {
         var reasons: [String: Reason] = [:]
-        for state in states.values.sorted(by: { $0.since < $1.since }) {
+        for state in states.values.sorted(by: { $0.since < $1.since }) where !state.isOnlyBatch {
             reasons[
                 state.topic, default: Reason(topic: state.topic, records: 0, since: state.since, failure: state.failure)
             ]
