@@ -106,6 +106,10 @@ enum MetricsPage {
         gauge("newswire_consumer_lag_seconds", "Age of the oldest record of our partitions without an outcome.") {
             $0.lagAge.map { Double($0.nanoseconds) / 1e9 }
         }
+        gauge(
+            "newswire_hidden_events",
+            "Records of our partitions that cannot be read yet, because a transaction before them is open."
+        ) { $0.hidden.map(Double.init) }
         gauge("newswire_assigned_partitions", "Partitions of the lane that this process reads.") {
             Double($0.partitions ?? 0)
         }

@@ -66,6 +66,8 @@ public struct ServiceStatus: Sendable {
         public var delayed: Int
         /// Uncommitted records of our partitions at the last measurement; `nil` before the first.
         public var lag: Int64?
+        /// Those of them that cannot be read, because a transaction before them is open.
+        public var hidden: Int64?
         /// Librdkafka's statistics of the lane's consumer; `nil` before the first.
         public var consumer: KafkaStatistics?
         /// The age of the oldest record without an outcome; `nil` as above.
