@@ -32,6 +32,11 @@ extension Publisher {
                 telemetry.failed(failure)
                 log.error("held topic", metadata: ["failure": "\(failure)"])
             case .status(let status): telemetry.held(status)
+            case .vanished(let restored, let lost):
+                log.log(
+                    level: lost > 0 ? .error : .warning,
+                    "held events vanished from their topic; those whose originals are on their lanes are held again",
+                    metadata: ["topic": "\(topic)", "restored": "\(restored)", "lost": "\(lost)"])
             }
         }
     }

@@ -137,6 +137,10 @@ enum MetricsPage {
         gauge(
             "newswire_held_events_owned", "Of the held events, those that this process puts back when they are due.",
             status.held?.ours)
+        text.family(
+            "newswire_held_events_lost_total", .counter,
+            "Events that vanished from the held topic and whose originals are gone from their lanes too."
+        ) { $0.sample(UInt64(clamping: status.heldLost)) }
         gauge("newswire_in_flight_requests", "Requests sent and not answered.", status.inFlight)
         gauge("newswire_concurrency_limit", "Requests that may be in flight now.", status.concurrencyLimit)
         gauge("newswire_hub_connections", "Connections to the hub.", status.openConnections)

@@ -36,6 +36,8 @@ public struct ServiceStatus: Sendable {
     public var control: ControlStatus?
     /// Events on the held topic; `nil` while it cannot be read, or there is none.
     public var held: Held?
+    /// Events that vanished from the held topic and could not be restored, since the start.
+    public var heldLost: Int
     /// Reasons why something does not move, by lane, over all shards; includes normal ones such as a waiting retry.
     public var waits: [Waiting]
     /// Reasons why some news cannot be sent now; empty when ready.

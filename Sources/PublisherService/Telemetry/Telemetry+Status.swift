@@ -34,7 +34,7 @@ extension Telemetry {
             held: state.held.map {
                 // What was called back is due now.
                 .init(events: $0.held, ours: $0.ours, nextDue: $0.nextDue.map { max($0, startedAt) })
-            }, waits: waits,
+            }, heldLost: state.heldLost, waits: waits,
             notReady: notReady(lanes, reports, waits, state, at: now),
             stuck: state.isDraining ? nil : stuck(lanes, state, at: now))
     }
