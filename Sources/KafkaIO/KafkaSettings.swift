@@ -18,6 +18,8 @@ public struct KafkaSettings: Sendable {
     public var produceBudget = 16 << 20
     /// The time the producer takes to gather a batch, in milliseconds.
     public var lingerMilliseconds = 10
+    /// The largest batch that the topics accept which a producer writes to; `nil` if that is not known. See `limitingBatches(to:_:)`.
+    public var batchBytes: Int?
     /// The longest time a revoke waits for the shards to release; then the partitions are given up without them.
     public var releaseTimeout: Duration = .seconds(60)
     /// The longest time `close` waits for the broker to acknowledge the records in the producer.
@@ -31,6 +33,21 @@ public struct KafkaSettings: Sendable {
         self.instance = instance
         self.properties = properties
     }
+
+    /// These settings with batches small enough for every one of the topics. A topic whose limit is not known counts for nothing.
+    public func limitingBatches(to topics: [String], _ states: [String: TopicState]) -> KafkaSettings {
+        var settings = self
+        settings.batchBytes = topics.compactMap { states[$0]?.configuration.messageBytes }.min()
+        return settings
+    }
+
+    /// The limit for the producers' batches: `batchBytes`, the property `batch.size`, or librdkafka's own, whichever is least.
+    var batchBytesMax: Int? {
+        guard let batchBytes else { return nil }
+        return max(min(batchBytes, properties["batch.size"].flatMap { Int($0) } ?? Self.usualBatchBytes), 1)
+    }
+
+    private static let usualBatchBytes = 1_000_000
 
     /// Every property that would break a guarantee, in the order of their names.
     public var refusedProperties: [KafkaFailure] {

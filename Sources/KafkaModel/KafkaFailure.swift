@@ -31,6 +31,11 @@ public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension KafkaFailure {
+    static let tooLarge = "MSG_SIZE_TOO_LARGE"
+
+    /// Returns `true` for a refusal that a broker gives to a batch as a whole, though one record alone may be at fault.
+    package var isAboutBatch: Bool { [Self.tooLarge, "INVALID_MSG_SIZE", "INVALID_RECORD"].contains(code) }
+
     public static func configuration(_ detail: String, remedy: String) -> KafkaFailure {
         KafkaFailure(code: "_CONFIGURATION", detail: detail, remedy: remedy)
     }
@@ -48,6 +53,14 @@ extension KafkaFailure {
         case "TOPIC_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED", "POLICY_VIOLATION", "INVALID_RECORD": true
         default: isFatal
         }
+    }
+
+    /// A transaction is open, and records behind it cannot be read.
+    package static func heldUp(topic: String) -> KafkaFailure {
+        KafkaFailure(
+            code: "_OPEN_TRANSACTION", isRetriable: true,
+            detail: "A transaction on \(topic) is open and hides every record behind it",
+            remedy: "Its producer must commit or abort it: see kafka-transactions.sh find-hanging")
     }
 
     /// The settings are wrong: neither time nor a restart helps.

@@ -11,6 +11,8 @@ struct Preflight {
     var lanePartitions: [Int] = []
     /// The present end of every partition that the lane's group has not committed up to.
     var ends: [TopicPartition: Int64] = [:]
+    /// The topics that exist, with their settings.
+    private(set) var states: [String: TopicState] = [:]
     /// The held topic is there.
     var canHold = false
     /// Problems that do not keep the publisher from starting.
@@ -21,7 +23,7 @@ struct Preflight {
             // Who waits for brokers wants to say so soon; who measures gives a slow broker its time.
             let admin = try KafkaAdmin(settings: settings.kafka, timeout: .seconds(measuringEnds ? 10 : 5))
             let rules = settings.topicRules
-            let states = try admin.states(of: rules.topics.map(\.name))
+            states = try admin.states(of: rules.topics.map(\.name))
             let findings = rules.findings(states)
             // A job that is to end by itself would wait for a missing lane for ever.
             let problems = findings.filter {

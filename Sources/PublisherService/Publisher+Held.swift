@@ -1,4 +1,5 @@
 import ControlIO
+import KafkaIO
 import Logging
 import NewsModel
 import PublishEngine
@@ -9,9 +10,9 @@ extension Publisher {
     package static let holdsBeyond = Duration.seconds(60)
 
     /// - Parameter tell: tells every engine of the process; called on the link's thread.
-    func heldLink(_ tell: @escaping @Sendable (Input) -> Void) -> HeldLink {
+    func heldLink(_ kafka: KafkaSettings, _ tell: @escaping @Sendable (Input) -> Void) -> HeldLink {
         let topic = settings.control.topics.held
-        return HeldLink(settings: settings.kafka, topic: topic, clock: { [telemetry] in telemetry.clock.now }) {
+        return HeldLink(settings: kafka, topic: topic, clock: { [telemetry] in telemetry.clock.now }) {
             [log, telemetry] notice in
             switch notice {
             case .held(let stories): tell(.held(stories))
@@ -31,6 +32,11 @@ extension Publisher {
                 telemetry.failed(failure)
                 log.error("held topic", metadata: ["failure": "\(failure)"])
             case .status(let status): telemetry.held(status)
+            case .vanished(let restored, let lost):
+                log.log(
+                    level: lost > 0 ? .error : .warning,
+                    "held events vanished from their topic; those whose originals are on their lanes are held again",
+                    metadata: ["topic": "\(topic)", "restored": "\(restored)", "lost": "\(lost)"])
             }
         }
     }

@@ -183,20 +183,27 @@ public final class Publisher: Sendable {
         let tell: @Sendable (Input) -> Void = { input in
             for (index, loop) in loops.enumerated() { loop.execute { shards[index].shard?.value.take(input) } }
         }
-        let held = heldLink(tell)
+        let topics = settings.control.topics
+        let held = heldLink(
+            settings.kafka.limitingBatches(
+                to: settings.engine.lanes.flatMap(\.topics) + [topics.held], preflight.states),
+            tell)
         let kafka: KafkaDriver
         let control: ControlLink
         let (controlEnd, controlEnded) = AsyncStream<Void>.makeStream()
         do {
             kafka = try KafkaDriver(
-                settings: settings.kafka, lanes: subscriptions, resultsTopic: settings.engine.resultsTopic,
+                settings: settings.kafka.limitingBatches(
+                    to: [settings.engine.resultsTopic, settings.deadLetterTopic, topics.held], preflight.states),
+                lanes: subscriptions, resultsTopic: settings.engine.resultsTopic,
                 deadLetterTopic: settings.deadLetterTopic, shards: settings.shards,
                 deliver: { shard, batch in
                     loops[shard.index].execute { shards[shard.index].shard?.value.take(batch) }
                 },
                 notify: { [self] notice in note(notice) })
             control = try ControlLink(
-                kafka: settings.kafka, topics: settings.control.topics,
+                kafka: settings.kafka.limitingBatches(to: [topics.control, topics.audit], preflight.states),
+                topics: topics,
                 desk: settings.control.desk(replica: ReplicaName.make(), shards: settings.shards),
                 now: { [clock = telemetry.clock] in clock.now },
                 deliver: { [self] message in

@@ -106,6 +106,10 @@ enum MetricsPage {
         gauge("newswire_consumer_lag_seconds", "Age of the oldest record of our partitions without an outcome.") {
             $0.lagAge.map { Double($0.nanoseconds) / 1e9 }
         }
+        gauge(
+            "newswire_hidden_events",
+            "Records of our partitions that cannot be read yet, because a transaction before them is open."
+        ) { $0.hidden.map(Double.init) }
         gauge("newswire_assigned_partitions", "Partitions of the lane that this process reads.") {
             Double($0.partitions ?? 0)
         }
@@ -133,6 +137,10 @@ enum MetricsPage {
         gauge(
             "newswire_held_events_owned", "Of the held events, those that this process puts back when they are due.",
             status.held?.ours)
+        text.family(
+            "newswire_held_events_lost_total", .counter,
+            "Events that vanished from the held topic and whose originals are gone from their lanes too."
+        ) { $0.sample(UInt64(clamping: status.heldLost)) }
         gauge("newswire_in_flight_requests", "Requests sent and not answered.", status.inFlight)
         gauge("newswire_concurrency_limit", "Requests that may be in flight now.", status.concurrencyLimit)
         gauge("newswire_hub_connections", "Connections to the hub.", status.openConnections)

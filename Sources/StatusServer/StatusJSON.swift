@@ -166,6 +166,7 @@ enum StatusJSON {
             json.field("flooded", lane.isFlooded)
             json.field("lag", lane.lag)
             json.field("lagSeconds", lane.lagAge.map { Double($0.nanoseconds) / 1e9 })
+            json.field("hidden", lane.hidden)
             json.field("held", lane.held)
             json.field("heldBytes", lane.heldBytes)
             json.field("ready", lane.ready)

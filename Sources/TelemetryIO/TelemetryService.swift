@@ -149,9 +149,8 @@ public final class TelemetryService: Sendable {
     }
 
     private func prepareOnce() throws(KafkaFailure) -> SharedStateDriver {
-        let counts = try KafkaAdmin(settings: settings.kafka).partitionCounts(of: [
-            settings.resultsTopic, settings.topic,
-        ])
+        let admin = try KafkaAdmin(settings: settings.kafka)
+        let counts = try admin.partitionCounts(of: [settings.resultsTopic, settings.topic])
         guard let results = counts[settings.resultsTopic] else { throw .missing(topic: settings.resultsTopic) }
         guard let own = counts[settings.topic] else { throw .missing(topic: settings.topic) }
         guard own >= results else {
@@ -160,8 +159,8 @@ public final class TelemetryService: Sendable {
                 remedy: "Widen it: newswire topics --create --config FILE")
         }
         let driver = try SharedStateDriver(
-            settings: settings.kafka, name: Self.groupName, topic: settings.resultsTopic, from: .committed,
-            partitions: results
+            settings: admin.limitingBatches(settings.kafka, to: [settings.topic]), name: Self.groupName,
+            topic: settings.resultsTopic, from: .committed, partitions: results
         ) { [core] events in
             core.loop.execute { core.take(events) }
         } notify: { [self] notice in

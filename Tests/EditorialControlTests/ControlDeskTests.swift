@@ -202,6 +202,49 @@ import Testing
         #expect(desk.isKnown)
     }
 
+    // MARK: Open transactions
+
+    @Test func `nothing is sent while an open transaction hides what stood on the topic at the start`() {
+        var desk = TestDesk()
+        desk.take(.began(reading: desk.reading))
+        desk.take(.heldUp(true))
+        desk.pass(.seconds(20))
+        #expect(!desk.isKnown)
+        #expect(desk.status.alarms == [.heldUp(.seconds(20), stops: true)])
+        desk.take(.heldUp(false))
+        desk.write(.stands(Order(recall: "a")))
+        desk.writeBeat()
+        desk.read()
+        desk.take(.reachedEnd)
+        #expect(desk.isKnown && desk.recalled == ["a"] && desk.status.alarms == [])
+    }
+
+    @Test func `a beat behind an open transaction is waited for, because orders may stand before it`() {
+        var desk = TestDesk()
+        desk.take(.began(reading: desk.reading))
+        desk.take(.reachedEnd)
+        desk.take(.heldUp(true))
+        desk.pass(.seconds(70))
+        #expect(!desk.isKnown)
+        desk.take(.heldUp(false))
+        desk.writeBeat()
+        desk.read()
+        #expect(desk.isKnown)
+    }
+
+    @Test func `a transaction that opens later is an alarm once it lasts, and orders known hold`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.take(.heldUp(true))
+        desk.pass(.seconds(4))
+        #expect(desk.status.alarms == [])
+        desk.pass(.seconds(2))
+        #expect(desk.isKnown)
+        #expect(desk.status.alarms == [.heldUp(.seconds(6), stops: false)])
+        desk.take(.heldUp(false))
+        #expect(desk.status.alarms == [])
+    }
+
     // MARK: Staleness
 
     @Test(arguments: ControlDesk.OnStale.allCases)

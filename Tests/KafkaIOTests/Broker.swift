@@ -176,6 +176,9 @@ extension Shards {
         try await notice { if case .closed(let lost) = $0 { lost } else { nil } }
     }
 
+    /// An original was reported as too large for the held topic.
+    var hasLargeOriginals: Bool { pending.contains { if case .tooLargeToHold = $0 { true } else { false } } }
+
     var hasAssignment: Bool { pending.contains { if case .assigned = $0 { true } else { false } } }
 }
 

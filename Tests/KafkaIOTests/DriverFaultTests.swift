@@ -10,11 +10,40 @@ struct DriverFaultTests {
         try await shards.notice { if case .refused(let reasons) = $0 { reasons } else { nil } }
     }
 
-    @Test func `a record that is too large is stored in its smallest form`() async throws {
+    @Test func `records whose batch is too large are stored one by one, unchanged`() async throws {
+        let broker = try Broker(("news", 1), ("results", 1), ("dead", 1), ("held", 1))
+        let (driver, shards) = try KafkaDriverTests.started(broker)
+        _ = try await shards.assigned()
+        let headers = [RecordHeader("ce_large", "x"), RecordHeader("nw-outcome", "rejected")]
+        for (name, kind) in [("results", StoredRecord.Kind.result), ("dead", .deadLetter), ("held", .held)] {
+            broker.embedded?.failNext(.produce, .messageTooLarge)
+            for number in UInt64(1)...3 {
+                let record = ProducedRecord(
+                    topic: broker.topic(name), partition: 0, key: [1], value: [UInt8(number)], headers: headers)
+                let isTaken = driver.produce(
+                    record, delivery: DeliveryID(rawValue: number), kind: kind, shard: ShardID(0))
+                #expect(isTaken)
+            }
+            _ = try await shards.stored(3)
+            let reader = try TopicReader(settings: broker.settings, topic: broker.topic(name))
+            var values: Set<[UInt8]?> = []
+            while !reader.isAtEnd {
+                for read in try reader.next() {
+                    values.insert(read.record.value)
+                    #expect(read.record.headers == headers && read.record.key == [1])
+                }
+            }
+            #expect(values == [[1], [2], [3]], "\(name)")
+        }
+        #expect(await !shards.hasLargeOriginals)
+        try await KafkaDriverTests.finish(driver, shards)
+    }
+
+    @Test func `a record that is too large alone is stored in its smallest form`() async throws {
         let broker = try Broker(("news", 1), ("results", 1))
         let (driver, shards) = try KafkaDriverTests.started(broker)
         _ = try await shards.assigned()
-        broker.embedded?.failNext(.produce, .messageTooLarge)
+        broker.embedded?.failNext(.produce, .messageTooLarge, count: 2)
         let headers = [RecordHeader("ce_large", "x"), RecordHeader("nw-outcome", "accepted")]
         let result = ProducedRecord(
             topic: broker.topic("results"), partition: 0, key: [1], value: [2], headers: headers)

@@ -174,7 +174,7 @@ struct ToolTests {
         let record = ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1])
         try publisher.publish(record)
         try publisher.flush()
-        broker.embedded?.failNext(.produce, .messageTooLarge)
+        broker.embedded?.failNext(.produce, .messageTooLarge, count: 2)
         try publisher.publish(record)
         let failure = #expect(throws: KafkaFailure.self) { try publisher.flush() }
         #expect(failure?.code == "MSG_SIZE_TOO_LARGE")
@@ -183,11 +183,27 @@ struct ToolTests {
     }
 
     @Test(.enabled(if: Broker.external == nil))
+    func `records whose batch is refused are stored one by one`() throws {
+        let broker = try Broker(("news", 1))
+        let publisher = try RecordPublisher(settings: broker.settings)
+        broker.embedded?.failNext(.produce, .messageTooLarge)
+        for number in UInt8(0)..<20 {
+            try publisher.publish(ProducedRecord(topic: broker.topic("news"), partition: 0, value: [number]))
+        }
+        try publisher.flush()
+        #expect(publisher.acknowledged == 20 && publisher.contiguous == 20)
+        let reader = try TopicReader(settings: broker.settings, topic: broker.topic("news"))
+        var read: Set<[UInt8]?> = []
+        while !reader.isAtEnd { for next in try reader.next() { read.insert(next.record.value) } }
+        #expect(read.count == 20)
+    }
+
+    @Test(.enabled(if: Broker.external == nil))
     func `a refused record can be skipped, and the others are stored`() throws {
         let broker = try Broker(("news", 1))
         let publisher = try RecordPublisher(settings: broker.settings, skipsRefused: true)
         let record = ProducedRecord(topic: broker.topic("news"), partition: 0, value: [1])
-        broker.embedded?.failNext(.produce, .messageTooLarge)
+        broker.embedded?.failNext(.produce, .messageTooLarge, count: 2)
         try publisher.publish(record)
         try publisher.flush()
         try publisher.publish(record)

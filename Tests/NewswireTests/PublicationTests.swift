@@ -184,7 +184,7 @@ struct PublicationTests {
     @Test func `an event that the broker refuses is a bad line, and is tried again by the same command`() throws {
         let room = try Room()
         try room.write([event(1)])
-        room.broker.failNext(.produce, .messageTooLarge)
+        room.broker.failNext(.produce, .messageTooLarge, count: 2)
         #expect(try room.publish() == .init(bad: 1))
         #expect(room.reports.first?.hasPrefix("\(room.path):1: the broker refuses it: ") == true)
         #expect(try room.publish() == .init(published: 1))

@@ -42,6 +42,35 @@ struct LagTests {
         #expect(lag.since == at(0))
     }
 
+    @Test func `records behind an open transaction count as lag, and as hidden while it stays open`() {
+        var lag = Lag()
+        lag.measure([.init(partition: first, committed: 5, stable: 5, end: 9)], at: at(10))
+        #expect(lag.hidden(for: .seconds(10), at: at(10)).isEmpty)
+        lag.measure([.init(partition: first, committed: 5, stable: 5, end: 12)], at: at(20))
+        #expect(lag.records == 7 && lag.since == at(10) && lag.readableSince == nil)
+        let hidden = lag.hidden(for: .seconds(10), at: at(20))
+        #expect(hidden.map(\.partition) == [first])
+        #expect(hidden.map(\.1) == [.init(from: 5, records: 7, since: at(10))])
+        lag.measure([.init(partition: first, committed: 5, stable: 12, end: 12)], at: at(25))
+        #expect(lag.hidden.isEmpty && lag.readableSince == at(10))
+    }
+
+    @Test func `transactions that end in time are no obstacle`() {
+        var lag = Lag()
+        for second: Int64 in 0..<100 {
+            let stable = second * 300
+            lag.measure([.init(partition: first, committed: stable, stable: stable, end: stable + 200)], at: at(second))
+            #expect(lag.hidden(for: .seconds(10), at: at(second)).isEmpty)
+        }
+        #expect(lag.hidden.count == 1)
+    }
+
+    @Test func `records before an open transaction are expected to be read`() {
+        var lag = Lag()
+        lag.measure([.init(partition: first, committed: 3, stable: 5, end: 9)], at: at(10))
+        #expect(lag.readableSince == at(10))
+    }
+
     @Test func `a partition that was given up leaves nothing behind`() {
         var lag = Lag()
         lag.measure([.init(partition: first, committed: 5, end: 7)], at: at(10))

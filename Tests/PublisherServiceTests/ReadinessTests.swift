@@ -55,6 +55,15 @@ struct ReadinessTests {
         #expect(reasons([.auditGone], isKnown: false).map(\.code) == ["audit-missing", "orders-unknown"])
     }
 
+    @Test func `an open transaction on the control topic says what it holds up`() throws {
+        let stopped = reasons([.heldUp(.seconds(7), stops: true)], isKnown: false)
+        #expect(stopped.map(\.code) == ["control-transaction"])
+        #expect(stopped.first?.detail.contains("open for 7 s") == true)
+        #expect(stopped.first?.detail.contains("nothing is sent") == true)
+        let running = try #require(reasons([.heldUp(.seconds(7), stops: false)]).first)
+        #expect(running.detail.contains("news is sent by the last orders known"))
+    }
+
     @Test(arguments: [
         ("TOPIC_AUTHORIZATION_FAILED", "", "grant this user DESCRIBE and WRITE on it"),
         (

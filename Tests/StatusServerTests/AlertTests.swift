@@ -27,6 +27,7 @@ struct AlertTests {
         for name in [
             "newswire_hub_requests_total", "newswire_kafka_errors_total", "newswire_partition_restarts_total",
             "newswire_control_alarms", "newswire_control_unreadable_records", "newswire_unaudited_total",
+            "newswire_held_events_lost_total",
         ] {
             #expect(samples[name] == 0, "\(name)")
         }

@@ -96,9 +96,12 @@ final class ControlReader: Sendable {
             return state.reading
         }
         // Its end is asked for here: what is written from now on is read as well, but not waited for.
-        let reader = try TopicReader(settings: kafka, topic: topics.control, follow: true, timeout: .seconds(5))
+        // An order behind an open transaction stands: it was acknowledged, although nobody can read it yet.
+        let reader = try TopicReader(
+            settings: kafka, topic: topics.control, follow: true, end: .highWatermark, timeout: .seconds(5))
         commands.post(.take(.began(reading: reading)))
         var hasEnded = false
+        var isHeldUp: Bool?
         var next: [TopicPartition: Int64] = [:]
         var lookAt = ContinuousClock.now + Self.lookInterval
         while !state.withLock({ $0.isClosed || $0.readsAnew }) {
@@ -111,6 +114,11 @@ final class ControlReader: Sendable {
             if !read.isEmpty {
                 credit.wait()
                 commands.post(.read(read.map(\.record)))
+            }
+            // After half a second without a record, nothing else explains the distance from the end.
+            if read.isEmpty, isHeldUp != reader.isHeldUp {
+                isHeldUp = reader.isHeldUp
+                commands.post(.take(.heldUp(reader.isHeldUp)))
             }
             if reader.isAtEnd, !hasEnded {
                 hasEnded = true

@@ -16,7 +16,7 @@ public struct ControlReading {
     /// - Throws: that the topic is missing, or cannot be read.
     public func view(isStopped: () -> Bool = { false }) throws(KafkaFailure) -> ControlView {
         var view = ControlView()
-        try read(topics.control, from: .beginning, isStopped) { view.take($0) }
+        try read(topics.control, from: .beginning, end: .highWatermark, isStopped) { view.take($0) }
         return view
     }
 
@@ -43,15 +43,23 @@ public struct ControlReading {
 
     private static let recentLines: Int64 = 2_000
 
+    /// An open transaction is waited for as long as this.
+    private static let patience = Duration.seconds(5)
+
     private func read(
-        _ topic: String, from start: TopicReader.Start, _ isStopped: () -> Bool, _ take: (SourceRecord) -> Void
+        _ topic: String, from start: TopicReader.Start, end: KafkaAdmin.End = .lastStable, _ isStopped: () -> Bool,
+        _ take: (SourceRecord) -> Void
     ) throws(KafkaFailure) {
         guard try KafkaAdmin(settings: settings).partitionCounts(of: [topic])[topic] != nil else {
             throw .missing(topic: topic)
         }
-        let reader = try TopicReader(settings: settings, topic: topic, from: start)
+        let reader = try TopicReader(settings: settings, topic: topic, from: start, end: end)
+        var deadline = ContinuousClock.now + Self.patience
         while !reader.isAtEnd, !isStopped() {
-            for read in try reader.next(timeout: .milliseconds(200)) { take(read.record) }
+            let records = try reader.next(timeout: .milliseconds(200))
+            for read in records { take(read.record) }
+            if !records.isEmpty || !reader.isHeldUp { deadline = .now + Self.patience }
+            if deadline <= .now { throw .heldUp(topic: topic) }
         }
     }
 }

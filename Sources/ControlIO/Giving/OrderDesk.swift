@@ -30,7 +30,8 @@ public final class OrderDesk {
     public init(
         _ settings: KafkaSettings, _ topics: ControlTopics, now: @escaping () -> Moment
     ) throws(KafkaFailure) {
-        let counts = try KafkaAdmin(settings: settings).partitionCounts(of: [topics.control, topics.audit])
+        let admin = try KafkaAdmin(settings: settings)
+        let counts = try admin.partitionCounts(of: [topics.control, topics.audit])
         guard counts[topics.control] != nil else {
             throw .missing(
                 topic: topics.control,
@@ -43,13 +44,14 @@ public final class OrderDesk {
         self.topics = topics
         self.settings = settings
         self.now = now
-        control = try TopicReader(settings: settings, topic: topics.control, follow: true)
-        publisher = try RecordPublisher(settings: settings)
+        control = try TopicReader(settings: settings, topic: topics.control, follow: true, end: .highWatermark)
+        publisher = try RecordPublisher(settings: admin.limitingBatches(settings, to: [topics.audit, topics.control]))
         try publisher.prepare([topics.audit, topics.control])
         let deadline = now().steady + Self.readingMax
         while !control.isAtEnd {
             for read in try control.next(timeout: .milliseconds(20)) { view.take(read.record) }
             guard now().steady < deadline else {
+                if control.isHeldUp { throw .heldUp(topic: topics.control) }
                 throw KafkaFailure(
                     code: "_TIMED_OUT",
                     detail: "Topic \(topics.control) could not be read to its end within \(Self.readingMax)")

@@ -21,6 +21,8 @@ public final class HeldLink: Sendable {
         /// It is tried again.
         case failed(KafkaFailure)
         case status(Status)
+        /// Events had vanished from the topic: so many were written to their lanes again, and the originals of the others are gone.
+        case vanished(restored: Int, lost: Int)
     }
 
     public struct Status: Sendable, Hashable {
@@ -38,6 +40,8 @@ public final class HeldLink: Sendable {
         public var behind: [Int32] = []
         /// Records that could not be understood, since the start.
         public var unreadable = 0
+        /// Events that vanished from the topic and could not be restored, since the start.
+        public var lost = 0
 
         public init() {}
     }

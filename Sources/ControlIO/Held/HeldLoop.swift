@@ -17,6 +17,7 @@ final class HeldLoop {
     private var writer: HeldWriter
     private var returns: [HeldDesk.Return] = []
     private var rewrites: [HeldPlace] = []
+    private var restores: [HeldDesk.Restore] = []
     /// The ends are to be looked up.
     private var look: Int?
     private var pass: Pass?
@@ -78,6 +79,7 @@ final class HeldLoop {
         case .tell(let stories): notify(.held(stories))
         case .findEnds(let next): look = next
         case .putBack(let next): returns += next
+        case .restore(let next): restores += next
         case .writeAgain(let places): rewrites += places
         case .erase(let erasures):
             for erasure in erasures {
@@ -109,6 +111,7 @@ final class HeldLoop {
             }
         }
         if let look { findEnds(look, reader) }
+        restore()
         try advancePass()
         finish(writer.flush(notify))
         // Also notices steps of the clock.
@@ -190,11 +193,23 @@ final class HeldLoop {
         if !endings.isEmpty { handle(.ended(endings)) }
     }
 
+    /// Writes originals of vanished events to their lanes again. Rare: blocks for some seconds if it must.
+    private func restore() {
+        guard !restores.isEmpty else { return }
+        let asked = restores
+        restores = []
+        let before = desk.vanished
+        handle(.restored(HeldRestorer(settings: settings).restore(asked)))
+        let (restored, lost) = (desk.vanished.restored - before.restored, desk.vanished.lost - before.lost)
+        if restored > 0 || lost > 0 { notify(.vanished(restored: restored, lost: lost)) }
+    }
+
     private func report() {
         var now = HeldLink.Status()
         (now.held, now.ours, now.nextDue) = (desk.count, desk.ours, desk.nextDue)
         (now.failingSince, now.behindSince, now.behind) = (desk.failingSince, desk.behindSince, desk.behind)
         now.unreadable = desk.unreadable
+        now.lost = desk.vanished.lost
         if now != status { notify(.status(now)) }
         status = now
     }

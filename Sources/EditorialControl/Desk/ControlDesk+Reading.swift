@@ -15,6 +15,7 @@ extension ControlDesk {
         if case .waiting(let known) = phase, known == obstacle {} else { note(.obstacle(obstacle)) }
         phase = .waiting(obstacle)
         beats.cannotBeHeard()
+        heldUpSince = nil
         // Without a topic a recall lasts as long as the process; should there be one later, it is written then.
         if obstacle == .missing { settledRecalls += owed.keys.compactMap(\.recalledStory).sorted() }
         // Without a topic, the orders known are all there are.

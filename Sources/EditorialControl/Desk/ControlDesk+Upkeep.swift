@@ -9,7 +9,10 @@ extension ControlDesk {
         lapse(now)
         guard mayWrite else { return }
         if beats.isDue(now) { beat(now) }
-        if hasRead, !beats.isSeen, settings.onStale == .continue, beats.silence(now) >= settings.staleAfter {
+        // A beat behind an open transaction comes back when that has ended, and so do orders that were given before it.
+        if hasRead, !beats.isSeen, heldUpSince == nil, settings.onStale == .continue,
+            beats.silence(now) >= settings.staleAfter
+        {
             goOnUnheard()
         }
         payOwed(now)

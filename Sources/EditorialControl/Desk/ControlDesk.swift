@@ -50,6 +50,9 @@ public struct ControlDesk: Sendable {
         case records([SourceRecord])
         /// All that stood on the topic when reading began has been handed over.
         case reachedEnd
+        /// An open transaction hides records of the topic, orders perhaps, or no longer does. Whoever reads says so after a moment
+        /// without records.
+        case heldUp(Bool)
         /// It cannot be read at present. Whoever reads tries again by itself.
         case unreadable(KafkaFailure)
         /// It does not exist.
@@ -125,6 +128,8 @@ public struct ControlDesk: Sendable {
     var isDraining = false
     var hasFinished = false
 
+    /// The time since which an open transaction hides records of the topic.
+    var heldUpSince: Instant?
     var silence = Silence()
     /// Lapses go by the embargo's clock: never early, and not by a clock that was just set.
     var clock = WallClock()
@@ -180,6 +185,7 @@ public struct ControlDesk: Sendable {
         case .began(let reading): begin(reading, now)
         case .records(let records): for record in records { take(record, now) }
         case .reachedEnd: reachEnd(now)
+        case .heldUp(let isHeldUp): heldUpSince = isHeldUp ? heldUpSince ?? now.steady : nil
         case .unreadable(let failure): interrupt(.unreadable(failure), now)
         case .missing: interrupt(.missing, now)
         case .audit(let found):

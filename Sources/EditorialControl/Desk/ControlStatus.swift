@@ -40,6 +40,8 @@ public struct ControlStatus: Sendable, Hashable {
         /// It was there, and is not any more.
         case gone
         case stale(Duration, stops: Bool)
+        /// For so long, an open transaction has hidden records, orders perhaps. `stops`: nothing is sent before it has ended.
+        case heldUp(Duration, stops: Bool)
         /// So many orders have no room, and are not obeyed.
         case refused(Int)
         /// So many records on the topic are not understood: one of them may be an order.
@@ -59,6 +61,9 @@ extension ControlDesk {
             silence: silence.duration(now), counts: counts, alarms: alarms(now))
     }
 
+    /// A transaction on the control topic that is open for longer is an alarm, because orders may wait behind it.
+    private static let normalTransaction = Duration.seconds(5)
+
     private var link: ControlStatus.Link {
         switch phase {
         case .waiting(nil): .starting
@@ -77,6 +82,10 @@ extension ControlDesk {
         case .waiting(.missing) where hasRead: alarms.append(.gone)
         case .waiting(.missing) where !hasKnown: alarms.append(.neverThere)
         default: break
+        }
+        if let heldUpSince {
+            let duration = max(.zero, now.steady - heldUpSince)
+            if !isKnown || duration >= Self.normalTransaction { alarms.append(.heldUp(duration, stops: !isKnown)) }
         }
         if silence.isStale { alarms.append(.stale(silence.duration(now), stops: settings.onStale == .stop)) }
         if waiting.count > 0 { alarms.append(.refused(waiting.count)) }

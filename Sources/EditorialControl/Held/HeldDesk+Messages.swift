@@ -18,7 +18,7 @@ public struct HeldPlace: Sendable, Hashable, Comparable {
 
 extension HeldDesk {
     public enum Input: Sendable {
-        /// The held topic is read from its beginning from now on: what was known of it counts no more.
+        /// The held topic is read from its beginning from now on: what was known of it is expected there.
         case began
         /// It cannot be read, or is missing: nothing is known of it.
         case lost
@@ -38,6 +38,8 @@ extension HeldDesk {
         /// How many records that came back when they were due the shard has settled since its start, and how many requests a
         /// second it may send; `nil`: as many as it can.
         case settled(ShardID, Int, perSecond: Int?)
+        /// The ends of what `restore` asked for.
+        case restored([RestoreEnding])
         /// The ends of steps of `putBack`, `erase` and `writeAgain`.
         case ended([Ending])
         /// Time passed; extra alarms are harmless.
@@ -70,6 +72,9 @@ extension HeldDesk {
         /// Read the originals, and write each to its lane's topic and partition; every one ends with an `Ending`. In the order of
         /// their places: one pass reads them. None is asked for before the last pass has ended.
         case putBack([Return])
+        /// Read the originals on their source topics, and write each to its partition there once more; every one ends as `restored`, `gone`
+        /// or `failed`.
+        case restore([Restore])
         /// Write tombstones; each ends as `written` or `failed`.
         case erase([Erasure])
         /// Write records of the held topic again, at its end; each ends as `written`, `gone` or `failed`.

@@ -9,7 +9,7 @@ public import NewsModel
 /// predecessor has erased is gone by then. A crash between return and erasure, or a partition that changes hands there, puts an
 /// event back twice: engines settle the second as a duplicate.
 ///
-/// Remembers 40 bytes of each event and a dozen for finding it; no text.
+/// Remembers 48 bytes of each event and a dozen for finding it; no text.
 public struct HeldDesk: Sendable {
     /// When to come back with an `alarm`, by the monotonic clock; an early one is harmless.
     public private(set) var wakeAt: Instant?
@@ -33,6 +33,7 @@ public struct HeldDesk: Sendable {
     private var underWay: [HeldPlace: Step] = [:]
     private var pass = Pass.none
     private var pace = HeldPace()
+    var vanishedEvents = VanishedEvents()
     /// Records that could not be understood.
     public private(set) var unreadable = 0
 
@@ -114,6 +115,7 @@ public struct HeldDesk: Sendable {
             grant(HeldIndex.hash(story), reason, upTo: VersionRank(version), now)
         case .settled(let shard, let count, let perSecond):
             pace.settled(count, by: shard, perSecond: perSecond, at: now)
+        case .restored(let endings): for ending in endings { vanishedEvents.ended(ending, at: now) }
         case .ended(let endings): for ending in endings { end(ending, now, &actions) }
         case .alarm: break
         }
@@ -121,11 +123,15 @@ public struct HeldDesk: Sendable {
         if let look = reach.ask(at: now) { actions.append(.findEnds(look: look)) }
         if case .none = pass { beginPass(moment, &actions) }
         writeAgain(&actions)
+        let restores = vanishedEvents.next(
+            isComplete: reach.isCaughtUp, sources, clock: clock.embargoClock(moment), at: now)
+        if !restores.isEmpty { actions.append(.restore(restores)) }
         wakeAt = nextAlarm
     }
 
     private var nextAlarm: Instant? {
         var earliest = min(sources.blockedUntil ?? .distantFuture, reach.wakeAt ?? .distantFuture)
+        earliest = min(earliest, vanishedEvents.wakeAt ?? .distantFuture)
         switch pass {
         // Its endings wake us.
         case .reading: break
@@ -141,6 +147,7 @@ public struct HeldDesk: Sendable {
     // MARK: Reading
 
     private mutating func forget() {
+        vanishedEvents.expect(index)
         index = HeldIndex()
         positions = [:]
         (endangered, underWay, superseded) = ([:], [:], [:])
@@ -171,6 +178,7 @@ public struct HeldDesk: Sendable {
 
     /// The topic was deleted and made again.
     private mutating func beganAnew(_ partition: Int32, _ now: Instant) {
+        vanishedEvents.expect(index, in: partition)
         index.removeAll(in: partition)
         reach.beginAnew(partition, at: now)
         endangered = endangered.filter { $0.key.partition != partition }
@@ -180,13 +188,14 @@ public struct HeldDesk: Sendable {
         _ event: HeldEvent, _ place: HeldPlace, since: Int64?, _ now: Instant, _ told: inout [HeldStory]
     ) {
         let story = HeldIndex.hash(event.story)
+        vanishedEvents.found(story, in: place.partition)
         guard let source = sources.number(of: event.source.partition) else {
             unreadable += 1
             return
         }
         var entry = HeldIndex.Entry(
             story: story, place: place, release: event.due, version: .init(event.version),
-            source: source)
+            source: source, original: HeldOriginal(offset: event.source.offset, identity: event.identity))
         if let wish = wishes[story], entry.version.isNewer(than: wish.version) != true {
             wishes[story] = nil
             if wish.until > now { entry.reason = .superseded }
@@ -211,6 +220,7 @@ public struct HeldDesk: Sendable {
 
     private mutating func erase(_ text: String, upTo: Int64, _ place: HeldPlace, _ told: inout [HeldStory]) {
         let story = HeldIndex.hash(text)
+        vanishedEvents.found(story, in: place.partition)
         guard let slot = index.find(story, place.partition) else { return }
         guard index.since(slot) <= upTo else {
             endanger(slot)
@@ -251,6 +261,7 @@ public struct HeldDesk: Sendable {
 
     private mutating func requeue() {
         for slot in index.slots { queue(slot) }
+        vanishedEvents.look()
         hasNewDangers = true
     }
 

@@ -1,3 +1,4 @@
+public import KafkaModel
 public import NewsModel
 
 /// What is known of one event on the held topic, apart from the event: its title is nobody's to see before its time.
@@ -14,6 +15,8 @@ public struct HeldEvent: Sendable, Hashable {
     public var lane: String
     /// Where it came from, and where it goes back to: the same topic and partition.
     public var source: ResultRecord.Source
+    /// Of the original, so that it is recognized on its source topic; `nil` for records of former versions.
+    public var identity: RecordIdentity?
 
     public enum Because: String, Sendable, Hashable, CaseIterable {
         case embargo
@@ -22,7 +25,7 @@ public struct HeldEvent: Sendable, Hashable {
 
     public init(
         eventID: String, story: String, version: NewsEvent.Version?, due: Instant, because: Because, lane: String,
-        source: ResultRecord.Source
+        source: ResultRecord.Source, identity: RecordIdentity? = nil
     ) {
         self.eventID = eventID
         self.story = story
@@ -31,6 +34,7 @@ public struct HeldEvent: Sendable, Hashable {
         self.because = because
         self.lane = lane
         self.source = source
+        self.identity = identity
     }
 }
 

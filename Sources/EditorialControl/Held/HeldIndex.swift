@@ -1,7 +1,7 @@
 import KafkaModel
 import NewsModel
 
-/// What is held, in as little memory as serves: 40 bytes an event, and at most 12 for finding it by its story and for keeping it
+/// What is held, in as little memory as serves: 48 bytes an event, and at most 12 for finding it by its story and for keeping it
 /// in the order of its time.
 struct HeldIndex: Sendable {
     /// Names an entry while it stays.
@@ -11,6 +11,8 @@ struct HeldIndex: Sendable {
         /// A hash: one story of a million others would be mistaken for another once in 10¹³ times.
         let story: UInt64
         private let packedPlace: UInt64
+        /// The offset of the original on its source topic, and a part of its identity.
+        private let packedOriginal: UInt64
         private var ownRelease: Instant
         let version: VersionRank
         fileprivate var rank = Queue.absent
@@ -31,8 +33,12 @@ struct HeldIndex: Sendable {
             case free
         }
 
-        init(story: UInt64, place: HeldPlace, release: Instant, version: VersionRank, source: UInt16) {
+        init(
+            story: UInt64, place: HeldPlace, release: Instant, version: VersionRank, source: UInt16,
+            original: HeldOriginal? = nil
+        ) {
             self.story = story
+            packedOriginal = original?.packed ?? .max
             packedPlace = UInt64(bitPattern: place.offset) << 16 | UInt64(UInt16(truncatingIfNeeded: place.partition))
             ownRelease = release
             self.version = version
@@ -40,6 +46,9 @@ struct HeldIndex: Sendable {
         }
 
         var place: HeldPlace { HeldPlace(Int32(packedPlace & 0xFFFF), Int64(packedPlace >> 16)) }
+
+        /// `nil` if it could not be recognized on its source topic.
+        var original: HeldOriginal? { HeldOriginal(packed: packedOriginal) }
 
         /// By the embargo's clock. Who is called back does not wait.
         var release: Instant { reason == .due ? ownRelease : .distantPast }
@@ -110,6 +119,8 @@ struct HeldIndex: Sendable {
             slot = Slot(entries.count)
             entries.append(entry)
         }
+        // It may have been queued in another index.
+        entries[Int(slot)].rank = Queue.absent
         count += 1
         if count * 4 > table.count * 3 { rehash(table.count * 2) } else { put(slot) }
         origins[slot] = since

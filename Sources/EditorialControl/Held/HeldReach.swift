@@ -111,6 +111,9 @@ struct HeldReach: Sendable {
     /// It was read to its end once.
     func isComplete(_ partition: Int32) -> Bool { hasReached(1, in: partition) }
 
+    /// Everything was read that stood at the last look.
+    var isCaughtUp: Bool { isThere && behindSince == nil }
+
     /// Partitions of which something is to be read that stood at the last look.
     var behind: [Int32] {
         (untold.union(partitions.keys.filter { !hasReached(look, in: $0) })).sorted()

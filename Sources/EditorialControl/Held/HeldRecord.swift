@@ -23,6 +23,7 @@ public enum HeldRecord {
             RecordHeader(HeldHeader.eventID, event.eventID),
             RecordHeader(HeldHeader.due, String(roundedUp: event.due)),
             RecordHeader(HeldHeader.because, event.because.rawValue),
+            RecordHeader(name: HeaderName.identity, value: RecordIdentity(of: original).headerValue),
         ]
         if let version = event.version { headers.append(RecordHeader(HeaderName.version, version.text)) }
         if let time = original.timestamp {
@@ -50,7 +51,8 @@ public enum HeldRecord {
         else { return .unreadable }
         let event = HeldEvent(
             eventID: eventID, story: story, version: text(HeaderName.version).map { NewsEvent.Version($0) },
-            due: Instant(milliseconds: due), because: because, lane: lane, source: source)
+            due: Instant(milliseconds: due), because: because, lane: lane, source: source,
+            identity: headers.last { $0.name == HeaderName.identity }?.value.flatMap(RecordIdentity.init(headerValue:)))
         return .held(event, since: text(HeldHeader.since).flatMap { Int64($0) })
     }
 
@@ -69,6 +71,15 @@ public enum HeldRecord {
             key: key.map(\.value) ?? record.key, value: record.value,
             headers: record.headers.filter { !ours.contains($0.name) }
                 + [RecordHeader(HeaderName.held, reason.rawValue)])
+    }
+
+    /// The original once more, from its source topic, after the held topic has lost it. Whoever reads it decides again whether it is
+    /// held; as a redriven record it is no duplicate of itself.
+    public static func restored(_ original: SourceRecord, to partition: TopicPartition) -> ProducedRecord {
+        let headers = original.headers.filter { $0.name != HeaderName.held && $0.name != HeaderName.redrive }
+        return ProducedRecord(
+            topic: partition.topic, partition: partition.partition, key: original.key, value: original.value,
+            headers: headers + [RecordHeader(HeaderName.redrive, "1")])
     }
 
     /// Ends the holding of what stood up to an offset. It names the offset, as a newer version may have been written meanwhile:
@@ -92,7 +103,8 @@ public enum HeldRecord {
     }
 
     private static let ours: Set = [
-        HeaderName.source, HeaderName.version, HeaderName.writtenAt, HeldHeader.lane, HeldHeader.eventID,
+        HeaderName.source, HeaderName.version, HeaderName.writtenAt, HeaderName.identity, HeldHeader.lane,
+        HeldHeader.eventID,
         HeldHeader.due,
         HeldHeader.because, HeldHeader.key, HeldHeader.since, HeldHeader.erases,
     ]

@@ -49,6 +49,8 @@ struct HeldSources: Sendable {
         return TopicPartition(topic: partition.topic, partition: partition.partition % Int32(clamping: count))
     }
 
+    func partition(of number: UInt16) -> TopicPartition? { numbers.first { $0.value == number }?.key }
+
     /// - Returns: `nil` if its partition is there, as far as is known.
     func otherTarget(of number: UInt16) -> Int32? { states[Int(number)].otherTarget }
 

@@ -204,8 +204,9 @@ public final class IngestService: Sendable {
                 metadata: ["topic": "\(settings.topics.control)"])
         }
         core.loop.execute { [core] in core.books = StateBooks(layout: layout, topic: topic) }
+        let written = [topic] + settings.topics.lanes.values
         let driver = try SharedStateDriver(
-            settings: settings.kafka, name: "feeds", topic: topic, partitions: count
+            settings: admin.limitingBatches(settings.kafka, to: written), name: "feeds", topic: topic, partitions: count
         ) { [self] events in
             core.loop.execute { self.take(events) }
         } notify: { [self] notice in

@@ -97,7 +97,9 @@ final class PollLoop: @unchecked Sendable {
                     for event in list { turn.events.add(event, for: ShardID(shard)) }
                 }
             case .report(let failure): turn.notify(.error(failure))
-            case .refused(let record, let key, let failure): producer.refuse(record, key, failure, at: turn.now)
+            case .refused(let record, let key, let failure):
+                // The producer itself: there was no batch.
+                producer.refuse(record, key, failure, wasAlone: true, at: turn.now)
             case .found(let notes, let lane): lanes[lane.index].found(notes)
             case .checked(let lane, let check, let finding): lanes[lane.index].checked(check, finding, &turn)
             case .close: close()

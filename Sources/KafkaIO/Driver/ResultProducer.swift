@@ -7,8 +7,7 @@ import NewsModel
 /// A record is never given up after a failure: those that the broker refuses are handed to the producer again when
 /// `RefusedRecords` says.
 final class ResultProducer: @unchecked Sendable {
-    let client: RdClient
-    private let queue: RdQueue
+    private let clients: ProducerPair
     private let commands: CommandQueue
     private let statistics = StatisticsReader()
     /// The topic nearly every record goes to, looked up once.
@@ -17,6 +16,7 @@ final class ResultProducer: @unchecked Sendable {
     private var refused = RefusedRecords()
     /// The refused records have changed since they were last reported.
     private var refusedHasChanged = false
+    private var reported: [RefusedRecords.Reason] = []
     /// The producer has failed for good, which was reported once.
     private var hasFailed = false
     /// Originals that the held topic does not take.
@@ -28,7 +28,7 @@ final class ResultProducer: @unchecked Sendable {
         settings: KafkaSettings, resultsTopic: String, commands: CommandQueue
     ) throws(KafkaFailure) {
         self.commands = commands
-        let configuration = try RdConfiguration(
+        clients = try ProducerPair(
             settings: settings,
             defaults: [
                 ("statistics.interval.ms", KafkaSettings.statisticsInterval),
@@ -40,22 +40,17 @@ final class ResultProducer: @unchecked Sendable {
                 // The broker decides which records are too large: a dead letter may carry an event of its largest size.
                 ("message.max.bytes", "16000000"),
             ],
-            fixed: [
-                ("enable.idempotence", "true"), ("acks", "all"), ("log.queue", "true"),
-            ])
-        configuration.setEvents(
-            RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_STATS)
-        client = try configuration.makeClient(RD_KAFKA_PRODUCER)
-        client.takeLogs()
-        guard let queue = RdQueue.main(client), let handle = rd_kafka_topic_new(client.handle, resultsTopic, nil)
+            wakeUp: commands.wakeUp)
+        guard let handle = rd_kafka_topic_new(clients.batching.handle, resultsTopic, nil)
         else { throw KafkaFailure(code: "_STATE", detail: "The Kafka producer cannot write to \(resultsTopic)") }
         topic = resultsTopic
         topicHandle = handle
-        self.queue = queue
-        queue.wake(commands.wakeUp)
     }
 
     deinit { rd_kafka_topic_destroy(topicHandle) }
+
+    /// The client that nearly all records go through.
+    var client: RdClient { clients.batching }
 
     // MARK: Any thread
 
@@ -91,29 +86,33 @@ final class ResultProducer: @unchecked Sendable {
     func serve(_ turn: inout Turn) {
         var stored = Array(repeating: [StoredRecord](), count: turn.events.shards.count)
         tooLarge = []
-        while let event = rd_kafka_queue_poll(queue.handle, 0) {
-            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
-                while let message = rd_kafka_event_message_next(event) { settle(message, &stored, turn) }
-            } else {
-                client.report(event, lane: nil, statistics, turn.notify)
+        clients.poll { event in
+            switch event {
+            case .report(let message, let isAlone): settle(message, isAlone: isAlone, &stored, turn)
+            case .other(let event, let isAlone):
+                clients.client(isAlone: isAlone).report(event, lane: nil, statistics, turn.notify)
             }
-            rd_kafka_event_destroy(event)
         }
         for (shard, records) in stored.enumerated() where !records.isEmpty {
             turn.events.add(.stored(records), for: ShardID(shard))
         }
         for key in tooLarge { turn.events.add(.tooLargeToHold([key.delivery]), for: key.shard) }
-        for (key, record) in refused.due(at: turn.now) where !produce(record, key) {
-            refused.postpone(record, key, at: turn.now)
-        }
+        for retry in refused.due(at: turn.now) where !produce(retry) { refused.postpone(retry, at: turn.now) }
         if refusedHasChanged {
             refusedHasChanged = false
-            turn.notify(.refused(refused.reasons))
+            let reasons = refused.reasons
+            if reasons != reported { turn.notify(.refused(reasons)) }
+            reported = reasons
         }
     }
 
+    private func produce(_ retry: RefusedRecords.Retry) -> Bool {
+        guard retry.isAlone else { return produce(retry.record, retry.key) }
+        return settle(clients.produceAlone(retry.record, opaque: retry.key.opaque), retry.key) { retry.record }
+    }
+
     private func settle(
-        _ message: UnsafePointer<rd_kafka_message_t>, _ stored: inout [[StoredRecord]], _ turn: Turn
+        _ message: UnsafePointer<rd_kafka_message_t>, isAlone: Bool, _ stored: inout [[StoredRecord]], _ turn: Turn
     ) {
         let key = RefusedRecords.Key(opaque: UInt(bitPattern: message.pointee._private))
         switch message.pointee.err {
@@ -122,14 +121,13 @@ final class ResultProducer: @unchecked Sendable {
             guard stored.indices.contains(key.shard.index) else { return }
             stored[key.shard.index].append(
                 StoredRecord(delivery: key.delivery, kind: key.kind, offset: message.pointee.offset))
-        // Once more alone: the first time, the batch with others may have been what was too large.
-        case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE where key.kind == .held && refused.isSmallest(key):
+        case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE where key.kind == .held && isAlone:
             refused.giveUp(key)
             refusedHasChanged = true
             if stored.indices.contains(key.shard.index) { tooLarge.append(key) }
         case RD_KAFKA_RESP_ERR__PURGE_QUEUE, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: purged.insert(key)
         case let error:
-            let failure = client.failure(error, detail: nil)
+            let failure = clients.client(isAlone: isAlone).failure(error, detail: nil)
             // A fatal producer refuses everything from now on, and only a restart helps.
             if failure.isFatal && !hasFailed {
                 hasFailed = true
@@ -141,16 +139,19 @@ final class ResultProducer: @unchecked Sendable {
             if key.kind == .deadLetter || key.kind == .held && failure.code == "_UNKNOWN_PARTITION" {
                 record.partition = nil
             }
-            refuse(record, key, failure, at: turn.now)
+            refuse(record, key, failure, wasAlone: isAlone, at: turn.now)
         }
     }
 
-    func refuse(_ record: ProducedRecord, _ key: RefusedRecords.Key, _ failure: KafkaFailure, at now: Instant) {
-        refused.refused(record, key, failure, at: now) { record in
+    /// - Parameter wasAlone: `true` if the refusal is about this record and no batch.
+    func refuse(
+        _ record: ProducedRecord, _ key: RefusedRecords.Key, _ failure: KafkaFailure, wasAlone: Bool, at now: Instant
+    ) {
+        refused.refused(record, key, failure, wasAlone: wasAlone, at: now) { record in
             switch key.kind {
             case .result: smallestResult(record)
             case .deadLetter: smallestDeadLetter(record)
-            // There is no smaller form: when its time comes, all of it is needed. A second refusal leaves it to its engine.
+            // There is no smaller form: when its time comes, all of it is needed.
             case .held: record
             }
         }
@@ -164,13 +165,13 @@ final class ResultProducer: @unchecked Sendable {
     var isDone: Bool { outstanding == 0 && refused.isEmpty }
 
     /// Records not yet acknowledged or not yet reported.
-    var outstanding: Int { Int(rd_kafka_outq_len(client.handle)) }
+    var outstanding: Int { clients.outstanding }
 
     /// Sends incomplete batches at once.
-    func sendNow() { rd_kafka_flush(client.handle, 0) }
+    func sendNow() { clients.sendNow() }
 
     /// Gives up unacknowledged records: they are reported as purged.
-    func purge() { rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
+    func purge() { _ = clients.purge() }
 
     /// The records that were never stored. Those that librdkafka did not even report as purged count as results.
     var lost: LostRecords {

@@ -134,6 +134,15 @@ final class AssignedConsumer {
         try client.watermarks(partition, milliseconds: timeout)
     }
 
+    /// The end of a partition as the last fetch has shown it, with what an open transaction hides; `nil` before the first fetch.
+    /// Never blocks.
+    func lastSeenEnd(_ partition: TopicPartition) -> Int64? {
+        var (low, high) = (Int64(RD_KAFKA_OFFSET_INVALID), Int64(RD_KAFKA_OFFSET_INVALID))
+        let error = rd_kafka_get_watermark_offsets(
+            client.handle, partition.topic, partition.partition, &low, &high)
+        return error == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil
+    }
+
     /// The same of several partitions that one broker leads; those that cannot be read are absent.
     func ranges(_ partitions: [TopicPartition]) throws(KafkaFailure) -> [TopicPartition: Range<Int64>] {
         try client.ranges(partitions, milliseconds: 3_000)

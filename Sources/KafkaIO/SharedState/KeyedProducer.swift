@@ -6,8 +6,7 @@ import NewsModel
 ///
 /// While brokers are away, records wait for them, however long: whoever writes bounds how many there are.
 package final class KeyedProducer {
-    let client: RdClient
-    private let queue: RdQueue
+    private let clients: ProducerPair
     private let statistics = StatisticsReader()
     private var pending = PendingWrites()
     /// Records that found the producer's queue full, oldest first.
@@ -16,7 +15,7 @@ package final class KeyedProducer {
     private let prepared: PreparedTopics
 
     package init(settings: KafkaSettings, wakeUp: WakeUp) throws(KafkaFailure) {
-        let configuration = try RdConfiguration(
+        clients = try ProducerPair(
             settings: settings,
             defaults: [
                 ("statistics.interval.ms", KafkaSettings.statisticsInterval), ("linger.ms", "2"),
@@ -24,17 +23,8 @@ package final class KeyedProducer {
                 ("message.timeout.ms", "0"), ("message.max.bytes", "16000000"),
                 // As Java's producers have it: an event of another producer with the same key lands beside ours.
                 ("partitioner", "murmur2_random"),
-            ], fixed: [("enable.idempotence", "true"), ("acks", "all"), ("log.queue", "true")])
-        configuration.setEvents(
-            RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_STATS)
-        client = try configuration.makeClient(RD_KAFKA_PRODUCER)
-        client.takeLogs()
-        prepared = PreparedTopics(client)
-        guard let queue = RdQueue.main(client) else {
-            throw KafkaFailure(code: "_STATE", detail: "The Kafka producer has no queue")
-        }
-        self.queue = queue
-        queue.wake(wakeUp)
+            ], wakeUp: wakeUp)
+        prepared = PreparedTopics(clients.batching)
     }
 
     /// Looks for the leaders of topics that exist, so that the first record need not wait for that. Never blocks.
@@ -50,13 +40,12 @@ package final class KeyedProducer {
     }
 
     package func serve(_ deliver: (SharedStateEvent) -> Void, _ notify: (KafkaNotice) -> Void) {
-        while let event = rd_kafka_queue_poll(queue.handle, 0) {
-            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR {
-                while let message = rd_kafka_event_message_next(event) { report(message, deliver, notify) }
-            } else {
-                client.report(event, lane: nil, statistics, notify)
+        clients.poll { event in
+            switch event {
+            case .report(let message, let isAlone): report(message, isAlone: isAlone, deliver, notify)
+            case .other(let event, let isAlone):
+                clients.client(isAlone: isAlone).report(event, lane: nil, statistics, notify)
             }
-            rd_kafka_event_destroy(event)
         }
         if !waiting.isEmpty { hand(deliver) }
     }
@@ -64,11 +53,11 @@ package final class KeyedProducer {
     private func hand(_ deliver: (SharedStateEvent) -> Void) {
         var taken = 0
         for (record, place) in waiting {
-            let error = record.produce(client, topicHandle: nil, opaque: place.opaque)
+            let error = record.produce(clients.batching, topicHandle: nil, opaque: place.opaque)
             if error == RD_KAFKA_RESP_ERR__QUEUE_FULL { break }
             taken += 1
             guard error != RD_KAFKA_RESP_ERR_NO_ERROR else { continue }
-            settle(place, answer(error, topic: record.topic), deliver)
+            settle(place, answer(error, topic: record.topic, clients.batching), deliver)
         }
         waiting.removeFirst(taken)
     }
@@ -80,10 +69,12 @@ package final class KeyedProducer {
     }
 
     private func report(
-        _ message: UnsafePointer<rd_kafka_message_t>, _ deliver: (SharedStateEvent) -> Void,
+        _ message: UnsafePointer<rd_kafka_message_t>, isAlone: Bool, _ deliver: (SharedStateEvent) -> Void,
         _ notify: (KafkaNotice) -> Void
     ) {
-        let answer = answer(message.pointee.err, topic: message.pointee.topic)
+        let client = clients.client(isAlone: isAlone)
+        let answer = answer(message.pointee.err, topic: message.pointee.topic, client)
+        if case .refused(let failure) = answer, failure.isAboutBatch, !isAlone, clients.resendAlone(message) { return }
         // A fatal producer refuses everything from now on, and only a restart helps.
         if case .failed(let failure) = answer, failure.isFatal, !hasFailed {
             hasFailed = true
@@ -92,18 +83,20 @@ package final class KeyedProducer {
         settle(Place(opaque: UInt(bitPattern: message.pointee._private)), answer, deliver)
     }
 
-    private func answer(_ error: rd_kafka_resp_err_t, topic: String) -> PendingWrites.Answer {
+    private func answer(
+        _ error: rd_kafka_resp_err_t, topic: String, _ client: RdClient
+    ) -> PendingWrites.Answer {
         if error == RD_KAFKA_RESP_ERR_NO_ERROR { return .stored }
         let failure = client.notStored(error, on: topic)
-        return RecordPublisher.isRefusal(error) ? .refused(failure) : .failed(failure)
+        return failure.isAboutBatch ? .refused(failure) : .failed(failure)
     }
 
     /// Sends incomplete batches at once.
-    package func sendNow() { rd_kafka_flush(client.handle, 0) }
+    package func sendNow() { clients.sendNow() }
 
     /// Gives up what is not acknowledged.
     package func abandon(_ deliver: (SharedStateEvent) -> Void) {
-        rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+        _ = clients.purge()
         waiting = []
         for end in pending.abandon(KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE, detail: nil)) { deliver(end) }
     }

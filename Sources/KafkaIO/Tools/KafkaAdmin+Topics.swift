@@ -141,6 +141,12 @@ extension KafkaAdmin {
         }
     }
 
+    /// Settings for a producer that writes to these topics: its batches are small enough for each of them. Topics that cannot be
+    /// described count for nothing.
+    public func limitingBatches(_ settings: KafkaSettings, to topics: [String]) -> KafkaSettings {
+        settings.limitingBatches(to: topics, (try? states(of: topics)) ?? [:])
+    }
+
     /// Topics' settings, e.g. `cleanup.policy`, whether set or the broker's default. Settings that cannot be read are
     /// marked as such, which is not a failure.
     public func configurations(of topics: [String]) throws(KafkaFailure) -> [String: TopicConfiguration] {

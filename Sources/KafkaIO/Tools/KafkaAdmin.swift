@@ -9,11 +9,23 @@ public final class KafkaAdmin: Sendable {
     let timeout: Int32
     let client: RdClient
 
+    /// The offset that counts as the end of a partition.
+    public enum End: Sendable {
+        /// Of all that is stored, also behind an open transaction.
+        case highWatermark
+        /// Of all that a reader of committed records gets: it ends at the first open transaction.
+        case lastStable
+    }
+
     /// Connects when first asked something.
-    public init(settings: KafkaSettings, timeout: Duration = .seconds(10)) throws(KafkaFailure) {
+    public init(
+        settings: KafkaSettings, timeout: Duration = .seconds(10), end: End = .highWatermark
+    ) throws(KafkaFailure) {
         self.settings = settings
         self.timeout = Int32(clamping: timeout.nanoseconds / 1_000_000)
-        let configuration = try RdConfiguration(settings: settings, fixed: [("log.queue", "true")])
+        let isolation = end == .highWatermark ? "read_uncommitted" : "read_committed"
+        let configuration = try RdConfiguration(
+            settings: settings, fixed: [("log.queue", "true"), ("isolation.level", isolation)])
         configuration.setEvents(RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG)
         client = try configuration.makeClient(RD_KAFKA_PRODUCER)
         client.takeLogs()
@@ -79,13 +91,12 @@ public final class KafkaAdmin: Sendable {
 
     private static let refused = "TOPIC_AUTHORIZATION_FAILED"
 
-    /// The first offset kept, and the one after the last.
+    /// The first offset kept, and the end.
     public func watermarks(_ partition: TopicPartition) throws(KafkaFailure) -> Range<Int64> {
         try client.watermarks(partition, milliseconds: timeout)
     }
 
-    /// The ends of a topic's partitions as they are now, for who may read committed records only; those whose leader does not
-    /// answer within a second are absent.
+    /// The ends of a topic's partitions as they are now; those whose leader does not answer within a second are absent.
     public func ends(of topic: String) throws(KafkaFailure) -> [Int32: Int64] {
         guard let described = try client.topics(timeout: timeout)[topic] else { return [:] }
         var ends: [Int32: Int64] = [:]

@@ -4,9 +4,11 @@ import NewsModel
 
 /// Writes many records as fast as the broker takes them, in order within a partition, each stored once. Its calls
 /// block; use it from one thread at a time.
+///
+/// A record whose batch was refused as a whole is sent again alone, and may then follow later records. See
+/// `KafkaAdmin.limitingBatches` for preventing such refusals.
 public final class RecordPublisher {
-    private let client: RdClient
-    private let queue: RdQueue
+    private let clients: ProducerPair
     private var acknowledgedAhead: Set<Int> = []
     private var failure: KafkaFailure?
     private let skipsRefused: Bool
@@ -37,23 +39,15 @@ public final class RecordPublisher {
     ///   `takeRefused`, and the others go on. Otherwise it ends the publisher, as every other failure does.
     public init(settings: KafkaSettings, skipsRefused: Bool = false) throws(KafkaFailure) {
         self.skipsRefused = skipsRefused
-        let configuration = try RdConfiguration(
+        clients = try ProducerPair(
             settings: settings,
             defaults: [
                 ("linger.ms", "20"), ("queue.buffering.max.kbytes", String(max(settings.produceBudget >> 10, 1024))),
                 ("message.max.bytes", "16000000"),
                 // As Java's producers have it: all versions of a story share a partition, whoever writes them.
                 ("partitioner", "murmur2_random"),
-            ],
-            fixed: [("enable.idempotence", "true"), ("acks", "all"), ("log.queue", "true")])
-        configuration.setEvents(RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG)
-        client = try configuration.makeClient(RD_KAFKA_PRODUCER)
-        client.takeLogs()
-        prepared = PreparedTopics(client)
-        guard let queue = RdQueue.main(client) else {
-            throw KafkaFailure(code: "_STATE", detail: "The Kafka producer has no queue")
-        }
-        self.queue = queue
+            ])
+        prepared = PreparedTopics(clients.batching)
     }
 
     /// Finds the leaders of topics that exist, so that the first record need not wait for that.
@@ -71,12 +65,12 @@ public final class RecordPublisher {
         serve(milliseconds: 0)
         while true {
             if let failure { throw failure }
-            switch record.produce(client, topicHandle: nil, opaque: UInt(published)) {
+            switch record.produce(clients.batching, topicHandle: nil, opaque: UInt(published)) {
             case RD_KAFKA_RESP_ERR_NO_ERROR:
                 published += 1
                 return
             case RD_KAFKA_RESP_ERR__QUEUE_FULL where deadline > .now: serve(milliseconds: 100)
-            case let error: throw client.notStored(error, on: record.topic)
+            case let error: throw clients.batching.notStored(error, on: record.topic)
             }
         }
     }
@@ -99,7 +93,7 @@ public final class RecordPublisher {
     /// - Returns: `false` when time is up first.
     public func settle(within limit: Duration) -> Bool {
         let deadline = ContinuousClock.now + limit
-        rd_kafka_flush(client.handle, 0)
+        clients.sendNow()
         repeat {
             let left = (deadline - .now).nanoseconds / 1_000_000
             serve(milliseconds: settled < published ? Int32(clamping: min(max(left, 0), 100)) : 0)
@@ -129,7 +123,7 @@ public final class RecordPublisher {
     /// - Returns: the number of records that the broker may have stored without having said so.
     public func abandon() -> Int {
         if failure == nil { failure = KafkaFailure(RD_KAFKA_RESP_ERR__PURGE_QUEUE, detail: nil) }
-        rd_kafka_purge(client.handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+        settled += clients.purge()
         // Purged records are reported at once, by librdkafka itself.
         _ = settle(within: .seconds(5))
         return unknown + waiting
@@ -139,45 +133,38 @@ public final class RecordPublisher {
     private var lastError: KafkaFailure?
 
     private func serve(milliseconds: Int32) {
-        var wait = milliseconds
-        while let event = rd_kafka_queue_poll(queue.handle, wait) {
-            wait = 0
-            switch rd_kafka_event_type(event) {
-            case RD_KAFKA_EVENT_DR:
-                while let message = rd_kafka_event_message_next(event) { settle(message) }
-            case RD_KAFKA_EVENT_ERROR:
+        clients.poll(milliseconds: milliseconds) { event in
+            switch event {
+            case .report(let message, let isAlone): settle(message, isAlone: isAlone)
+            case .other(let event, let isAlone):
+                guard rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR else { return }
                 let text = rd_kafka_event_error_string(event).map { String(cString: $0) }
-                let error = client.failure(rd_kafka_event_error(event), detail: text)
+                let error = clients.client(isAlone: isAlone).failure(rd_kafka_event_error(event), detail: text)
                 lastError = error
                 if error.isFatal && failure == nil { failure = error }
-            default: break
             }
-            rd_kafka_event_destroy(event)
         }
     }
 
-    private func settle(_ message: UnsafePointer<rd_kafka_message_t>) {
-        settled += 1
+    private func settle(_ message: UnsafePointer<rd_kafka_message_t>, isAlone: Bool) {
         let index = Int(bitPattern: message.pointee._private)
-        let error = message.pointee.err
-        if error == RD_KAFKA_RESP_ERR_NO_ERROR {
+        if message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
             acknowledged += 1
             lastStored = (message.pointee.partition, message.pointee.offset)
-        } else if skipsRefused, Self.isRefusal(error) {
-            refused.append(Refusal(index: index, failure: client.notStored(error, on: message.pointee.topic)))
         } else {
-            if failure == nil { failure = client.notStored(error, on: message.pointee.topic) }
-            if rd_kafka_message_status(message) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED { unknown += 1 }
-            return
+            let error = clients.client(isAlone: isAlone).notStored(message.pointee.err, on: message.pointee.topic)
+            if failure == nil, error.isAboutBatch, !isAlone, clients.resendAlone(message) { return }
+            guard skipsRefused, error.isAboutBatch else {
+                settled += 1
+                if failure == nil { failure = error }
+                if rd_kafka_message_status(message) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED { unknown += 1 }
+                return
+            }
+            refused.append(Refusal(index: index, failure: error))
         }
+        settled += 1
         // Bounded by what is under way: partitions are acknowledged in order.
         acknowledgedAhead.insert(index)
         while acknowledgedAhead.remove(contiguous) != nil { contiguous += 1 }
-    }
-
-    /// The fault is the record's own: others may be stored.
-    static func isRefusal(_ error: rd_kafka_resp_err_t) -> Bool {
-        [RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE, RD_KAFKA_RESP_ERR_INVALID_RECORD]
-            .contains(error)
     }
 }

@@ -32,6 +32,10 @@ public final class TopicReader {
     public private(set) var endsThen: [TopicPartition: Int64] = [:]
     /// Partitions that end before the offset that they were to be read from.
     public private(set) var restarted: Set<TopicPartition> = []
+    /// Where reading has come to the end of what may be read, by partition.
+    private var pauses: [TopicPartition: Int64] = [:]
+    /// A partition whose last record may be hidden by an open transaction has not been read to its end.
+    private let end: KafkaAdmin.End
     /// When reading began: a partition that others keep writing to ends seconds later.
     private var began: ContinuousClock.Instant?
 
@@ -40,10 +44,13 @@ public final class TopicReader {
     /// - Parameters:
     ///   - partitions: `nil` for all.
     ///   - follow: whether to go on with what is written after the reader was made.
+    ///   - end: the end of a partition. Records are read once they are committed, so that a reader to the high watermark waits for
+    ///     open transactions.
     public init(
         settings: KafkaSettings, topic: String, partitions: [Int32]? = nil, from start: Start = .beginning,
-        follow: Bool = false, timeout: Duration = .seconds(10)
+        follow: Bool = false, end: KafkaAdmin.End = .lastStable, timeout: Duration = .seconds(10)
     ) throws(KafkaFailure) {
+        self.end = end
         let admin = try KafkaAdmin(settings: settings, timeout: timeout)
         guard let count = try admin.partitionCounts(of: [topic])[topic] else {
             throw KafkaFailure(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, detail: "Topic \(topic) does not exist")
@@ -56,7 +63,13 @@ public final class TopicReader {
             settings, group: settings.group, partitions: wanted.count,
             timeout: Int32(clamping: timeout.nanoseconds / 1_000_000), isolation: "read_committed")
         var ranges: [TopicPartition: Range<Int64>] = [:]
-        for partition in wanted { ranges[partition] = try consumer.watermarks(partition) }
+        for partition in wanted {
+            ranges[partition] =
+                switch end {
+                case .lastStable: try consumer.watermarks(partition)
+                case .highWatermark: try admin.watermarks(partition)
+                }
+        }
         var times: [TopicPartition: Int64] = [:]
         if case .time(let time) = start { times = try Self.offsets(for: time, ranges, consumer) }
         var assignment: [PartitionOffset] = []
@@ -103,6 +116,15 @@ public final class TopicReader {
     /// The end of every partition was reached once.
     public var isAtEnd: Bool { ends.isEmpty }
 
+    /// An open transaction hides records that stand behind it: they are read once it has ended. Says so for a moment as well when
+    /// records are written that were not fetched yet. Only for a reader to the high watermark.
+    public var isHeldUp: Bool {
+        end == .highWatermark
+            && pauses.contains { partition, offset in
+                consumer.lastSeenEnd(partition).map { $0 > offset } ?? false
+            }
+    }
+
     /// Up to `limit` records, at most 256, in order within each partition; none when nothing came in time, or, unless
     /// following, when the end is reached.
     public func next(
@@ -121,12 +143,16 @@ public final class TopicReader {
                 switch message.pointee.err {
                 case RD_KAFKA_RESP_ERR_NO_ERROR:
                     let offset = message.pointee.offset
+                    if !pauses.isEmpty { pauses[partition] = nil }
                     if let end = ends[partition], offset >= end, began + .seconds(5) < .now { ends[partition] = nil }
                     if ends[partition] == nil && !follow { return }
                     records.append(ReadRecord(partition: partition, record: SourceRecord(message)))
                     // Waiting for an empty fetch would take as long as the broker waits for records.
                     if let end = ends[partition], offset >= end - 1 { ends[partition] = nil }
-                case RD_KAFKA_RESP_ERR__PARTITION_EOF: ends[partition] = nil
+                case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+                    let offset = message.pointee.offset
+                    if end == .highWatermark { pauses[partition] = offset }
+                    if end == .lastStable || ends[partition].map({ offset >= $0 }) ?? true { ends[partition] = nil }
                 case let error: failure = KafkaFailure(error, detail: "Reading \(partition) failed")
                 }
             }

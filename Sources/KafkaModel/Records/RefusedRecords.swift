@@ -1,7 +1,10 @@
 public import NewsModel
 
-/// Results and dead letters that the broker refused, until it accepts them: a record that is too large is tried once more in
-/// its smallest form, every other one again and again, ever more slowly. Nothing is dropped, and no record can end the process.
+/// Results and dead letters that the broker refused, until it accepts them.
+///
+/// A broker judges a batch as a whole, so a refusal for size says nothing about a record that shared its batch. Such a record
+/// is retried alone. A record that is too large even alone is retried in its smallest form. Every other record is retried
+/// unchanged, with a delay that grows. Nothing is dropped, and no record can end the process.
 ///
 /// Bounded by the windows of the lanes, whose records these are.
 public struct RefusedRecords: Sendable {
@@ -21,15 +24,32 @@ public struct RefusedRecords: Sendable {
         }
     }
 
+    /// A refused record and how it is sent next.
+    public struct Retry: Sendable, Hashable {
+        public var key: Key
+        public var record: ProducedRecord
+        /// `true`: in a batch of its own.
+        public var isAlone: Bool
+
+        public init(key: Key, record: ProducedRecord, isAlone: Bool) {
+            self.key = key
+            self.record = record
+            self.isAlone = isAlone
+        }
+    }
+
     private struct Waiting: Sendable {
-        var key: Key
-        var record: ProducedRecord
+        var retry: Retry
         var at: Instant
     }
 
     private struct State: Sendable {
         var tries = 0
+        /// A batch that held the record was refused, so the record goes alone from now on.
+        var isAlone = false
         var isSmallest = false
+        /// It was refused with its batch alone, which says nothing about the record.
+        var isOnlyBatch: Bool { isAlone && tries == 1 }
         var topic: String
         var since: Instant
         var failure: KafkaFailure
@@ -58,32 +78,37 @@ public struct RefusedRecords: Sendable {
 
     public var isEmpty: Bool { states.isEmpty }
 
-    /// The broker did not take a record.
+    /// The broker refused a record.
     ///
-    /// - Parameter smallest: makes the record's smallest form.
+    /// - Parameters:
+    ///   - wasAlone: `true` if the record was the only one of its batch, so that the refusal is about this record.
+    ///   - smallest: makes the record's smallest form.
     public mutating func refused(
-        _ record: ProducedRecord, _ key: Key, _ failure: KafkaFailure, at now: Instant,
+        _ record: ProducedRecord, _ key: Key, _ failure: KafkaFailure, wasAlone: Bool, at now: Instant,
         smallest: (ProducedRecord) -> ProducedRecord
     ) {
         var state = states[key] ?? State(topic: record.topic, since: now, failure: failure)
         state.failure = failure
         state.tries += 1
-        var next = Waiting(key: key, record: record, at: now)
-        if failure.code == "MSG_SIZE_TOO_LARGE", !state.isSmallest {
+        var next = Waiting(retry: Retry(key: key, record: record, isAlone: false), at: now)
+        if failure.isAboutBatch, !wasAlone {
+            state.isAlone = true
+        } else if failure.code == KafkaFailure.tooLarge, !state.isSmallest {
             state.isSmallest = true
-            next.record = smallest(record)
+            next.retry.record = smallest(record)
         } else {
             var rest = Self.shortestRest
             for _ in 0..<min(state.tries, 10) { rest = min(rest * 2, Self.longestRest) }
             next.at = now + rest
         }
+        next.retry.isAlone = state.isAlone
         states[key] = state
         waiting.append(next)
     }
 
     /// The producer had no room for a record that was due.
-    public mutating func postpone(_ record: ProducedRecord, _ key: Key, at now: Instant) {
-        waiting.append(Waiting(key: key, record: record, at: now + Self.shortestRest))
+    public mutating func postpone(_ retry: Retry, at now: Instant) {
+        waiting.append(Waiting(retry: retry, at: now + Self.shortestRest))
     }
 
     /// The broker accepted it after all.
@@ -94,9 +119,6 @@ public struct RefusedRecords: Sendable {
         states.isEmpty ? false : states.removeValue(forKey: key) != nil
     }
 
-    /// It was refused as too large once, and its smallest form is under way.
-    public func isSmallest(_ key: Key) -> Bool { states[key]?.isSmallest ?? false }
-
     /// It is not tried again.
     public mutating func giveUp(_ key: Key) { states[key] = nil }
 
@@ -104,19 +126,19 @@ public struct RefusedRecords: Sendable {
     public var keys: Set<Key> { Set(states.keys) }
 
     /// Records to hand to the producer again now, in the order they were refused.
-    public mutating func due(at now: Instant) -> [(key: Key, record: ProducedRecord)] {
+    public mutating func due(at now: Instant) -> [Retry] {
         guard waiting.contains(where: { $0.at <= now }) else { return [] }
         let due = waiting.filter { $0.at <= now }
         waiting.removeAll { $0.at <= now }
-        return due.map { ($0.key, $0.record) }
+        return due.map(\.retry)
     }
 
     public var nextDue: Instant? { waiting.map(\.at).min() }
 
-    /// Obstacles by topic, in the order of their names.
+    /// Obstacles by topic, in the order of their names. A refused batch is none before one of its records is refused alone.
     public var reasons: [Reason] {
         var reasons: [String: Reason] = [:]
-        for state in states.values.sorted(by: { $0.since < $1.since }) {
+        for state in states.values.sorted(by: { $0.since < $1.since }) where !state.isOnlyBatch {
             reasons[
                 state.topic, default: Reason(topic: state.topic, records: 0, since: state.since, failure: state.failure)
             ]

@@ -22,5 +22,5 @@ public enum TopicConfiguration: Sendable, Hashable {
     }
 
     /// The largest record that it takes; `nil` if that is not known.
-    var messageBytes: Int? { self["max.message.bytes"].flatMap { Int($0) } }
+    package var messageBytes: Int? { self["max.message.bytes"].flatMap { Int($0) } }
 }

@@ -262,8 +262,9 @@ struct PublishCommand: ParsableCommand {
         if permission.needsCount, canCount, let refusal = permission.refusal(count: try count(selection, stop)) {
             throw EventFile.Failure(description: "nothing was published: \(refusal)")
         }
+        let kafka = admin.limitingBatches(settings.kafkaSettings, to: [topic])
         return Begun(
-            publisher: try RecordPublisher(settings: settings.kafkaSettings, skipsRefused: true), topic: topic,
+            publisher: try RecordPublisher(settings: kafka, skipsRefused: true), topic: topic,
             run: run, review: review, selection: selection, pace: try pace(settings), kafka: settings.kafkaSettings)
     }
 

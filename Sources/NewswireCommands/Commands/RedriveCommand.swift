@@ -74,7 +74,8 @@ struct RedriveCommand: ParsableCommand {
         defer { withExtendedLifetime(signals) {} }
         var summary = RedriveSummary()
         do {
-            let counts = try KafkaAdmin(settings: settings.kafkaSettings).partitionCounts()
+            let admin = try KafkaAdmin(settings: settings.kafkaSettings)
+            let counts = try admin.partitionCounts()
             guard let partitions = counts[settings.deadLettersTopic] else {
                 throw KafkaFailure.missing(topic: settings.deadLettersTopic)
             }
@@ -86,7 +87,8 @@ struct RedriveCommand: ParsableCommand {
             redrive.until = until?.instant(at: now)
             redrive.maximum = maxRedrives
             if !lanes.isEmpty { redrive.wantedTopics = Set(lanes.flatMap(\.topics)) }
-            try putBack(redrive, settings, partitions: partitions, stop: stop, &summary)
+            let publisher = try RecordPublisher(settings: admin.limitingBatches(settings.kafkaSettings, to: topics))
+            try putBack(redrive, settings, publisher, partitions: partitions, stop: stop, &summary)
         } catch let failure as KafkaFailure {
             Terminal.standardError.line("error: \(failure)")
             try show(summary)
@@ -109,13 +111,13 @@ struct RedriveCommand: ParsableCommand {
     private static let namedMax = 1_000
 
     private func putBack(
-        _ redrive: Redrive, _ settings: Settings, partitions: Int, stop: StopFlag, _ summary: inout RedriveSummary
+        _ redrive: Redrive, _ settings: Settings, _ publisher: RecordPublisher, partitions: Int, stop: StopFlag,
+        _ summary: inout RedriveSummary
     ) throws(KafkaFailure) {
         let kafka = settings.kafkaSettings
         let topic = settings.deadLettersTopic
         let all = (0..<Int32(clamping: partitions)).map { TopicPartition(topic: topic, partition: $0) }
         let offsets = try GroupOffsets(settings: kafka, group: "\(kafka.group).redrive")
-        let publisher = try RecordPublisher(settings: kafka)
         let committed = try offsets.read(all)
         for partition in all where !stop.isRaised && summary.putBack < limit ?? .max {
             var mark = RedriveMark(committed[partition])

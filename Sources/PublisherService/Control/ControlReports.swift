@@ -70,6 +70,7 @@ extension ControlStatus.Alarm {
     fileprivate var holdsAll: Bool {
         switch self {
         case .unreadable, .neverThere, .stale, .elsewhere: true
+        case .heldUp(_, let stops): stops
         case .gone, .refused, .garbage, .notWritten, .notAudited, .auditGone: false
         }
     }
@@ -100,6 +101,15 @@ extension ControlStatus.Alarm {
                     "nothing has come from the control topic \(topics.control) for \(silence.components.seconds) s: "
                     + (stops ? "nothing is sent" : "news is sent by the last orders known"),
                 remedy: "look at the brokers; this user needs READ and WRITE on it")
+        case .heldUp(let duration, let stops):
+            .init(
+                code: "control-transaction",
+                detail:
+                    "a transaction on the control topic \(topics.control) has been open for \(duration.components.seconds) s and hides "
+                    + "every order behind it: " + (stops ? "nothing is sent" : "news is sent by the last orders known"),
+                remedy:
+                    "its producer must commit or abort it; kafka-transactions.sh find-hanging finds one that nobody ends, and "
+                    + "abort ends it. Newswire itself uses no transactions")
         case .refused(let count):
             .init(
                 code: "too-many-orders",

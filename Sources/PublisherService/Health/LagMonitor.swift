@@ -11,6 +11,7 @@ import Synchronization
 /// the service is not ready.
 final class LagMonitor: Sendable {
     private static let interval = Duration.seconds(5)
+    private static let timeout = Duration.seconds(3)
     /// The shortest time between two summaries.
     private static let summaryInterval = Duration.seconds(60)
 
@@ -44,12 +45,13 @@ final class LagMonitor: Sendable {
 
     private func run() {
         // A broker that does not answer must not delay the other lanes for long.
-        let admin = try? KafkaAdmin(settings: settings.kafka, timeout: .seconds(3))
+        let admin = try? KafkaAdmin(settings: settings.kafka, timeout: Self.timeout)
+        var stable = StableEnds(settings: settings.kafka, timeout: Self.timeout)
         var summary = Summary(at: telemetry.clock.now.wall)
         var reasons = ReadinessLog()
         repeat {
             if let admin {
-                measure(admin)
+                measure(admin, &stable)
                 if let catchUp { checkCommits(catchUp, admin) }
             }
             let status = telemetry.status
@@ -79,7 +81,7 @@ final class LagMonitor: Sendable {
 
     private static let gone = ["UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_PARTITION", "_UNKNOWN_TOPIC"]
 
-    private func measure(_ admin: KafkaAdmin) {
+    private func measure(_ admin: KafkaAdmin, _ stable: inout StableEnds) {
         for (index, lane) in settings.engine.lanes.enumerated() {
             do throws(KafkaFailure) {
                 let unknown = telemetry.positions(lane: LaneID(index)).filter { $0.committed == nil }.map(\.partition)
@@ -92,10 +94,11 @@ final class LagMonitor: Sendable {
                 var measurements: [Lag.Measurement] = []
                 for (partition, committed) in telemetry.positions(lane: LaneID(index)) {
                     let kept = try admin.watermarks(partition)
-                    measurements.append(
-                        .init(
-                            partition: partition, committed: max(committed ?? 0, kept.lowerBound), end: kept.upperBound)
-                    )
+                    var measured = Lag.Measurement(
+                        partition: partition, committed: max(committed ?? 0, kept.lowerBound), end: kept.upperBound)
+                    // Asked for afterwards: what was committed meanwhile counts as readable.
+                    if measured.committed < measured.end { measured.stable = try stable.end(of: partition) }
+                    measurements.append(measured)
                 }
                 telemetry.measured(lane: LaneID(index), measurements)
             } catch {
@@ -103,6 +106,25 @@ final class LagMonitor: Sendable {
                 return
             }
         }
+    }
+}
+
+/// The last stable offsets of partitions that a lane is behind on. Its client is created when it is first needed.
+private struct StableEnds {
+    let settings: KafkaSettings
+    let timeout: Duration
+    private var admin: KafkaAdmin?
+
+    init(settings: KafkaSettings, timeout: Duration) {
+        self.settings = settings
+        self.timeout = timeout
+    }
+
+    /// - Returns: `nil` where nothing is hidden, because the lanes read uncommitted records too.
+    mutating func end(of partition: TopicPartition) throws(KafkaFailure) -> Int64? {
+        guard settings.properties["isolation.level"] != "read_uncommitted" else { return nil }
+        if admin == nil { admin = try KafkaAdmin(settings: settings, timeout: timeout, end: .lastStable) }
+        return try admin?.watermarks(partition).upperBound
     }
 }
 

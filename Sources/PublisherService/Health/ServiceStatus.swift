@@ -36,6 +36,8 @@ public struct ServiceStatus: Sendable {
     public var control: ControlStatus?
     /// Events on the held topic; `nil` while it cannot be read, or there is none.
     public var held: Held?
+    /// Events that vanished from the held topic and could not be restored, since the start.
+    public var heldLost: Int
     /// Reasons why something does not move, by lane, over all shards; includes normal ones such as a waiting retry.
     public var waits: [Waiting]
     /// Reasons why some news cannot be sent now; empty when ready.
@@ -66,6 +68,8 @@ public struct ServiceStatus: Sendable {
         public var delayed: Int
         /// Uncommitted records of our partitions at the last measurement; `nil` before the first.
         public var lag: Int64?
+        /// Those of them that cannot be read, because a transaction before them is open.
+        public var hidden: Int64?
         /// Librdkafka's statistics of the lane's consumer; `nil` before the first.
         public var consumer: KafkaStatistics?
         /// The age of the oldest record without an outcome; `nil` as above.

@@ -34,7 +34,7 @@ extension Telemetry {
             held: state.held.map {
                 // What was called back is due now.
                 .init(events: $0.held, ours: $0.ours, nextDue: $0.nextDue.map { max($0, startedAt) })
-            }, waits: waits,
+            }, heldLost: state.heldLost, waits: waits,
             notReady: notReady(lanes, reports, waits, state, at: now),
             stuck: state.isDraining ? nil : stuck(lanes, state, at: now))
     }
@@ -54,7 +54,8 @@ extension Telemetry {
             held: statuses.reduce(0) { $0 + $1.held },
             heldBytes: statuses.reduce(0) { $0 + $1.heldBytes }, window: settings.lanes[index].window,
             ready: statuses.reduce(0) { $0 + $1.ready }, delayed: statuses.reduce(0) { $0 + $1.delayed },
-            lag: lag?.records, consumer: state.consumers[id], lagAge: lag.map { _ in max(.zero, age ?? .zero) })
+            lag: lag?.records, hidden: lag.map { $0.hidden.values.reduce(0) { $0 + $1.records } },
+            consumer: state.consumers[id], lagAge: lag.map { _ in max(.zero, age ?? .zero) })
     }
 
     /// Waits of several shards for the same reason count as one, as long as the longest.
@@ -83,6 +84,28 @@ extension Telemetry {
         }
         return halts
     }
+
+    /// Open transactions that hide a lane's records.
+    private func openTransactions(_ state: State, at now: Instant) -> [ServiceStatus.NotReady] {
+        settings.lanes.enumerated().compactMap { index, lane in
+            let hidden = state.lags[LaneID(index)]?.hidden(for: Self.normalTransaction, at: now) ?? []
+            guard let first = hidden.first else { return nil }
+            let records = hidden.reduce(0) { $0 + $1.1.records }
+            let seconds = hidden.map { (now - $0.1.since).components.seconds }.max() ?? 0
+            let more = hidden.count > 1 ? " and \(counted(hidden.count - 1, "more partition"))" : ""
+            return .init(
+                code: "open-transaction",
+                detail:
+                    "lane \(lane.name): a transaction on \(first.partition) at offset \(first.1.from)\(more) has been open for "
+                    + "\(seconds) s or more and hides \(counted(records, "record"))",
+                remedy:
+                    "its producer must commit or abort it; kafka-transactions.sh find-hanging finds one that nobody ends, and "
+                    + "abort ends it", lane: lane.name)
+        }
+    }
+
+    /// A transaction that is open for longer is a reason for not being ready.
+    private static let normalTransaction = Duration.seconds(10)
 
     /// Waits that last longer are reasons for not being ready.
     private static let normalWait = Duration.seconds(5)
@@ -127,6 +150,7 @@ extension Telemetry {
                         + "partition",
                     remedy: TopicRules.missingRemedy))
         }
+        reasons += openTransactions(state, at: now.steady)
         for reason in state.refused {
             reasons.append(
                 .init(
@@ -152,7 +176,8 @@ extension Telemetry {
     private func stuck(_ lanes: [ServiceStatus.Lane], _ state: State, at now: Moment) -> String? {
         let reports = state.reports.enumerated().compactMap { shard, report in report.map { (shard, $0) } }
         let waiting = lanes.enumerated().compactMap { index, lane in
-            lane.held == 0 && !lane.isPaused && (lane.partitions ?? 0) > 0 ? state.lags[LaneID(index)]?.since : nil
+            lane.held == 0 && !lane.isPaused && (lane.partitions ?? 0) > 0
+                ? state.lags[LaneID(index)]?.readableSince : nil
         }
         return health.stuck(reports, errorAt: state.lastError?.at, waitingSince: waiting.min(), at: now.steady)
     }

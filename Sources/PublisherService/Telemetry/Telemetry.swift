@@ -49,6 +49,7 @@ public final class Telemetry: Sendable {
         /// `nil` while the held topic cannot be read, or nothing is to be held.
         var held: HeldLink.Status?
         var heldTopic = HeldTopicState()
+        var heldLost = 0
         var isDraining = false
         /// `nil` before the start.
         var control: ControlStatus?
@@ -93,7 +94,10 @@ public final class Telemetry: Sendable {
     }
 
     func held(_ status: HeldLink.Status) {
-        state.withLock { $0.held = status }
+        state.withLock { state in
+            state.held = status
+            state.heldLost = status.lost
+        }
     }
 
     /// - Returns: `true` if that is news.

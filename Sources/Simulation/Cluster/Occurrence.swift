@@ -116,6 +116,8 @@ struct Production {
     var ownership: Int?
     var bytes: Int
     var smallestBytes: Int
+    /// In a batch of its own.
+    var isAlone = false
     /// By the writer's clock on the wall.
     var timestamp: Instant
     /// Of the held topic.

@@ -81,9 +81,7 @@ extension SimulatedCluster {
     private mutating func refuse(_ production: Production, _ code: String, _ address: Address) {
         let index = address.process
         processes[index].outstanding -= 1
-        if code == "MSG_SIZE_TOO_LARGE", production.key.kind == .held,
-            processes[index].refused.isSmallest(production.key)
-        {
+        if code == "MSG_SIZE_TOO_LARGE", production.key.kind == .held, production.isAlone {
             processes[index].refused.giveUp(production.key)
             processes[index].productions[production.key] = nil
             strike(.keptHere)
@@ -97,7 +95,7 @@ extension SimulatedCluster {
             topic: production.partition.topic, partition: production.partition.partition, value: nil)
         processes[index].refused.refused(
             record, production.key, KafkaFailure(code: code, isRetriable: true, detail: code),
-            at: processes[index].moment(at: now).steady,
+            wasAlone: production.isAlone, at: processes[index].moment(at: now).steady,
             smallest: { ProducedRecord(topic: $0.topic, partition: $0.partition, key: [], value: nil) })
         scheduleRetry(address)
     }
@@ -109,9 +107,10 @@ extension SimulatedCluster {
 
     mutating func retryProduce(_ address: Address) {
         let index = address.process
-        for (key, record) in processes[index].refused.due(at: processes[index].moment(at: now).steady) {
-            guard var production = processes[index].productions[key] else { continue }
-            if record.key != nil { production.bytes = production.smallestBytes }
+        for retry in processes[index].refused.due(at: processes[index].moment(at: now).steady) {
+            guard var production = processes[index].productions[retry.key] else { continue }
+            if retry.record.key != nil { production.bytes = production.smallestBytes }
+            production.isAlone = retry.isAlone
             produce(production, address)
         }
         scheduleRetry(address)

@@ -30,6 +30,8 @@ const known = {
   "control-unreadable": ["process", "No orders", "The control topic cannot be read"],
   "control-garbage": ["process", "Not read", "Records on the control topic are not understood"],
   "control-missing": ["process", "No orders", "The control topic is gone"],
+  "control-transaction": ["process", "Hidden", "An open transaction hides the orders of editors"],
+  "open-transaction": ["topics", "Hidden", "An open transaction hides news of lane LANE"],
   "control-stale": ["process", "Old orders", "The orders of editors may be old"],
   "control-not-written": ["process", "Not heard", "The control topic does not take our records"],
   "audit-not-written": ["process", "Not heard", "The audit topic does not take our records"],
@@ -125,7 +127,7 @@ function addReasons(status, add) {
     add({
       place: isWritten ? "outcomes" : place,
       isOpen: isWritten || open.includes(code) || word === "Partly stopped"
-        || (code === "control-stale" && !detail.includes("nothing is sent")),
+        || (["control-stale", "control-transaction"].includes(code) && !detail.includes("nothing is sent")),
       // Each lane tells of the one hub.
       lane: place === "hub" ? undefined : lane,
       word, title: title.replace("LANE", () => lane),

@@ -70,7 +70,98 @@ struct PlayedDesk {
     }
 }
 
+/// The held topic was deleted and made again, or is only read once more.
+struct VanishedEventsTests {
+    private func event(_ story: String, at offset: Int64, due: Duration = .seconds(3_600)) -> HeldRecord.Reading {
+        .held(
+            HeldEvent(
+                eventID: story, story: story, version: nil, due: PlayedDesk.noon + due, because: .embargo, lane: "live",
+                source: .init(partition: PlayedDesk.source, offset: offset), identity: RecordIdentity(hash: 9)),
+            since: nil)
+    }
+
+    /// Three events are held.
+    private func desk(owning partitions: [TopicPartition] = [PlayedDesk.source]) -> PlayedDesk {
+        var desk = PlayedDesk(owning: partitions)
+        for (offset, story) in ["a", "b", "c"].enumerated() {
+            _ = desk.read(Int64(offset), event(story, at: 40 + Int64(offset)))
+        }
+        return desk
+    }
+
+    @Test(arguments: [false, true]) func `events of a topic that was made again are written to their lane again`(
+        wasAway: Bool
+    ) {
+        var desk = desk()
+        desk.ends = [3: 0, 4: 0]
+        if wasAway { _ = desk.take(.lost) }
+        let restores = desk.take(.began).restores
+        #expect(restores.map(\.original.offset).sorted() == [40, 41, 42])
+        #expect(restores.allSatisfy { $0.partition == PlayedDesk.source })
+        #expect(desk.take(.restored(restores.map { .restored($0.id) })).restores.isEmpty)
+        #expect(desk.wait(.seconds(60)).restores.isEmpty)
+        #expect(desk.desk.vanished.restored == 3 && desk.desk.vanished.lost == 0)
+    }
+
+    @Test func `what the topic still shows is not written again`() {
+        var desk = desk()
+        desk.ends = nil
+        _ = desk.take(.began)
+        #expect(desk.read(0, event("a", at: 40)).restores.isEmpty)
+        #expect(desk.read(2, .erased(story: "c", upTo: nil)).restores.isEmpty)
+        let restores = desk.take(.ends(look: desk.look, [3: 3, 4: 0], untold: [])).restores
+        #expect(restores.map(\.original.offset) == [41])
+    }
+
+    @Test func `a partition whose offsets start again has lost its events`() {
+        var desk = desk()
+        desk.ends = nil
+        _ = desk.read(0, event("d", at: 50))
+        let restores = desk.take(.ends(look: desk.look, [3: 1, 4: 0], untold: [])).restores
+        #expect(restores.map(\.original.offset).sorted() == [40, 41, 42])
+    }
+
+    @Test func `another owner's events are left to it, until they become ours`() {
+        var desk = desk(owning: [TopicPartition(topic: "news", partition: 4)])
+        desk.ends = [3: 0, 4: 0]
+        #expect(desk.take(.began).restores.isEmpty)
+        #expect(desk.take(.owned(LaneID(0), ShardID(0), [PlayedDesk.source])).restores.count == 3)
+    }
+
+    @Test func `originals that are gone are counted, and those that could not be read are tried again`() throws {
+        var desk = desk()
+        desk.ends = [3: 0, 4: 0]
+        let restores = desk.take(.began).restores
+        _ = desk.take(.restored([.gone(restores[0].id), .failed(restores[1].id), .restored(restores[2].id)]))
+        #expect(desk.desk.vanished.restored == 1 && desk.desk.vanished.lost == 1)
+        #expect(desk.desk.wakeAt.map { $0 - desk.now.steady } == .seconds(5))
+        let again = desk.wait(.seconds(5)).restores
+        #expect(again.map(\.original) == [restores[1].original])
+    }
+
+    @Test func `a record that stands at an original's offset is compared with it`() throws {
+        let original = SourceRecord(offset: 7, timestamp: Instant(milliseconds: 5), key: [1], value: [2])
+        let event = HeldEvent(
+            eventID: "a", story: "a", version: nil, due: PlayedDesk.noon + .seconds(3_600), because: .embargo,
+            lane: "live", source: .init(partition: PlayedDesk.source, offset: 7))
+        let record = HeldRecord.hold(original, event, topic: "held")
+        var desk = PlayedDesk()
+        _ = desk.read(0, HeldRecord.read(key: record.key, hasValue: true, headers: record.headers))
+        desk.ends = [3: 0, 4: 0]
+        let restore = try #require(desk.take(.began).restores.first)
+        #expect(restore.original.isThe(original))
+        #expect(
+            !restore.original.isThe(SourceRecord(offset: 7, timestamp: Instant(milliseconds: 5), key: [1], value: [3])))
+        let restored = HeldRecord.restored(original, to: restore.partition)
+        #expect(restored.value == [2] && restored.key == [1] && restored.headers.map(\.name) == ["nw-redrive"])
+    }
+}
+
 extension [HeldDesk.Action] {
+    var restores: [HeldDesk.Restore] {
+        flatMap { action -> [HeldDesk.Restore] in if case .restore(let restores) = action { restores } else { [] } }
+    }
+
     var returns: [Int64: ReturnReason] {
         reduce(into: [:]) { found, action in
             guard case .putBack(let returns) = action else { return }

@@ -1,0 +1,80 @@
+import EditorialControl
+import KafkaIO
+import KafkaModel
+import NewsModel
+
+/// Writes the originals of events that vanished from the held topic to their lanes once more, where they are held again. Its call
+/// blocks.
+struct HeldRestorer {
+    let settings: KafkaSettings
+
+    private static let timeout = Duration.seconds(10)
+
+    func restore(_ restores: [HeldDesk.Restore]) -> [HeldDesk.RestoreEnding] {
+        Dictionary(grouping: restores, by: \.partition.topic).sorted { $0.key < $1.key }.flatMap { topic, restores in
+            do throws(KafkaFailure) {
+                return try restore(restores, topic)
+            } catch {
+                return restores.map { .failed($0.id) }
+            }
+        }
+    }
+
+    private func restore(
+        _ restores: [HeldDesk.Restore], _ topic: String
+    ) throws(KafkaFailure) -> [HeldDesk.RestoreEnding] {
+        let originals = try read(restores, topic)
+        let publisher = try RecordPublisher(settings: settings, skipsRefused: true)
+        var written: [(index: Int, id: UInt64)] = []
+        var endings: [HeldDesk.RestoreEnding] = []
+        for restore in restores {
+            switch originals[Place(restore)] {
+            case .some(.some(let record)) where restore.original.isThe(record):
+                try publisher.publish(
+                    HeldRecord.restored(record, to: restore.partition), timeout: Self.timeout)
+                written.append((publisher.published - 1, restore.id))
+            case .some: endings.append(.gone(restore.id))
+            case nil: endings.append(.failed(restore.id))
+            }
+        }
+        _ = publisher.settle(within: Self.timeout)
+        let refused = Set(publisher.takeRefused().map(\.index))
+        // What was not sent yet must not be sent beside the next try.
+        if publisher.waiting > 0 { _ = publisher.abandon() }
+        for (index, id) in written {
+            let isStored = publisher.isAcknowledged(index) && !refused.contains(index)
+            endings.append(isStored ? .restored(id) : .failed(id))
+        }
+        return endings
+    }
+
+    private struct Place: Hashable {
+        var partition: Int32
+        var offset: Int64
+
+        init(_ partition: Int32, _ offset: Int64) { (self.partition, self.offset) = (partition, offset) }
+        init(_ restore: HeldDesk.Restore) { self.init(restore.partition.partition, restore.original.offset) }
+    }
+
+    /// - Returns: the records that stand at the places; `nil` where nothing does. Places that could not be read are absent.
+    private func read(
+        _ restores: [HeldDesk.Restore], _ topic: String
+    ) throws(KafkaFailure) -> [Place: SourceRecord?] {
+        let places = Dictionary(grouping: restores, by: \.partition.partition).mapValues { restores in
+            Set(restores.map(\.original.offset)).sorted()
+        }
+        let reader = try PlaceReader(settings: settings, topic: topic, partitions: places.count)
+        try reader.begin(places)
+        var found: [Place: SourceRecord?] = [:]
+        let deadline = ContinuousClock.now + Self.timeout
+        while !reader.isDone, ContinuousClock.now < deadline {
+            for event in try reader.next(timeout: .milliseconds(200)) {
+                switch event {
+                case .found(let partition, let record): found[Place(partition, record.offset)] = .some(record)
+                case .missing(let partition, let offset): found[Place(partition, offset)] = .some(nil)
+                }
+            }
+        }
+        return found
+    }
+}

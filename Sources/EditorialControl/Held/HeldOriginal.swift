@@ -1,0 +1,30 @@
+import KafkaModel
+public import NewsModel
+
+/// The place of a held event's original on its source partition, with enough of its identity to tell it from a record that stands
+/// there after the source topic was made again.
+public struct HeldOriginal: Sendable, Hashable {
+    public let offset: Int64
+    private let identity: UInt16
+
+    /// - Returns: `nil` for an offset that Kafka does not reach, or without an identity.
+    init?(offset: Int64, identity: RecordIdentity?) {
+        guard let identity, (0..<1 << 47).contains(offset) else { return nil }
+        self.offset = offset
+        self.identity = UInt16(truncatingIfNeeded: identity.hash)
+    }
+
+    /// In eight bytes; all bits are set in none.
+    init?(packed: UInt64) {
+        guard packed != .max else { return nil }
+        offset = Int64(packed >> 16)
+        identity = UInt16(truncatingIfNeeded: packed)
+    }
+
+    var packed: UInt64 { UInt64(offset) << 16 | UInt64(identity) }
+
+    /// Returns `true` if the record that stands at the offset is the original.
+    public func isThe(_ record: SourceRecord) -> Bool {
+        record.offset == offset && UInt16(truncatingIfNeeded: RecordIdentity(of: record).hash) == identity
+    }
+}
