@@ -45,7 +45,7 @@ struct StopCommand: ParsableCommand {
 
     func run() throws {
         let settings = try options.configurationOption.settings()
-        try options.give(options.instruction(.stop(try settings.known(gateArgument.gate))), settings)
+        try options.give(options.instruction(.stop(gateArgument.gate)), settings)
     }
 }
 
@@ -71,9 +71,7 @@ struct ResumeCommand: ParsableCommand {
 
     func run() throws {
         let settings = try options.configurationOption.settings()
-        // What the configuration no longer knows can still be stopped.
-        let gate = settings.spelled(gateArgument.gate)
-        try options.give(options.instruction(.stop(gate), lifts: true), settings)
+        try options.give(options.instruction(.stop(gateArgument.gate), lifts: true), settings)
     }
 }
 
@@ -92,31 +90,5 @@ struct GateArgument: ParsableArguments {
         guard gate.path.utf8.count <= EventLimits.story else {
             throw ValidationError("A name has at most \(EventLimits.story) bytes.")
         }
-    }
-}
-
-extension Settings {
-    /// The gate as the configuration spells it.
-    ///
-    /// - Throws: an exit with 64 for a name that the configuration does not have.
-    fileprivate func known(_ gate: Gate) throws -> Gate {
-        let gate = spelled(gate)
-        switch gate {
-        case .lane(let name): _ = try lane(named: name)
-        case .category(let name):
-            let known = try categoryTable().categories.map(\.name)
-            guard known.contains(name) else { throw ExitCode.wrongUsage(name, isNot: "a category", known: known) }
-        // Feeds may be followed by processes with another file: the order is given, with a warning.
-        case .hub, .feed, .run: break
-        }
-        return gate
-    }
-
-    /// Categories are compared without case.
-    fileprivate func spelled(_ gate: Gate) -> Gate {
-        guard case .category(let name) = gate, let table = try? categoryTable(),
-            let category = table.categories.first(where: { $0.name.lowercased() == name.lowercased() })
-        else { return gate }
-        return .category(category.name)
     }
 }
