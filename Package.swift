@@ -152,8 +152,8 @@ let package = Package(
         .target(
             name: "StatusServer",
             dependencies: [
-                "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubTelemetry", "KafkaIO", "KafkaModel",
-                "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
+                "ByteText", "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubTelemetry", "KafkaIO",
+                "KafkaModel", "NewsModel", "OTLPTracing", "PublishEngine", "PublisherService",
                 logging, nioCore,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -313,7 +313,9 @@ let package = Package(
             name: "HTTPServingTests",
             dependencies: [
                 "HTTPServing", "TestSupport", nioCore, nioPosix,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ], swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",
@@ -325,8 +327,8 @@ let package = Package(
         .testTarget(
             name: "StatusServerTests",
             dependencies: [
-                "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubEmulator", "HubIO", "HubServer",
-                "HubTelemetry",
+                "ByteText", "ControlIO", "EditorialControl", "Feeds", "HTTPServing", "HubEmulator", "HubIO",
+                "HubServer", "HubTelemetry",
                 "KafkaIO", "KafkaModel", "NewsModel", "NotificationHub", "PublishEngine", "PublisherService",
                 "StatusServer",
                 "TestSupport", logging, nioCore, nioPosix,

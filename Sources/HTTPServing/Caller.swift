@@ -10,13 +10,20 @@ package struct Caller: Sendable, Hashable {
     package var authority: String?
     /// The site whose page sent the request; browsers add it.
     package var origin: String?
+    /// A page of another site sent the request, as the browser's `Sec-Fetch-Site` tells. Browsers leave `Origin` out of many
+    /// requests. False for a reader who follows a link: the other page does not get to see what is behind it.
+    package var isFromElsewhere: Bool
     /// The request came through a proxy, whose address says nothing about its sender's.
     package var isForwarded: Bool
 
-    package init(address: String, authority: String?, origin: String? = nil, isForwarded: Bool = false) {
+    package init(
+        address: String, authority: String?, origin: String? = nil, isFromElsewhere: Bool = false,
+        isForwarded: Bool = false
+    ) {
         self.address = address
         self.authority = authority
         self.origin = origin
+        self.isFromElsewhere = isFromElsewhere
         self.isForwarded = isForwarded
     }
 
@@ -24,8 +31,17 @@ package struct Caller: Sendable, Hashable {
     package init(connection: any Channel, head: HTTPRequest) {
         self.init(
             address: connection.remoteAddress?.ipAddress ?? "unknown", authority: head.authority,
-            origin: head.headerFields[.origin],
+            origin: head.headerFields[.origin], isFromElsewhere: Self.isFromElsewhere(head),
             isForwarded: head.headerFields.contains { Self.isAddedByProxies($0.name.canonicalName) })
+    }
+
+    private static func isFromElsewhere(_ head: HTTPRequest) -> Bool {
+        let field = { (name: String) in HTTPField.Name(name).flatMap { head.headerFields[$0]?.lowercased() } }
+        guard let site = field("Sec-Fetch-Site"), site != "same-origin", site != "none" else { return false }
+        let followsLink =
+            [.get, .head].contains(head.method) && field("Sec-Fetch-Mode") == "navigate"
+            && field("Sec-Fetch-Dest") == "document"
+        return !followsLink
     }
 
     /// Proxies, load balancers and content networks add one of these at least.
@@ -70,6 +86,7 @@ package struct Caller: Sendable, Hashable {
 
     /// No page sent the request, or a page from the host that it asks.
     package var isSameSite: Bool {
+        guard !isFromElsewhere else { return false }
         guard let origin else { return true }
         return origin == "http://\(authority ?? "")" || origin == "https://\(authority ?? "")"
     }

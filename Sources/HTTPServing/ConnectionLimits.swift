@@ -25,6 +25,11 @@ package struct ConnectionLimits: Sendable {
     package var streamsMax: Int
     /// A stream does not give way before: a crowd that asks for streams would only end those of one another.
     package var streamTime = Duration.seconds(5)
+    /// Memory for requests of HTTP/2 that are open: their bookkeeping, and what their clients have not read of the answers.
+    /// A client decides alone how much of an answer may be sent to it. A request too many of one connection is refused;
+    /// when all connections together hold too much, the one that holds most is closed.
+    package var heldMax = 64 * 1024 * 1024
+    package var heldByConnectionMax = 8 * 1024 * 1024
     /// Bytes of one field of a head, and of all of them.
     package var headerFieldMax = 8192
     package var headerMax = 16_384

@@ -14,6 +14,9 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private let register: ConnectionRegister
     private var phase: ConnectionPhase
     private var connection: HTTP2ConnectionGuard?
+    private var connectionID: ObjectIdentifier?
+    /// Bytes that the connection's register counts for this request; `nil` for one that it has no room for.
+    private var held: Int?
     private var isHead = false
     private var written = 0
     /// When the client, which has something to read, will have had its time.
@@ -26,26 +29,34 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         phase = ConnectionPhase(limits, at: .now())
     }
 
+    /// Memory for one open request, without its answer.
+    private static let overhead = 16_384
+
     // MARK: The stream's events
 
     func handlerAdded(context: ChannelHandlerContext) {
         connection = try? context.channel.parent?.pipeline.syncOperations.handler(type: HTTP2ConnectionGuard.self)
         connection?.streamOpened()
+        connectionID = context.channel.parent.map { ObjectIdentifier($0) }
+        if let connectionID, register.hold(connectionID, Self.overhead) { held = Self.overhead }
         watch(context)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         alarm.cancel()
         register.remove(ObjectIdentifier(context.channel))
+        release(held ?? 0)
         connection?.streamClosed()
         connection = nil
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard phase.activity != .leaving else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
             isHead = head.method == .head
             phase.receivedHead(at: .now())
+            guard held != nil else { return refuse(.serviceUnavailable, context) }
         case .body(let bytes): phase.receivedBody(bytes.readableBytes)
         case .end: phase.receivedEnd(at: .now())
         }
@@ -65,6 +76,16 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
                 return
             }
             written += bytes.readableBytes
+            guard hold(bytes.readableBytes) else {
+                promise?.fail(ChannelError.outputClosed)
+                return context.close(promise: nil)
+            }
+            let promise = promise ?? context.eventLoop.makePromise()
+            let bound = NIOLoopBound((self, bytes.readableBytes), eventLoop: context.eventLoop)
+            promise.futureResult.whenComplete { _ in
+                let (stream, count) = bound.value
+                stream.release(count)
+            }
             context.write(data, promise: promise)
         case .end:
             context.write(data, promise: promise)
@@ -104,16 +125,34 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         watch(context)
     }
 
+    private func hold(_ bytes: Int) -> Bool {
+        guard let connectionID, let held, register.hold(connectionID, bytes) else { return false }
+        self.held = held + bytes
+        return true
+    }
+
+    /// Nothing is given back twice: a request that ends gives back all that is left.
+    private func release(_ bytes: Int) {
+        guard let connectionID, let held, held > 0 else { return }
+        let freed = min(bytes, held)
+        self.held = held - freed
+        register.release(connectionID, freed)
+    }
+
+    /// Answers without asking the responder.
+    private func refuse(_ status: HTTPResponse.Status, _ context: ChannelHandlerContext) {
+        phase.leave(at: .now())
+        context.write(wrapOutboundOut(.head(HTTPResponse(status: status))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.close(promise: nil)
+    }
+
     private func look(_ context: ChannelHandlerContext) {
         alarm.rang()
         let now = NIODeadline.now()
         if let due = readerDueAt, now >= due { return context.close(promise: nil) }
         switch phase.verdict(at: now) {
-        case .timeOut:
-            phase.leave(at: now)
-            context.write(wrapOutboundOut(.head(HTTPResponse(status: .requestTimeout))), promise: nil)
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-            context.close(promise: nil)
+        case .timeOut: refuse(.requestTimeout, context)
         case .close: context.close(promise: nil)
         case nil: watch(context)
         }

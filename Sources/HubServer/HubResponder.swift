@@ -50,11 +50,11 @@ struct HubResponder: HTTPResponder {
         return await deliver(hub.handle(asked), context)
     }
 
-    /// Only blobs may be longer than sends, and only for those who may write them.
+    /// Only blobs and batches may be longer than sends, and only for those who may write or send them.
     private func body(
         of request: Request, _ asked: HubHTTPRequest, _ context: ConnectionContext
     ) async throws -> [UInt8] {
-        if EmulatedNamespace.isStorage(asked.target) {
+        if EmulatedNamespace.mayBeLong(asked) {
             let lengthMax = hub.bodyLengthMax(of: asked)
             return try await uploads.collect(request.body, upTo: lengthMax, on: context.channel)
         }
@@ -139,6 +139,19 @@ struct HubResponder: HTTPResponder {
         }
     }
 
+    /// Bytes of an answer that are handed to its connection at a time.
+    private static let pieceMax = 64 * 1024
+
+    /// A long body, of which no more waits in the connection than its client reads.
+    private static func piecemeal(_ bytes: [UInt8]) -> ResponseBody {
+        ResponseBody(contentLength: bytes.count) { writer in
+            for start in stride(from: 0, to: bytes.count, by: pieceMax) {
+                try await writer.write(ByteBuffer(bytes: bytes[start..<min(bytes.count, start + pieceMax)]))
+            }
+            try await writer.finish(nil)
+        }
+    }
+
     static func response(_ reply: HubHTTPResponse) -> Response {
         var headers = HTTPFields()
         headers.reserveCapacity(reply.headers.fields.count + 3)
@@ -146,7 +159,10 @@ struct HubResponder: HTTPResponder {
             guard let name = HTTPField.Name(field.name) else { continue }
             headers.append(HTTPField(name: name, value: field.value))
         }
-        let body = reply.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body))
+        let body =
+            reply.body.count > pieceMax
+            ? piecemeal(reply.body)
+            : reply.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body))
         return Response(status: HTTPResponse.Status(code: reply.status), headers: headers, body: body)
     }
 }

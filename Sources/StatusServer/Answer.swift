@@ -1,3 +1,4 @@
+import ByteText
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -14,6 +15,10 @@ enum Answer {
 
     static func problem(_ status: HTTPResponse.Status, _ text: String) -> Response {
         json(status, StatusJSON.problem(text))
+    }
+
+    static var brokenQuery: Response {
+        problem(.badRequest, "The query is not percent-encoded UTF-8: write % as %25.")
     }
 
     static func json(_ status: HTTPResponse.Status, _ bytes: [UInt8]) -> Response {
@@ -35,4 +40,9 @@ enum Answer {
         headers[.xContentTypeOptions] = "nosniff"
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
+}
+
+extension Request {
+    /// The fields of the query; `nil` if they cannot be decoded.
+    var query: FormFields? { FormFields(uri.query ?? "") }
 }

@@ -1,3 +1,4 @@
+import ByteText
 import EditorialControl
 import Foundation
 import HTTPServing
@@ -5,7 +6,7 @@ import HTTPTypes
 import Hummingbird
 import NewsModel
 
-/// What a page, or a program, asks `/api/control/…` to order.
+/// A page's, or a program's, request to `/api/control/…` to give an order.
 struct OrderRequest {
     enum Verb: String {
         case recall, lift, stop, resume
@@ -31,48 +32,48 @@ struct OrderRequest {
     }
 
     /// - Parameters:
-    ///   - query: the parameters by their names.
-    ///   - caller: added to who says to have given it, as the page cannot know.
-    /// - Returns: a sentence for what is wrong.
+    ///   - caller: added to the name that the request gives, because a page cannot know its own address.
+    ///   - rules: the checks that `newswire stop` and `newswire recall` make too.
+    /// - Returns: the order, or a sentence about the problem.
     func instruction(
-        _ query: [String: String], caller: String, at now: Instant
+        _ query: FormFields, caller: String, rules: OrderRules, at now: Instant
     ) -> Result<Instruction, Problem> {
         // Whoever writes "at" or "reson" wants something that would not happen.
-        if let unknown = query.keys.filter({ !parameters.contains($0) }).min() {
+        if let unknown = query.fields.map(\.name).filter({ !parameters.contains($0) }).min() {
             return .failure(
                 Problem(
                     "There is no parameter '\(unknown.prefix(40))': an order takes \(parameters.joined(separator: ", ")), "
                         + "and holds at once."))
         }
-        func parameter(_ name: String) -> String? { query[name] }
+        if let name = query.repeated { return .failure(Problem("The parameter \(name) is given twice.")) }
         let scope: ControlScope
         switch verb {
-        case .recall, .lift:
-            guard let story = parameter("story"), !story.isEmpty, story.utf8.count <= EventLimits.story else {
-                return .failure(Problem("Name the story: ?story=…, at most \(EventLimits.story) bytes."))
-            }
-            scope = .recall(story: story)
+        case .recall, .lift: scope = .recall(story: query["story"] ?? "")
         case .stop, .resume:
-            guard let gate = parameter("what").flatMap({ Gate(word: $0) }), gate.path.utf8.count <= EventLimits.story
-            else {
+            guard let gate = query["what"].flatMap({ Gate(word: $0) }) else {
                 return .failure(Problem("Say what: ?what=hub, or lane:…, category:…, feed:…, run:…"))
             }
             scope = .stop(gate)
         }
-        let reason = parameter("reason").flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
-        guard reason?.utf8.count ?? 0 <= Instruction.reasonMax else {
-            return .failure(Problem("The reason has at most \(Instruction.reasonMax) bytes."))
-        }
-        let name = parameter("by").map { $0.trimmingCharacters(in: .whitespacesAndNewlines).prefix(64) } ?? ""
+        let reason = query["reason"].flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+        let name = query["by"]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
         let order = Instruction(
             id: UUID().uuidString.lowercased(), scope: scope, lifts: verb == .lift || verb == .resume, at: now,
-            by: "\(name.isEmpty ? "somebody" : String(name)) (dashboard, \(caller))", reason: reason)
-        if order.needsReason { return .failure(Problem("This needs a reason: whoever comes after must know why.")) }
-        return .success(order)
+            by: "\(name.isEmpty ? "somebody" : name) (dashboard, \(caller))", reason: reason)
+        return Result { () throws(OrderProblem) in try rules.checked(order) }.mapError(Problem.init)
     }
 
     struct Problem: Error, Hashable {
         let text: String
+
         init(_ text: String) { self.text = text }
+
+        fileprivate init(_ problem: OrderProblem) {
+            text =
+                switch problem {
+                case .blank(.story): "Name the story: ?story=…"
+                default: problem.sentence
+                }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import ByteText
 import HTTPServing
 import HTTPTypes
 import Hummingbird
@@ -64,7 +65,8 @@ struct ReportResponder<Report: ServedReport>: HTTPResponder {
             return Answer.json(report.notReady.isEmpty ? .ok : .serviceUnavailable, report.notReady.readiness)
         case .metrics?: return Answer.answer(.ok, MetricsText.contentType, report.metrics)
         case .status?:
-            let limit = request.uri.queryParameters["limit"].map { Int($0) ?? 0 } ?? .max
+            guard let query = request.query else { return Answer.brokenQuery }
+            let limit = query["limit"].map { Int($0) ?? 0 } ?? .max
             guard limit > 0 else { return Answer.problem(.badRequest, "limit must be a whole number from 1.") }
             return Answer.json(.ok, report.status(limit: limit))
         case nil: return Answer.problem(.notFound, "There is nothing here.")

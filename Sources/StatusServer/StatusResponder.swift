@@ -1,3 +1,4 @@
+import ByteText
 import ControlIO
 import EditorialControl
 import HTTPServing
@@ -97,7 +98,7 @@ struct StatusResponder: HTTPResponder {
 
     /// `?event=ID&limit=N`: the newest first.
     private func results(_ request: Request) -> Response {
-        let query = request.uri.queryParameters
+        guard let query = request.query else { return Answer.brokenQuery }
         var limit = Self.resultsMax
         if let asked = query["limit"] {
             guard let number = Int(asked), (1...Self.resultsMax).contains(number) else {
@@ -105,8 +106,8 @@ struct StatusResponder: HTTPResponder {
             }
             limit = number
         }
-        let event = query["event"].map(String.init)
-        return Answer.json(.ok, StatusJSON.results(publisher.telemetry.recentResults(of: event, limit: limit)))
+        let results = publisher.telemetry.recentResults(of: query["event"], limit: limit)
+        return Answer.json(.ok, StatusJSON.results(results))
     }
 
     /// The status once a second, as server-sent events, until the reader disconnects.
@@ -143,7 +144,8 @@ struct StatusResponder: HTTPResponder {
             else {
                 return nil
             }
-            lane = String(parts[3])
+            guard let lane = parts[3].percentDecoded() else { return nil }
+            self.lane = lane
             self.verb = verb
         }
     }
@@ -161,7 +163,8 @@ struct StatusResponder: HTTPResponder {
             guard let lane = publisher.telemetry.status.lanes.first(where: { $0.name == action.lane }) else {
                 return Answer.problem(.notFound, "There is no such lane.")
             }
-            let waiting = request.uri.queryParameters["waiting"].map(String.init) ?? FloodRelease.send.rawValue
+            guard let query = request.query else { return Answer.brokenQuery }
+            let waiting = query["waiting"] ?? FloodRelease.send.rawValue
             let answer = await carryOut(action.verb, lane, waiting: waiting)
             if answer.status == .ok {
                 var facts = facts.merging(["as": "\(proof)"]) { $1 }
@@ -235,16 +238,17 @@ struct StatusResponder: HTTPResponder {
     private func give(
         _ order: OrderRequest, _ request: Request, _ caller: Caller, _ context: ConnectionContext
     ) async -> Response {
-        let query = Dictionary(
-            request.uri.queryParameters.map { (String($0.key), String($0.value)) },
-            uniquingKeysWith: { first, _ in first })
         var facts: Logger.Metadata = ["action": "\(order.verb)", "caller": "\(caller.address)"]
         switch allow(request, caller, facts, context) {
         case .failure(let refusal): return refusal.answer
         case .success(let proof): facts["as"] = "\(proof)"
         }
         guard let control else { return Answer.problem(.notFound, "Orders cannot be given here.") }
-        let asked = order.instruction(query, caller: caller.address, at: control.now.wall)
+        guard let query = request.query else { return Answer.brokenQuery }
+        let status = publisher.telemetry.status
+        let asked = order.instruction(
+            query, caller: caller.address,
+            rules: OrderRules(lanes: status.lanes.map(\.name), categories: status.categories), at: control.now.wall)
         switch asked {
         case .failure(let problem): return Answer.problem(.badRequest, problem.text)
         case .success(let instruction):

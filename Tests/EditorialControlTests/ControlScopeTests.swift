@@ -23,27 +23,3 @@ import Testing
         #expect(gate.word == word)
     }
 }
-
-struct GateNamesTests {
-    private let names = GateNames(lanes: ["live", "backfill"], categories: ["World", "Sports"])
-
-    @Test func `a gate is spelled as the configuration spells it`() throws {
-        #expect(try names.known(.category("wORLD")) == .category("World"))
-        for gate in [Gate.hub, .lane("live"), .feed("any"), .run("any")] { #expect(try names.known(gate) == gate) }
-        #expect(names.spelled(.category("former")) == .category("former"))
-    }
-
-    @Test func `a lane or a category that the configuration does not have is refused with those that it has`() {
-        func refusal(_ gate: Gate) -> String? {
-            do throws(GateNames.Unknown) {
-                _ = try names.known(gate)
-                return nil
-            } catch {
-                return error.sentence
-            }
-        }
-        #expect(
-            refusal(.category("Nope")) == "'Nope' is not a category of the configuration. Known: World, Sports.")
-        #expect(refusal(.lane("Live")) == "'Live' is not a lane of the configuration. Known: live, backfill.")
-    }
-}

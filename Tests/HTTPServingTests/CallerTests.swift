@@ -1,4 +1,6 @@
 import HTTPServing
+import HTTPTypes
+import NIOEmbedded
 import Testing
 
 struct CallerTests {
@@ -49,5 +51,39 @@ struct CallerTests {
         #expect(!Caller(address: "203.0.113.7", authority: "localhost").isLocal)
         #expect(!Caller(address: "127.0.0.1", authority: "newsroom.example").isLocal)
         #expect(Caller(address: "::ffff:127.0.0.1", authority: "127.0.0.1").isLocal)
+    }
+
+    /// Browsers send no `Origin` with images, scripts and links.
+    @Test(arguments: [
+        ("GET", [("Sec-Fetch-Site", "cross-site")], false), ("GET", [("sec-fetch-site", "Cross-Site")], false),
+        ("GET", [("Sec-Fetch-Site", "same-site")], false), ("GET", [("Sec-Fetch-Site", "same-origin")], true),
+        ("GET", [("Sec-Fetch-Site", "none")], true), ("GET", [], true),
+        ("GET", [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Site", "cross-site")], false),
+        (
+            "GET", [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")],
+            true
+        ),
+        (
+            "GET", [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")],
+            false
+        ),
+        (
+            "GET", [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "script")],
+            false
+        ),
+        (
+            "POST", [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")],
+            false
+        ),
+    ])
+    func `a page of another site is known by what its browser says of it`(
+        method: String, fields: [(String, String)], isSameSite: Bool
+    ) throws {
+        var head = HTTPRequest(
+            method: try #require(HTTPRequest.Method(method)), scheme: "http", authority: "localhost:8090", path: "/")
+        for (name, value) in fields {
+            head.headerFields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
+        }
+        #expect(Caller(connection: EmbeddedChannel(), head: head).isSameSite == isSameSite)
     }
 }

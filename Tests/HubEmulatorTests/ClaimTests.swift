@@ -93,6 +93,64 @@ struct ClaimTests {
         #expect(other.status == 403)
     }
 
+    private func tags(_ test: inout TestHub) -> [String] {
+        guard case .array(let tags)? = JSONTree(parsing: test.call("GET", "/installations/i1").body)?["tags"] else {
+            return []
+        }
+        return tags.compactMap(\.string).sorted()
+    }
+
+    @Test func `an app that registers again as it always does loses nothing that a back end has given`() throws {
+        var test = try TestHub { $0.protectsTags = true }
+        let listen = HubSettings.listenRuleName
+        let template = #"{"body":"{\"aps\":{}}","tags":["World","staff"]}"#
+        let known = installation(
+            tags: #""username:anna","World","STAFF""#,
+            #","userId":"anna","templates":{"t":\#(template),"user_1f2e":{"body":"{\"aps\":{}}"}}"#)
+        #expect(test.call("PUT", "/installations/i1", body: known).status == 200)
+        let again = installation(tags: #""Sports""#, #","templates":{"t":{"body":"{\"aps\":{}}"}}"#)
+        for (method, body) in [
+            ("PUT", again), ("PATCH", #"[{"op":"replace","path":"/tags","value":["Sports"]}]"#),
+            ("PATCH", #"[{"op":"remove","path":"/tags"},{"op":"add","path":"/tags/Sports"}]"#),
+        ] {
+            #expect(test.call(method, "/installations/i1", rule: listen, body: body).status == 200)
+            #expect(tags(&test) == ["STAFF", "Sports", "username:anna"])
+            let kept = JSONTree(parsing: test.call("GET", "/installations/i1").body)
+            #expect(kept?["userId"]?.string == "anna")
+            #expect(kept?["templates"]?["t"]?["tags"] == .array([.string("t"), .string("staff")]))
+            #expect(kept?["templates"]?["user_1f2e"]?["body"] != nil)
+        }
+        let send = test.send(#"{"aps":{}}"#, format: "apple", tags: "username:anna && Sports")
+        #expect(send.status == 201)
+        #expect(test.hub.deliver(limit: 10, at: test.now).map(\.handle) == ["AB12"])
+
+        _ = test.call("PUT", "/registrations/1-2-3", body: entry("username:anna,World"))
+        #expect(test.call("PUT", "/registrations/1-2-3", rule: listen, body: entry("Sports")).status == 200)
+        #expect(test.call("GET", "/registrations/1-2-3").text.contains("<Tags>Sports,username:anna</Tags>"))
+    }
+
+    @Test func `what a client takes back by name, what a back end replaces, and another device's tags are not kept`()
+        throws
+    {
+        var test = try TestHub { $0.protectsTags = true }
+        let listen = HubSettings.listenRuleName
+        let known = installation(tags: #""username:anna","staff","World""#, #","userId":"anna""#)
+        _ = test.call("PUT", "/installations/i1", body: known)
+        let patch = #"[{"op":"remove","path":"/tags/username:anna"},{"op":"remove","path":"/userId"}]"#
+        #expect(test.call("PATCH", "/installations/i1", rule: listen, body: patch).status == 200)
+        #expect(tags(&test) == ["World", "staff"])
+        let left = test.call("GET", "/installations/i1").text
+        #expect(!left.contains("userId"))
+        _ = test.call("PUT", "/installations/i1", rule: listen, body: installation(handle: "CD34"))
+        #expect(tags(&test) == ["World"])
+        _ = test.call("PUT", "/installations/i1", body: known)
+        _ = test.call("PUT", "/installations/i1", body: installation(tags: #""World""#))
+        #expect(tags(&test) == ["World"])
+        _ = test.call("PUT", "/registrations/1-2-3", body: entry("username:anna"))
+        _ = test.call("PUT", "/registrations/1-2-3", rule: listen, body: entry("World", handle: "CD34"))
+        #expect(test.call("GET", "/registrations/1-2-3").text.contains("<Tags>World</Tags>"))
+    }
+
     @Test func `a send to a user or an installation reaches their devices and no other`() throws {
         var test = try TestHub()
         for (id, user, handle) in [

@@ -34,8 +34,8 @@ struct DeviceHandleTests {
         #expect(found.contains("1-2-3"))
         #expect(test.hub.registrationIDs(handle: token) == ["1-2-3"])
         let direct: HubHeaders = ["ServiceBusNotification-DeviceHandle": token]
-        _ = test.send("{}", format: "apple", tags: nil, headers: direct, query: "?direct")
-        _ = test.send("{}", format: "apple")
+        _ = test.send(#"{"aps":{}}"#, format: "apple", tags: nil, headers: direct, query: "?direct")
+        _ = test.send(#"{"aps":{}}"#, format: "apple")
         #expect(test.hub.deliver(limit: 10, at: test.now).map(\.handle) == ["AB12", "AB12"])
         #expect(test.hub.deliveries(to: token).count == 2)
     }
@@ -57,12 +57,12 @@ struct DeviceHandleTests {
     func `a device is declared dead by its APNs token in any case`(token: String) throws {
         var test = try registered()
         test.hub.setOutcome(.expiredChannel, handle: token)
-        _ = test.send("{}", format: "apple")
+        _ = test.send(#"{"aps":{}}"#, format: "apple")
         #expect(test.hub.deliver(limit: 10, at: test.now).map(\.outcome) == [.expiredChannel])
         #expect(test.hub.registrationCount == 0)
         test.hub.setOutcome(nil, handle: token)
         let direct: HubHeaders = ["ServiceBusNotification-DeviceHandle": "AB12"]
-        _ = test.send("{}", format: "apple", tags: nil, headers: direct, query: "?direct")
+        _ = test.send(#"{"aps":{}}"#, format: "apple", tags: nil, headers: direct, query: "?direct")
         #expect(test.hub.deliver(limit: 10, at: test.now).map(\.outcome) == [.success])
     }
 
@@ -72,7 +72,7 @@ struct DeviceHandleTests {
         _ = test.call(
             "PUT", "/registrations/1-2-4",
             body: WireTable.entry("Apple", "<Tags>World</Tags><DeviceToken>AB12</DeviceToken>"))
-        _ = test.send("{}", format: "apple")
+        _ = test.send(#"{"aps":{}}"#, format: "apple")
         #expect(test.hub.deliver(limit: 10, at: test.now).count == 1)
     }
 

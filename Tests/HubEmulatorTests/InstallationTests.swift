@@ -104,12 +104,12 @@ struct InstallationTests {
     }
 
     @Test(arguments: [
-        "", "[]", #"{"platform":"apns"}"#, #"{"platform":"nokia","pushChannel":"x"}"#,
-        #"{"platform":"apns","pushChannel":"x","tags":"World"}"#,
-        #"{"platform":"apns","pushChannel":"x","tags":["$a"]}"#,
-        #"{"platform":"apns","pushChannel":"x","installationId":"other"}"#,
-        #"{"platform":"apns","pushChannel":"x","expirationTime":"soon"}"#,
-        #"{"platform":"apns","pushChannel":"x","templates":{"t":{"body":"no"}}}"#,
+        "", "[]", #"{"platform":"apns"}"#, #"{"platform":"nokia","pushChannel":"AB"}"#,
+        #"{"platform":"apns","pushChannel":"AB","tags":"World"}"#,
+        #"{"platform":"apns","pushChannel":"AB","tags":["$a"]}"#,
+        #"{"platform":"apns","pushChannel":"AB","installationId":"other"}"#,
+        #"{"platform":"apns","pushChannel":"AB","expirationTime":"soon"}"#,
+        #"{"platform":"apns","pushChannel":"AB","templates":{"t":{"body":"no"}}}"#,
     ])
     func `invalid installations are refused`(body: String) throws {
         var test = try TestHub()

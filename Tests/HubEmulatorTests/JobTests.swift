@@ -192,6 +192,41 @@ struct JobTests {
         #expect(!test.namespace.hasWork(at: test.now))
     }
 
+    @Test(arguments: [
+        ("http://news.example", true), ("http://NEWS.example:80", true), ("https://news.example:80", true),
+        ("http://news.example.evil", false), ("http://evil.example", false), ("http://news.example:8080", false),
+        ("https://news.example", false), ("http://news.example@evil.example", false),
+        ("http://evil.example#news.example", false), ("ftp://news.example", false), ("http://localhost", false),
+    ])
+    func `a job takes no file of this emulator for that of another host`(base: String, completes: Bool) throws {
+        for foreign in ["input", "output"] {
+            var (test, container) = try prepared()
+            let input = blob("Import.txt", in: container)
+            #expect(storage(&test, "PUT", input, body: Self.registration(nil)).status == 201)
+            let moved = { (url: String) in url.replacing("http://news.example", with: base) }
+            let job = WireTable.job(
+                "ImportCreateRegistrations", output: foreign == "output" ? moved(container) : container,
+                input: foreign == "input" ? moved(input) : input)
+            let submitted = test.call("POST", "/BreakingNews/jobs", body: job)
+            while test.namespace.hasWork(at: test.now) { _ = test.namespace.deliver(limit: 10, at: test.now) }
+            let id = try #require(try XMLReader.read(submitted.body).child("title")?.text)
+            let read = test.call("GET", "/BreakingNews/jobs/\(id)").text
+            #expect(read.contains("<Status>\(completes ? "Completed" : "Failed")</Status>"), "\(foreign): \(read)")
+            #expect(test.namespace.withFirst { $0.registrationCount } == (completes ? 3 : 2))
+        }
+    }
+
+    @Test(arguments: [
+        ("localhost:8090", "http://127.0.0.1:8090/x", true), ("[::1]:8090", "http://localhost:8090", true),
+        ("127.0.0.1:8090", "http://localhost:10000/x", false), ("hub:8090", "http://hub:8090?x", true),
+        ("hub:8090", "http://hub/x", false), ("hub", "http://127.evil.example/x", false), ("hub", "hub/x", false),
+    ])
+    func `the names of the loopback interface are one host`(host: String, url: String, isSame: Bool) throws {
+        let request = HubHTTPRequest(method: "POST", target: "/", headers: ["Host": host])
+        let here = try #require(StorageHost(request))
+        #expect((StorageHost(url: url) == here) == isSame)
+    }
+
     private static let refused: [(String, Int)] = [
         ("", 400), ("<entry/>", 400), (WireTable.job("Import", output: "http://a/b"), 400),
         (WireTable.job("ImportCreateRegistrations", output: "http://a/b"), 400),
@@ -339,7 +374,7 @@ struct JobTests {
 
     @Test
     func `only an address that may write lets a body be longer than a send`() throws {
-        let (test, container) = try prepared()
+        var (test, container) = try prepared()
         let length = { (method: String, url: String) in
             test.namespace.bodyLengthMax(
                 of: HubHTTPRequest(method: method, target: String(url.dropFirst("http://news.example".count))),

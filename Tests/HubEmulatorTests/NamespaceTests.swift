@@ -181,6 +181,39 @@ struct NamespaceTests {
         #expect(send(&test, "Mine", AccessKey("k")) == 201)
     }
 
+    /// The members that follow the rules in the description of a hub.
+    private func figures(_ reply: HubHTTPResponse) throws -> [String] {
+        let entry = try XMLReader.read(reply.body)
+        return entry.child("content")?.elements.first?.elements.filter { $0.localName.hasPrefix("Daily") }
+            .map { "\($0.localName)=\($0.text)" } ?? []
+    }
+
+    @Test
+    func `whoever reads a description is told the figures of the day`() throws {
+        var test = try TestNamespace()
+        let made = test.call("PUT", "/sports" + Self.version, body: Self.entry())
+        #expect(try figures(made).isEmpty)
+        let read = { (test: inout TestNamespace) in
+            try self.figures(test.call("GET", "/sports" + Self.version))
+        }
+        #expect(
+            try read(&test) == ["DailyMaxActiveDevices=0", "DailyMaxActiveRegistrations=0", "DailyApiCalls=0"])
+        for id in ["1-2-3", "1-2-4"] {
+            _ = test.call("PUT", "/sports/registrations/\(id)", body: WireTable.apple)
+        }
+        _ = test.call("DELETE", "/sports/registrations/1-2-3", headers: ["If-Match": "*"])
+        let busy = ["DailyMaxActiveDevices=1", "DailyMaxActiveRegistrations=2", "DailyApiCalls=3"]
+        #expect(try read(&test) == busy)
+        // What a client has read, it may send back.
+        let sent = busy.map { $0.split(separator: "=") }.map { "<\($0[0])>7</\($0[0])>" }.joined()
+        let updated = test.call("PUT", "/sports", headers: ["If-Match": "*"], body: Self.entry(sent))
+        #expect(try updated.status == 200 && figures(updated).isEmpty)
+        #expect(try read(&test) == busy)
+        test.now = test.now.advanced(byMilliseconds: 86_400_000)
+        #expect(
+            try read(&test) == ["DailyMaxActiveDevices=1", "DailyMaxActiveRegistrations=1", "DailyApiCalls=0"])
+    }
+
     @Test
     func `descriptions are listed in pages`() throws {
         var test = try TestNamespace()

@@ -49,7 +49,7 @@ struct RoutingTests {
                 text = "(\(text))\(mark)\(random.next() % 3 == 0 ? "!" : "")\(name)"
             }
             let expression = try TagExpression(parsing: text)
-            #expect(test.send("{}", format: "apple", tags: text).status == 201)
+            #expect(test.send(#"{"aps":{}}"#, format: "apple", tags: text).status == 201)
             let wanted = held.indices.filter { index in
                 expression.matches(Set(held[index].compactMap { try? Tag($0) }))
             }
@@ -98,8 +98,8 @@ struct RoutingTests {
     @Test
     func `deliveries are made a few at a time and none is lost`() throws {
         var test = try hub((0..<50).map { _ in "World" })
-        _ = test.send("{}", format: "apple")
-        _ = test.send("{}", format: "apple")
+        _ = test.send(#"{"aps":{}}"#, format: "apple")
+        _ = test.send(#"{"aps":{}}"#, format: "apple")
         var delivered: [PushedNotification] = []
         while test.hub.hasWork(at: test.now) { delivered += test.hub.deliver(limit: 7, at: test.now) }
         #expect(delivered.count == 100)
@@ -125,9 +125,9 @@ struct RoutingTests {
             test.hub.deliver(limit: 10, at: test.now).map(\.outcome) == [
                 .invalidNotificationSize, .invalidNotificationSize,
             ])
-        _ = test.send("{}", format: "apple")
+        _ = test.send(#"{"aps":{}}"#, format: "apple")
         #expect(test.hub.deliver(limit: 10, at: test.now).map(\.outcome) == [.expiredChannel, .success])
-        _ = test.send("{}", format: "apple")
+        _ = test.send(#"{"aps":{}}"#, format: "apple")
         #expect(test.hub.deliver(limit: 10, at: test.now).map(\.handle) == ["A1"])
     }
 
@@ -137,7 +137,7 @@ struct RoutingTests {
         let entry = WireTable.entry("Apple", "<DeviceToken>AB</DeviceToken>")
         _ = test.call("PUT", "/registrations/1-2-3", body: entry)
         test.hub.setOutcome(.badChannel, handle: "AB")
-        _ = test.send("{}", format: "apple", tags: nil)
+        _ = test.send(#"{"aps":{}}"#, format: "apple", tags: nil)
         _ = test.hub.deliver(limit: 10, at: test.now)
         #expect(test.call("PUT", "/registrations/1-2-3", body: entry).status == 410)
     }

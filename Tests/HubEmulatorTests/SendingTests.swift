@@ -150,7 +150,7 @@ struct SendingTests {
         #expect(reply.headers["Location"]?.hasSuffix("?api-version=2020-06") == true)
         #expect(test.hub.received[1]?.handles == ["AB12"])
         #expect(test.hub.received[1]?.kind == .direct)
-        #expect(test.send("{}", format: "apple", query: "?direct=true").status == 400)
+        #expect(test.send(#"{"aps":{}}"#, format: "apple", query: "?direct=true").status == 400)
     }
 
     @Test

@@ -50,7 +50,7 @@ struct TelemetryTests {
                 "POST", "/registrations",
                 body: WireTable.entry("Apple", "<Tags>Sports</Tags><DeviceToken>\(token)</DeviceToken>"))
         }
-        let id = try id(test.send("{}", format: "apple", tags: "Sports"))
+        let id = try id(test.send(#"{"aps":{}}"#, format: "apple", tags: "Sports"))
         _ = test.hub.deliver(limit: 100, at: test.now)
         let start = test.now
         var told: [String] = []
@@ -72,7 +72,7 @@ struct TelemetryTests {
                 "Completed 10",
             ])
         var forgetful = try TestHub { $0.telemetry.missingMillionths = 250_000 }
-        let ids = try (0..<200).map { _ in try self.id(forgetful.send("{}", format: "apple")) }
+        let ids = try (0..<200).map { _ in try self.id(forgetful.send(#"{"aps":{}}"#, format: "apple")) }
         let missing = ids.filter { forgetful.call("GET", "/messages/\($0)").status == 404 }
         #expect((25...80).contains(missing.count))
         #expect(ids.filter { forgetful.call("GET", "/messages/\($0)").status == 404 } == missing)
@@ -81,11 +81,11 @@ struct TelemetryTests {
     @Test
     func `a fault of telemetry leaves sends alone`() throws {
         var test = try TestHub()
-        let id = try id(test.send("{}", format: "apple"))
+        let id = try id(test.send(#"{"aps":{}}"#, format: "apple"))
         var fault = HubFault()
         (fault.status, fault.retryAfter, fault.calls) = (429, 7, .telemetry)
         test.hub.add(fault)
-        #expect(test.send("{}", format: "apple").status == 201)
+        #expect(test.send(#"{"aps":{}}"#, format: "apple").status == 201)
         let reply = test.call("GET", "/messages/\(id)")
         #expect(reply.status == 429 && reply.headers["Retry-After"] == "7")
         #expect(test.call("GET", "/registrations").status == 200)
@@ -139,21 +139,22 @@ struct TelemetryTests {
             _ = test.call(
                 "POST", "/registrations", body: WireTable.entry("Apple", "<DeviceToken>\(index)</DeviceToken>"))
         }
-        let reply = test.send("{}", format: "apple", tags: nil, query: "?test&api-version=2020-06")
+        let reply = test.send(#"{"aps":{}}"#, format: "apple", tags: nil, query: "?test&api-version=2020-06")
         #expect(reply.status == 201)
         let outcome = try XMLReader.read(reply.body)
         #expect(outcome.child("Success")?.text == "10" && outcome.child("Failure")?.text == "0")
         #expect(outcome.child("Results")?.elements.count == 10)
         #expect(Set(outcome.child("Results")?.elements.compactMap { $0.child("PnsHandle")?.text } ?? []).count == 10)
-        let statuses = (1...10).map { _ in test.send("{}", format: "apple", query: "?test").status }
+        let statuses = (1...10).map { _ in test.send(#"{"aps":{}}"#, format: "apple", query: "?test").status }
         #expect(statuses.last == 403)
     }
 
-    private static func batch(_ boundary: String = "nh-batch-multipart-boundary", handles: String = #"["h1","h2"]"#)
-        -> String
-    {
+    private static func batch(
+        _ boundary: String = "nh-batch-multipart-boundary", payload: String = #"{"aps":{}}"#,
+        handles: String = #"["AA","BB"]"#
+    ) -> String {
         "--\(boundary)\r\nContent-Type: application/json\r\nContent-Disposition: inline; name=notification\r\n\r\n"
-            + "{\"aps\":{}}\r\n--\(boundary)\r\nContent-Type: application/json\r\nContent-Disposition: inline; name=devices"
+            + "\(payload)\r\n--\(boundary)\r\nContent-Type: application/json\r\nContent-Disposition: inline; name=devices"
             + "\r\n\r\n\(handles)\r\n--\(boundary)--\r\n"
     }
 
@@ -161,7 +162,7 @@ struct TelemetryTests {
         ("multipart/mixed; boundary=\"nh-batch-multipart-boundary\"", batch(), 201),
         ("multipart/mixed; boundary = \"nh-boundary-1\"", batch("nh-boundary-1"), 201),
         ("multipart/form-data; boundary=b", batch("b"), 201),
-        ("multipart/mixed; boundary=b", batch("b", handles: "['h1']"), 201),
+        ("multipart/mixed; boundary=b", batch("b", handles: "['AA']"), 201),
         ("multipart/mixed; boundary=b", batch("b", handles: "[]"), 400),
         ("multipart/mixed; boundary=b", batch("c"), 400),
         ("application/json", batch(), 400), ("multipart/mixed; boundary=b", "", 400),
@@ -182,5 +183,42 @@ struct TelemetryTests {
         let delivered = test.hub.deliver(limit: 10, at: test.now)
         #expect(delivered.allSatisfy { $0.body == Array("{\"aps\":{}}".utf8) })
         #expect(delivered.map(\.handle) == test.hub.received[1]?.handles)
+    }
+
+    private static let thousand = (0..<1000).map { index in
+        let digits = String(index, radix: 16)
+        return "\"" + String(repeating: "0", count: 64 - digits.count) + digits + "\""
+    }
+
+    private static let sizes: [(payload: Int, handles: [String], status: Int)] = [
+        (100, thousand, 201), (65_536, thousand, 201), (65_537, ["\"AA\""], 413),
+        (100, thousand + ["\"AA\""], 400),
+        (65_536, thousand.map { _ in "\"\(String(repeating: "A", count: 2000))\"" }, 413),
+    ]
+
+    @Test(arguments: sizes)
+    func `the limit of 64 KB is that of a batch's payload`(payload: Int, handles: [String], status: Int) throws {
+        var test = try TestHub()
+        let frame = #"{"aps":{"alert":""}}"#
+        let text = String(repeating: "x", count: payload - frame.utf8.count)
+        let body = Self.batch(
+            payload: #"{"aps":{"alert":"\#(text)"}}"#, handles: "[" + handles.joined(separator: ",") + "]")
+        let reply = test.call(
+            "POST", "/messages/$batch?direct&api-version=2020-06",
+            headers: [
+                "ServiceBusNotification-Format": "apple",
+                "Content-Type": "multipart/mixed; boundary=\"nh-batch-multipart-boundary\"",
+            ], body: body)
+        #expect(reply.status == status, "\(reply.text)")
+        #expect(test.hub.deliver(limit: 2000, at: test.now).count == (status == 201 ? 1000 : 0))
+    }
+
+    @Test
+    func `sends that wait for their devices are bounded by bytes`() throws {
+        var test = try TestHub { $0.pendingBytesMax = 100_000 }
+        let body = #"{"a":"\#(String(repeating: "x", count: 60_000))"}"#
+        #expect((1...3).map { _ in test.send(body).status } == [201, 201, 503])
+        _ = test.hub.deliver(limit: 10, at: test.now)
+        #expect(test.send(body).status == 201)
     }
 }

@@ -102,6 +102,34 @@ struct HTTP2Tests {
         }
     }
 
+    @Test(needsPython)
+    func `answers that a client does not read have a bound, and what it may read arrives`() async throws {
+        try await withHub {
+            $0.heldByConnectionMax = 200_000
+        } _: { hub, certificate in
+            let (status, output) = try await #require(python).run(
+                script: "http2_rude.py", arguments: ["\(hub.port)", certificate, "flood"])
+            let counts = output.split(separator: "\n").compactMap { Int($0) }
+            #expect(status == 0 && counts.count == 2, "\(output)")
+            // Of fifty.
+            #expect(counts.allSatisfy { 1...12 ~= $0 }, "\(counts)")
+        }
+    }
+
+    @Test(needsPython)
+    func `when all connections hold too much, the one that holds most is closed`() async throws {
+        try await withHub {
+            $0.heldMax = 200_000
+        } _: { hub, certificate in
+            let (status, output) = try await #require(python).run(
+                script: "http2_rude.py", arguments: ["\(hub.port)", certificate, "flood"])
+            #expect(status == 0 && output.hasSuffix("closed\n"), "\(output)")
+            let next = try await #require(python).run(
+                script: "http2_rude.py", arguments: ["\(hub.port)", certificate, "calm"])
+            #expect(next.output == "200\n")
+        }
+    }
+
     @Test(arguments: 0..<10)
     func `a hub stops while callers are choosing their version`(round: Int) async throws {
         var settings = HubServerSettings(port: 0, hubName: try HubName("hub"))

@@ -71,7 +71,10 @@ struct NamespaceTests {
             let second = try await HubServer(settings).start()
             #expect(second.namespaceConnectionString?.key == first.namespaceConnectionString?.key)
             let after = try await RawClient.call(second.port, "GET", "/sports", headers: [token])
-            #expect(after.text == before.text.replacing(":\(first.port)/", with: ":\(second.port)/"))
+            // The calls of the day are counted anew.
+            let kept = before.text.replacing(":\(first.port)/", with: ":\(second.port)/")
+                .replacing("<DailyApiCalls>1<", with: "<DailyApiCalls>0<")
+            #expect(after.text == kept)
             for (name, status) in [("BreakingNews", 200), ("sports", 200), ("gone", 404)] {
                 let read = try await RawClient.call(
                     second.port, "GET", "/\(name)/registrations/1-2-3", headers: [token])

@@ -148,6 +148,38 @@ struct ServedHubTests {
                 hub.port, "POST", "/_emulator/faults", headers: [("Origin", "http://evil.example")],
                 body: #"{"status":500}"#)
             #expect(foreign.status == 403)
+            for path in ["/_emulator/messages", "/_emulator/storage", "/_emulator/stream?handle=a"] {
+                let embedded = try await RawClient.call(
+                    hub.port, "GET", path, headers: [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors")])
+                #expect(embedded.status == 403, "\(path)")
+            }
+            let own = try await RawClient.call(
+                hub.port, "GET", "/_emulator/count", headers: [("Sec-Fetch-Site", "same-origin")])
+            #expect(own.status == 200)
+        }
+    }
+
+    @Test
+    func `a batch may be longer than other sends, for whoever may send`() async throws {
+        try await withVectorHub { hub in
+            let handles = (0..<1000).map { _ in "\"" + String(repeating: "A", count: 64) + "\"" }
+            let part = "Content-Type: application/json\r\nContent-Disposition: inline; name="
+            let body =
+                "--b\r\n\(part)notification\r\n\r\n{\"aps\":{}}\r\n--b\r\n\(part)devices\r\n\r\n"
+                + "[\(handles.joined(separator: ","))]\r\n--b--\r\n"
+            for (token, path, status) in [
+                (try token(hub), "messages/$batch?direct", 201), (try token(hub), "messages?direct", 413),
+                (try token(hub, listen: true), "messages/$batch?direct", 403),
+                (("Authorization", ""), "messages/$batch?direct", 401),
+            ] {
+                let reply = try await RawClient.call(
+                    hub.port, "POST", "/BreakingNews/\(path)",
+                    headers: [
+                        token, ("ServiceBusNotification-Format", "apple"),
+                        ("Content-Type", "multipart/mixed; boundary=b"),
+                    ], body: body)
+                #expect(reply.status == status, "\(path): \(reply.text)")
+            }
         }
     }
 

@@ -28,6 +28,13 @@ elif what == "reader":
     # No more than this many bytes of the answer may be sent.
     http.update_settings({settings.SettingCodes.INITIAL_WINDOW_SIZE: 10})
     request("GET", "/")
+elif what == "flood":
+    # Nothing of any answer may be sent, until all have an answer.
+    http.update_settings({settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
+    for number in range(1, 100, 2):
+        request("GET", "/", stream=number)
+elif what == "calm":
+    request("GET", "/")
 elif what == "silence":
     # Its answer has no body.
     request("HEAD", "/")
@@ -38,6 +45,30 @@ if what != "handshake":
     stream.sendall(http.data_to_send())
 
 answers = []
+first, last = {}, {}
+
+
+def flood(event):
+    """Says how many requests were answered, and how many answers could be read to their end in the end."""
+    if isinstance(event, events.ResponseReceived):
+        first.setdefault(event.stream_id, dict(event.headers)[":status"])
+    elif isinstance(event, events.DataReceived):
+        http.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+    elif isinstance(event, events.StreamReset):
+        first.setdefault(event.stream_id, "reset")
+        last[event.stream_id] = "reset"
+    elif isinstance(event, events.StreamEnded):
+        last[event.stream_id] = first[event.stream_id]
+    if len(first) == 50 and not flood.is_open:
+        flood.is_open = True
+        http.update_settings({settings.SettingCodes.INITIAL_WINDOW_SIZE: 65535})
+    elif len(last) == 50:
+        print(len([status for status in first.values() if status == "200"]))
+        print(len([status for status in last.values() if status == "200"]))
+        sys.exit()
+
+
+flood.is_open = False
 is_leaving = False
 while True:
     try:
@@ -50,8 +81,13 @@ while True:
     # The library takes no PING after GOAWAY.
     http.state_machine.state = connection.ConnectionState.CLIENT_OPEN
     for event in http.receive_data(data):
-        if isinstance(event, events.ResponseReceived):
+        if what == "flood":
+            flood(event)
+        elif isinstance(event, events.ResponseReceived):
             answers.append(dict(event.headers)[":status"])
+            if what == "calm":
+                print(answers[-1])
+                sys.exit()
             if what != "events":
                 print(answers[-1])
             elif len(answers) == 4:

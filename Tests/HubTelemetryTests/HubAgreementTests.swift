@@ -55,12 +55,12 @@ struct HubAgreementTests {
             let answer = hub.call(
                 "PUT", "/installations/i\(device)?api-version=2020-06", headers: ["Content-Type": "application/json"],
                 body:
-                    #"{"installationId":"i\#(device)","platform":"apns","pushChannel":"\#(0xAA00 + device)","tags":["\#(categories[device % 3])"]}"#,
+                    #"{"installationId":"i\#(device)","platform":"apns","pushChannel":"\#(100_000 + device)","tags":["\#(categories[device % 3])"]}"#,
                 at: start)
             #expect(answer.status == 200, "\(String(decoding: answer.body, as: UTF8.self))")
         }
-        hub.hub.setOutcome(.expiredChannel, handle: "\(0xAA00 + 3)")
-        hub.hub.setOutcome(.invalidCredentials, handle: "\(0xAA00 + 4)")
+        hub.hub.setOutcome(.expiredChannel, handle: "\(100_000 + 3)")
+        hub.hub.setOutcome(.invalidCredentials, handle: "\(100_000 + 4)")
         var room = TestDeskRoom(perSecond: 1_000, openMax: 20_000) { id, now in hub.word(id, at: now.wall) }
         var batch: [ResultRecord] = []
         for number in 0..<Self.sends {

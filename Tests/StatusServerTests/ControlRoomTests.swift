@@ -1,3 +1,4 @@
+import ByteText
 import ControlIO
 import EditorialControl
 import Foundation
@@ -64,8 +65,54 @@ struct ControlRoomTests {
         try await room.close()
     }
 
+    /// As `URLSearchParams` writes a space, and as most programs do.
+    @Test(arguments: ["+", "%20"])
+    func `every field of an order arrives as it was typed`(space: String) async throws {
+        func encoded(_ text: String) -> String { text.percentEncoded.replacing("%20", with: space) }
+        let room = try await StatusRoom(runs: false, controls: true)
+        let text = "100% Grüße + ✓ a=b&c"
+        let order = "reason=\(encoded("r " + text))&by=\(encoded("n " + text))"
+        for (verb, subject) in [("recall", "story"), ("stop", "what")] {
+            let value = verb == "stop" ? "feed:\(text)" : text
+            let target = "/api/control/\(verb)?\(subject)=\(encoded(value))&\(order)"
+            #expect(try await room.call("POST", target).status == 200)
+        }
+        let shown = try await known(room) { $0.standing == 2 && $0.recent.count == 2 }
+        #expect(shown.orders.map(\.scope).sorted() == ["recall/story/\(text)", "stop/feed/\(text)"])
+        #expect(Set(shown.recent.map(\.reason)) == ["r " + text])
+        #expect(Set(shown.recent.map(\.by)) == ["n \(text) (dashboard, 127.0.0.1)"])
+        for (verb, value) in [("lift", "story=\(encoded(text))"), ("resume", "what=\(encoded("feed:" + text))")] {
+            #expect(try await room.call("POST", "/api/control/\(verb)?\(value)").status == 200)
+        }
+        #expect(try await known(room) { $0.recent.count == 4 }.standing == 0)
+        try await room.close()
+    }
+
+    @Test func `a category is stopped as the configuration writes it, and a former one can be resumed`() async throws {
+        let room = try await StatusRoom(runs: false, controls: true)
+        let stopped = try await room.call("POST", "/api/control/stop?what=category:wOrLd")
+        #expect(stopped.text.contains(#""scope":"stop/category/World""#), "\(stopped.text)")
+        let unknown = try await room.call("POST", "/api/control/stop?what=category:Nope")
+        #expect(unknown.status == 400)
+        #expect(unknown.text.contains("'Nope' is not a category of the configuration. Known: World"), "\(unknown.text)")
+        // Nothing of it is stopped; the name alone is no reason to refuse.
+        #expect(try await room.call("POST", "/api/control/resume?what=category:Nope").status == 409)
+        #expect(try await room.call("POST", "/api/control/resume?what=category:WORLD").status == 200)
+        try await room.close()
+    }
+
     @Test(arguments: [
         ("GET", "/api/control/stop?what=hub&reason=r", [], 405),
+        ("POST", "/api/control/stop?what=category:Nope", [], 400),
+        ("POST", "/api/control/stop?what=lane:nope", [], 400),
+        ("POST", "/api/control/stop?what=hub&reason=%", [], 400),
+        ("POST", "/api/control/stop?what=hub&reason=%ff", [], 400),
+        ("POST", "/api/control/stop?what=hub&reason=r&reason=s", [], 400),
+        ("POST", "/api/control/recall?story=+&reason=r", [], 400),
+        ("POST", "/api/control/recall?story=S&reason=+", [], 400),
+        ("POST", "/api/control/recall?story=\(String(repeating: "s", count: 513))&reason=r", [], 400),
+        ("POST", "/api/control/recall?story=S&reason=\(String(repeating: "r", count: 513))", [], 400),
+        ("POST", "/api/control/recall?story=S&reason=r&by=\(String(repeating: "b", count: 257))", [], 400),
         ("POST", "/api/control/stop?what=hub", [], 400), ("POST", "/api/control/stop?what=galaxy", [], 400),
         ("POST", "/api/control/recall?story=S", [], 400), ("POST", "/api/control/recall?reason=r", [], 400),
         ("POST", "/api/control/stop?what=hub&reason=r&at=yesterday", [], 400),

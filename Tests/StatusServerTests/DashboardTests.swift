@@ -50,6 +50,13 @@ struct DashboardTests {
     }
 
     @Test
+    func `a story with every kind of character is recalled on the page, and the recall is lifted there`() async throws {
+        let room = try await StatusRoom(controls: true)
+        #expect(try await look(at: room, "orders") == 0)
+        try await room.close()
+    }
+
+    @Test
     func `the page says in every state where the news stands still, and nothing on it jumps`() async throws {
         let room = try await StatusRoom(runs: false)
         #expect(try await look(at: room, "scripted") == 0)

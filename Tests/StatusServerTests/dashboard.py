@@ -1,4 +1,4 @@
-"""Looks at the dashboard as its readers do: dashboard.py ADDRESS working|halted|flooded|scripted [FOLDER FOR SCREENSHOTS]"""
+"""Looks at the dashboard as its readers do: dashboard.py ADDRESS working|halted|flooded|orders|scripted [FOLDER FOR SCREENSHOTS]"""
 
 import sys
 
@@ -79,6 +79,27 @@ with opened(address, *sys.argv[3:]) as page:
         reader.press(Keys.TAB, Keys.ENTER)
         wait("the release", lambda: text("#action") == "Asked lane live to release." and badge(".lane") != "Stopped")
         assert not send.is_displayed()
+    elif mode == "orders":
+        awkward = "100% Grüße + ✓ a=b&c"
+
+        def order(reason):
+            wait("the question", lambda: page.find("#order").is_displayed())
+            page.find("#order-by").clear()
+            page.find("#order-by").send_keys(f"n {awkward}")
+            page.find("#order-reason").send_keys(reason)
+            page.find("#order-yes").click()
+
+        wait("the orders", lambda: page.find("#recall").is_displayed())
+        page.find("#story").send_keys(awkward)
+        page.find("#recall").submit()
+        order(f"r {awkward}")
+        wait("the recall", lambda: len(rows("orders")) == 1)
+        row = rows("orders")[0]
+        assert f"story {awkward}" in " ".join(row), row
+        assert f"n {awkward} (dashboard, 127.0.0.1)" in " ".join(row) and f"r {awkward}" in " ".join(row), row
+        page.find("#orders button").click()
+        order("")
+        wait("the end of the recall", lambda: not rows("orders"))
     elif mode == "scripted":
         scripted.look(page)
     else:

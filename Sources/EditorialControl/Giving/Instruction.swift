@@ -57,7 +57,8 @@ public struct Instruction: Sendable, Hashable {
         }
     }
 
-    /// Limits in bytes of UTF-8.
+    /// Limits in bytes of UTF-8. A name of a gate has that of a story.
+    public static let storyMax = EventLimits.story
     public static let byMax = TextLimit.name
     public static let reasonMax = TextLimit.reason
     public static let replacementMax = TextLimit.replacement

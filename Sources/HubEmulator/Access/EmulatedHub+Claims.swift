@@ -19,6 +19,11 @@ struct DeviceClaim: Sendable {
         userID = installation.userID
     }
 
+    /// Those of the tags that only a back end gives, and that these tags do not have.
+    static func protected(_ known: [String], missingIn tags: [String]) -> [String] {
+        known.filter { tag in isProtected(tag) && !tags.contains { $0.equalsIgnoringASCIICase(tag) } }
+    }
+
     /// Tags by which back ends reach one user, or testers.
     static func isProtected(_ tag: String) -> Bool {
         let tag = tag.asciiLowercased
@@ -26,10 +31,34 @@ struct DeviceClaim: Sendable {
     }
 }
 
+extension Installation {
+    /// Adds what a back end has said of the same device. An app that registers again does not know of it.
+    func keepingGrants(of known: Installation) -> Installation {
+        guard handle == known.handle, format == known.format else { return self }
+        var kept = self
+        kept.userID = userID ?? known.userID
+        kept.tags += DeviceClaim.protected(known.tags, missingIn: tags)
+        for template in known.templates {
+            if let index = kept.templates.firstIndex(where: { $0.name == template.name }) {
+                kept.templates[index].template.tags += DeviceClaim.protected(
+                    template.template.tags, missingIn: kept.templates[index].template.tags)
+            } else if DeviceClaim.isProtected(template.name) {
+                kept.templates.append(template)
+            }
+        }
+        return kept
+    }
+}
+
 extension EmulatedHub {
+    /// True for a client that may not take the tags of users and testers.
+    func isRestricted(_ context: CallContext) -> Bool {
+        settings.protectsTags && context.rights.isDisjoint(with: [.send, .manage])
+    }
+
     /// Refuses what only a back end may say of a device. What one has said stays, as long as the device is the same.
     func check(_ claim: DeviceClaim, after known: DeviceClaim?, _ context: CallContext) throws(Refusal) {
-        guard settings.protectsTags, context.rights.isDisjoint(with: [.send, .manage]) else { return }
+        guard isRestricted(context) else { return }
         let granted = known.flatMap { $0.handle == claim.handle ? $0 : nil }
         let claimed = claim.tags.contains { tag in
             DeviceClaim.isProtected(tag)

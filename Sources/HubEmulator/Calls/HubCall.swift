@@ -67,6 +67,9 @@ enum HubCall: Sendable, Hashable {
         }
     }
 
+    /// The most bytes of a body.
+    var bodyLengthMax: Int { self == .batch ? MultipartBatch.bodyLengthMax : SendRequest.bodyLengthMax }
+
     /// The rights any one of which permits this call; `nil` for a method that the call does not have.
     func rights(for method: String) -> AccessRule.Rights? {
         switch (self, method) {

@@ -2,18 +2,13 @@ import ByteText
 
 /// A request's path and query, taken apart.
 struct RequestTarget: Sendable {
-    struct Parameter: Sendable, Hashable {
-        var name: String
-        var value: String
-    }
-
     /// The path's segments, percent-decoded; empty ones (doubled and trailing slashes) left out.
     var segments: [String] = []
     /// The path as sent, without the query.
     var rawPath: Substring
     /// The query as sent, without its question mark.
     var rawQuery: Substring = ""
-    var parameters: [Parameter] = []
+    var parameters: [FormFields.Field] = []
 
     /// `nil` when a percent escape is broken or does not make UTF-8.
     init?(_ target: String) {
@@ -26,13 +21,8 @@ struct RequestTarget: Sendable {
             guard let decoded = Substring(segment).percentDecoded() else { return nil }
             segments.append(decoded)
         }
-        for part in rawQuery.utf8.split(separator: UInt8(ascii: "&")) {
-            let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
-            guard let name = Substring(part[..<equals]).percentDecoded(plusIsSpace: true),
-                let value = Substring(part[equals...].dropFirst()).percentDecoded(plusIsSpace: true)
-            else { return nil }
-            parameters.append(Parameter(name: name, value: value))
-        }
+        guard let query = FormFields(rawQuery) else { return nil }
+        parameters = query.fields
     }
 
     /// The first parameter of that name, names compared without regard to case.

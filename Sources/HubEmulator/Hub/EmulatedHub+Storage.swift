@@ -68,7 +68,11 @@ extension EmulatedHub {
     /// Restores an installation from `HubChange.installation`. A damaged one is left out.
     /// - Returns: false when it could not be read.
     public mutating func restoreInstallation(id: String, json: [UInt8]) -> Bool {
-        guard let json = JSONTree(parsing: json), let installation = try? Installation(json: json, id: id),
+        guard let json = JSONTree(parsing: json), var installation = try? Installation(json: json, id: id) else {
+            return false
+        }
+        installation.channelIsExpired = json["pushChannelExpired"] == .bool(true)
+        guard
             let made = try? installation.registrations(tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
         else { return false }
         installations[id] = installation

@@ -37,6 +37,7 @@ public struct EmulatedHub: Sendable {
     /// Oldest first.
     var jobs: [RegistrationJob] = []
     var changes: [HubChange] = []
+    var daily = DailyFigures()
 
     /// The notifications handed to devices, newest last.
     public internal(set) var delivered: BoundedLog<PushedNotification>
@@ -111,6 +112,17 @@ public struct EmulatedHub: Sendable {
         return nil
     }
 
+    /// The most bytes of the body that `handle` takes: more than those of other calls only for a batch by a client that may
+    /// send.
+    mutating func bodyLengthMax(of request: HubHTTPRequest, _ target: RequestTarget, at now: HubTime) -> Int {
+        guard let call = HubCall(target.segments.dropFirst()), call.bodyLengthMax > SendRequest.bodyLengthMax,
+            let wanted = call.rights(for: request.method),
+            let rights = try? tokenVerifier.rights(for: request, path: target.rawPath, at: now),
+            !rights.isDisjoint(with: wanted)
+        else { return SendRequest.bodyLengthMax }
+        return call.bodyLengthMax
+    }
+
     private mutating func answer(
         _ request: HubHTTPRequest, target: RequestTarget, call: HubCall?, tokenIsExpired: Bool, at now: HubTime
     ) throws(Refusal) -> HubHTTPResponse {
@@ -118,13 +130,15 @@ public struct EmulatedHub: Sendable {
         guard let name = target.segments.first, name.equalsIgnoringASCIICase(settings.name.text), let call else {
             throw .notFound("The requested resource was not found")
         }
+        daily.countCall(registrations, at: now)
+        defer { daily.note(registrations, at: now) }
         guard let wanted = call.rights(for: request.method) else {
             throw Refusal(status: 405, message: "The method \(request.method.prefix(20)) is not allowed here")
         }
         guard !rights.isDisjoint(with: wanted) else { throw .rightMissing(wanted, in: settings.era) }
         let version = try APIVersion(of: target)
-        guard !request.bodyIsTooLong, request.body.count <= SendRequest.bodyLengthMax else {
-            throw Refusal(status: 413, message: "The request body exceeds 64 KB")
+        guard !request.bodyIsTooLong, request.body.count <= call.bodyLengthMax else {
+            throw Refusal(status: 413, message: "The request body exceeds \(call.bodyLengthMax / 1024) KB")
         }
         let context = CallContext(request: request, target: target, rights: rights, version: version, now: now)
         return try answer(call, context)

@@ -27,8 +27,10 @@ public struct HubSettings: Sendable {
     /// The delay, in milliseconds, before a change of an installation affects routing. The service queues such changes.
     public var installationLagMilliseconds: Int64 = 0
     public var telemetry = TelemetryTimes()
-    /// Accepted sends whose deliveries are still to be made, at most; beyond that the hub answers that it is busy.
+    /// Accepted sends whose deliveries are still to be made, at most, and the sum of their bodies in bytes; beyond that the
+    /// hub answers that it is busy.
     public var pendingMax = 100_000
+    public var pendingBytesMax = 128 * 1024 * 1024
     /// Signs the addresses of the namespace's storage.
     var storageKey = AccessKey("")
     /// Keeps changes for `takeChanges()`, which must then be called regularly.

@@ -14,8 +14,7 @@ extension EmulatedHub {
             let limit = min(settings.registrationsMax, settings.tier.devicesMax)
             guard registrations.count < limit else { throw .forbidden("The quota of registrations is exceeded") }
         }
-        try check(DeviceClaim(installation), after: installations[id].map { DeviceClaim($0) }, context)
-        try replace(installation, at: context.now)
+        try replace(try permitted(installation, after: installations[id], context), at: context.now)
         return reply(200)
     }
 
@@ -27,9 +26,10 @@ extension EmulatedHub {
 
     mutating func patchInstallation(_ id: String, _ context: CallContext) throws(Refusal) -> HubHTTPResponse {
         guard let installation = installations[id] else { throw .notFound("Installation not found") }
-        let patched = try InstallationPatch.apply(try Self.json(context.request.body), to: installation)
-        try check(DeviceClaim(patched), after: DeviceClaim(installation), context)
-        try replace(patched, at: context.now)
+        let patch = try Self.json(context.request.body)
+        let patched = try InstallationPatch.apply(patch, to: installation)
+        let granted = try InstallationPatch.withdrawing(patch, from: installation)
+        try replace(try permitted(patched, after: granted, context), at: context.now)
         return reply(200)
     }
 
@@ -40,8 +40,25 @@ extension EmulatedHub {
         return reply(204)
     }
 
+    /// - Parameter handle: the channel that is dead. The client may have named another one since.
+    mutating func expireChannel(of id: String, handle: String) {
+        guard var installation = installations[id], installation.handle == handle else { return }
+        installation.channelIsExpired = true
+        installations[id] = installation
+        record(.installation(id: id, json: installation.json.bytes))
+    }
+
     private static func json(_ body: [UInt8]) throws(Refusal) -> JSONTree {
         do { return try JSONReader.read(body) } catch { throw .badRequest(error.rawValue) }
+    }
+
+    /// The installation as this client may describe it, with what a back end has said of the same device.
+    private func permitted(
+        _ installation: Installation, after known: Installation?, _ context: CallContext
+    ) throws(Refusal) -> Installation {
+        guard isRestricted(context) else { return installation }
+        try check(DeviceClaim(installation), after: known.map { DeviceClaim($0) }, context)
+        return known.map { installation.keepingGrants(of: $0) } ?? installation
     }
 
     private mutating func replace(_ installation: Installation, at now: HubTime) throws(Refusal) {

@@ -19,6 +19,9 @@ struct Installation: Sendable, Hashable {
     var userID: String?
     /// A string for most platforms, an object with endpoint and keys for browsers.
     var pushChannel: JSONTree
+    /// True when the platform has said that the channel is dead. Until the client names a channel again, the installation
+    /// has no registrations.
+    var channelIsExpired = false
     var platform: String
     var expires: HubTime?
     var tags: [String] = []
@@ -53,6 +56,9 @@ extension Installation {
         }
         guard format != nil else { throw .badRequest("The platform '\(platform.prefix(40))' is not supported") }
         guard !handle.isEmpty, handle.utf8.count <= 4096 else { throw .badRequest("The pushChannel is missing") }
+        guard format != .apple || DeviceHandle.isToken(handle) else {
+            throw .badRequest("The pushChannel must be an even number of hexadecimal digits")
+        }
         if let token = pushChannel.string { pushChannel = .string(DeviceHandle.kept(token, on: format)) }
     }
 
@@ -76,7 +82,7 @@ extension Installation {
         case ("secondaryTiles", let value): secondaryTiles = value
         case ("tags", _), ("templates", _), ("pushVariables", _), ("platform", _), ("userId", _), ("expirationTime", _):
             throw .badRequest("\(member.name) has the wrong type")
-        // installationId, pushChannelExpired, lastUpdate and what later clients add.
+        // installationId, lastUpdate, what later clients add, and pushChannelExpired: that is the hub's to say.
         default: break
         }
     }
@@ -129,7 +135,7 @@ extension Installation {
         var members: [JSONTree.Member] = [.init("installationId", .string(id))]
         if let userID { members.append(.init("userId", .string(userID))) }
         members.append(.init("pushChannel", pushChannel))
-        members.append(.init("pushChannelExpired", .bool(false)))
+        members.append(.init("pushChannelExpired", .bool(channelIsExpired)))
         members.append(.init("platform", .string(platform)))
         let expiry = (expires ?? .never).iso(fractionDigits: 7)
         members.append(.init("expirationTime", .string(expiry)))
@@ -175,7 +181,7 @@ extension Installation {
     }
 
     /// One native registration and one for each template, all tagged with the installation, its user and its tags.
-    /// Those of templates also have the template's name as a tag.
+    /// Those of templates also have the template's name as a tag. None while the channel is dead.
     func registrations(tagsMax: Int, templates cache: inout TemplateCache) throws(Refusal) -> [Registration] {
         guard let platform = format else { return [] }
         var reserved: [String] = []
@@ -209,6 +215,6 @@ extension Installation {
             registration.tags = native.tags + [named.name] + extra
             made.append(registration)
         }
-        return made
+        return channelIsExpired ? [] : made
     }
 }

@@ -30,6 +30,20 @@ enum InstallationPatch {
         return try Installation(json: patched.json, id: installation.id).keepingTags(of: patched)
     }
 
+    /// Removes what the patch removes by its name: one tag, a user, one template. What a patch leaves out, or replaces as a
+    /// whole, is not named.
+    static func withdrawing(_ json: JSONTree, from installation: Installation) throws(Refusal) -> Installation {
+        guard case .array(let operations) = json else { return installation }
+        var left = installation
+        for operation in operations where operation["op"]?.string?.lowercased() == "remove" {
+            guard let path = operation["path"]?.string else { continue }
+            let steps = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(unescaped)
+            let isNamed = ["userId", "user"].contains(steps.first) || [2, 4].contains(steps.count)
+            if isNamed, (try? remove(steps, .null, path, from: &left)) == nil { continue }
+        }
+        return left
+    }
+
     /// RFC 6901 §4.
     private static func unescaped(_ step: Substring) -> String {
         step.split(separator: "~1", omittingEmptySubsequences: false).joined(separator: "/")
@@ -46,7 +60,9 @@ enum InstallationPatch {
         switch steps.first {
         case "tags" where steps.count == 1: append(try tags(value), to: &installation.tags)
         case "tags" where steps.count == 2: append([steps[1]], to: &installation.tags)
-        case "pushChannel" where steps.count == 1: installation.pushChannel = value
+        case "pushChannel" where steps.count == 1:
+            installation.pushChannel = value
+            installation.channelIsExpired = false
         case "userId" where steps.count == 1, "user" where steps.count == 1:
             installation.userID = try text(value, path)
         case "expirationTime" where steps.count == 1:
@@ -147,10 +163,12 @@ enum InstallationPatch {
 }
 
 extension Installation {
-    /// `GET` lists each template's name among its tags; this removes it again when a client sends the answer back.
+    /// `GET` lists each template's name among its tags; this removes it again when a client sends the answer back. The
+    /// state of the channel is not read from a client's JSON.
     fileprivate func keepingTags(of original: Installation) -> Installation {
         var kept = self
         kept.templates = original.templates
+        kept.channelIsExpired = original.channelIsExpired
         return kept
     }
 }

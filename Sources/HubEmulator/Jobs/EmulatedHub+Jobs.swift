@@ -15,7 +15,8 @@ extension EmulatedHub {
         guard jobs.count(where: { !$0.status.isFinal }) < Self.unfinishedJobsMax else {
             throw .forbidden("The quota of \(Self.unfinishedJobsMax) unfinished jobs is exceeded")
         }
-        let job = try RegistrationJob(context.request.body, id: jobID(at: context.now), at: context.now)
+        var job = try RegistrationJob(context.request.body, id: jobID(at: context.now), at: context.now)
+        job.host = StorageHost(context.request)
         if jobs.count == Self.jobsMax, let old = jobs.firstIndex(where: \.status.isFinal) { jobs.remove(at: old) }
         jobs.append(job)
         let address = location(context, "jobs/\(job.id)")
@@ -76,12 +77,12 @@ extension EmulatedHub {
         job.updated = now
         if job.status == .started {
             job.status = .running
-            guard mayWrite(job.outputContainer) else {
+            guard job.isHere(job.outputContainer), mayWrite(job.outputContainer) else {
                 job.fail("The output container is not one of this emulator that may be written")
                 return []
             }
             if let file = job.importFile, job.kind != .export {
-                guard let input = read(file) else {
+                guard job.isHere(file), let input = read(file) else {
                     job.fail("The import file is not at this emulator's storage address, or may not be read")
                     return []
                 }

@@ -25,6 +25,8 @@ struct RegistrationJob: Sendable {
     /// Signed addresses, as the client gave them.
     let outputContainer: String
     let importFile: String?
+    /// The host that the job was sent to.
+    var host: StorageHost?
     let created: HubTime
     var updated: HubTime
     var status = Status.started
@@ -70,6 +72,9 @@ struct RegistrationJob: Sendable {
         }
         self.init(id: id, kind: kind, outputContainer: output, importFile: address("ImportFileUri"), at: now)
     }
+
+    /// True for an address at the host that the job was sent to. Only there the emulator has storage.
+    func isHere(_ url: String) -> Bool { host != nil && StorageHost(url: url) == host }
 
     func path(hub: HubName, file: String) -> String { "\(hub)/\(id)/\(file)" }
 

@@ -87,18 +87,20 @@ extension EmulatedNamespace {
         var out =
             "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title type=\"text\">NotificationHubs</title><id>\(url)</id>"
         out += "<updated>\(now.iso())</updated><link rel=\"self\" href=\"\(url)\"/>"
-        for hub in hubs.dropFirst(skipped).prefix(shown) { out += Self.entry(hub, request, target) }
+        for hub in hubs.dropFirst(skipped).prefix(shown) { out += Self.entry(hub, request, target, readAt: now) }
         return itself.reply(200, contentType: Self.feedType, body: Array((out + "</feed>").utf8))
     }
 
+    /// - Parameter readAt: adds the figures of this day; the service gives them to whoever reads a description only.
     private static func entry(
-        _ hub: EmulatedHub, _ request: HubHTTPRequest, _ target: RequestTarget, saysCreated: Bool = true
+        _ hub: EmulatedHub, _ request: HubHTTPRequest, _ target: RequestTarget, saysCreated: Bool = true,
+        readAt now: HubTime? = nil
     ) -> String {
         let query = target["api-version"].map { "?api-version=\($0)" } ?? ""
         let author = String(request.hostName.prefix { $0 != "." })
         return hub.description.entry(
             name: hub.settings.name, address: "\(request.base)/\(hub.settings.name)\(query)", author: author,
-            saysCreated: saysCreated)
+            saysCreated: saysCreated, daily: now.map { hub.dailyFigures(at: $0) })
     }
 
     // MARK: One hub
@@ -112,7 +114,8 @@ extension EmulatedNamespace {
         }
         try hubs[index].requireManage(request, target, at: now)
         return itself.reply(
-            200, contentType: Self.entryType, body: Array(Self.entry(hubs[index], request, target).utf8))
+            200, contentType: Self.entryType,
+            body: Array(Self.entry(hubs[index], request, target, readAt: now).utf8))
     }
 
     private mutating func create(

@@ -22,7 +22,8 @@ public struct HubDescription: Sendable, Hashable {
     /// The members in the order in which .NET reads them.
     private static let order = [
         "ApnsCredential", "RegistrationTtl", "WnsCredential", "AuthorizationRules", "GcmCredential", "MpnsCredential",
-        "UserMetadata", "AdmCredential", "Status", "BaiduCredential", "FcmV1Credential", "BrowserCredential",
+        "DailyMaxActiveDevices", "DailyMaxActiveRegistrations", "DailyApiCalls", "UserMetadata", "AdmCredential",
+        "Status", "BaiduCredential", "FcmV1Credential", "BrowserCredential",
         "XiaomiCredential",
     ]
 
@@ -51,6 +52,8 @@ public struct HubDescription: Sendable, Hashable {
                 let rules = try Self.rules(element)
                 guard rules.count <= rulesMax else { throw .badRequest("A hub has at most \(rulesMax) access rules") }
                 if !rules.isEmpty { self.rules = rules }
+            // A client that sends back what it has read.
+            case "DailyMaxActiveDevices", "DailyMaxActiveRegistrations", "DailyApiCalls": break
             default: others.append(try element.plain())
             }
         }
@@ -86,7 +89,8 @@ public struct HubDescription: Sendable, Hashable {
     // MARK: Writing
 
     /// The `NotificationHubDescription`.
-    var xml: String {
+    /// - Parameter daily: `nil` in the answers to creating and updating a hub, which have no figures.
+    func xml(_ daily: DailyFigures? = nil) -> String {
         var members = others.map { element in
             var text = ""
             element.write(into: &text)
@@ -95,14 +99,15 @@ public struct HubDescription: Sendable, Hashable {
         members.append(
             ("RegistrationTtl", "<RegistrationTtl>\(XMLText.escaped(registrationTTL, in: .content))</RegistrationTtl>"))
         members.append(
-            ("AuthorizationRules", "<AuthorizationRules>\(rules.map(xml).joined())</AuthorizationRules>"))
+            ("AuthorizationRules", "<AuthorizationRules>\(rules.map(text).joined())</AuthorizationRules>"))
+        for (name, value) in daily?.members ?? [] { members.append((name, "<\(name)>\(value)</\(name)>")) }
         let place = { (name: String) in Self.order.firstIndex(of: name) ?? Self.order.count }
         return
             "<NotificationHubDescription xmlns=\"\(RegistrationXML.namespace)\" xmlns:i=\"\(RegistrationXML.instance)\">"
             + members.sorted { place($0.name) < place($1.name) }.map(\.text).joined() + "</NotificationHubDescription>"
     }
 
-    private func xml(_ rule: AccessRule) -> String {
+    private func text(_ rule: AccessRule) -> String {
         let escaped = { (text: String) in XMLText.escaped(text, in: .content) }
         let rights = Self.rightNames.filter { rule.rights.contains($0.right) }
             .map { "<AccessRights>\($0.name)</AccessRights>" }.joined()
@@ -116,14 +121,19 @@ public struct HubDescription: Sendable, Hashable {
     }
 
     /// The Atom entry of the hub.
-    /// - Parameter saysCreated: false for the answer to an update.
-    func entry(name: HubName, address: String, author: String, saysCreated: Bool = true) -> String {
+    /// - Parameters:
+    ///   - saysCreated: false for the answer to an update.
+    ///   - daily: `nil` in the answers to creating and updating a hub.
+    func entry(
+        name: HubName, address: String, author: String, saysCreated: Bool = true, daily: DailyFigures? = nil
+    ) -> String {
         let url = XMLText.escaped(address)
         var out = "<entry xmlns=\"http://www.w3.org/2005/Atom\"><id>\(url)</id><title type=\"text\">\(name)</title>"
         if saysCreated { out += "<published>\(created.iso())</published>" }
         out +=
             "<updated>\(modified.iso())</updated><author><name>\(XMLText.escaped(author, in: .content))</name></author>"
-        return out + "<link rel=\"self\" href=\"\(url)\"/><content type=\"application/xml\">\(xml)</content></entry>"
+        out += "<link rel=\"self\" href=\"\(url)\"/><content type=\"application/xml\">\(xml(daily))</content>"
+        return out + "</entry>"
     }
 }
 
@@ -132,7 +142,7 @@ public struct HubDescription: Sendable, Hashable {
 extension HubDescription {
     /// The form that a store keeps; it holds the keys.
     public var stored: [UInt8] {
-        Array("<hub created=\"\(created.milliseconds)\" modified=\"\(modified.milliseconds)\">\(xml)</hub>".utf8)
+        Array("<hub created=\"\(created.milliseconds)\" modified=\"\(modified.milliseconds)\">\(xml())</hub>".utf8)
     }
 
     /// Reads `stored`; `nil` for anything else.

@@ -19,5 +19,10 @@ public enum DeviceHandle {
         handle == kept || platform == .apple && self.kept(handle, on: .apple) == kept
     }
 
+    /// True for the form of a token of APNs: bytes in hexadecimal digits. Tokens have no fixed length.
+    static func isToken(_ handle: String) -> Bool {
+        !handle.isEmpty && handle.utf8.count.isMultiple(of: 2) && isHexadecimal(handle)
+    }
+
     private static func isHexadecimal(_ text: String) -> Bool { text.utf8.allSatisfy { $0.hexDigitValue != nil } }
 }

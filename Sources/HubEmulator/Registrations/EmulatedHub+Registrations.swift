@@ -35,9 +35,13 @@ extension EmulatedHub {
         if known == nil { try checkQuota() }
         var registration = try RegistrationXML.read(
             context.request.body, id: id, tagsMax: settings.tagsPerRegistrationMax, templates: &templates)
-        try check(
-            DeviceClaim(registration),
-            after: registrations.slot(id).flatMap { registrations[$0] }.map { DeviceClaim($0) }, context)
+        let before = registrations.slot(id).flatMap { registrations[$0] }
+        try check(DeviceClaim(registration), after: before.map { DeviceClaim($0) }, context)
+        if let before, isRestricted(context), before.handle == registration.handle,
+            before.platform == registration.platform
+        {
+            registration.tags += DeviceClaim.protected(before.tags, missingIn: registration.tags)
+        }
         registration.etag = (known?.etag ?? 0) &+ 1
         store(registration)
         return entry(registration, context, place: .replaced)

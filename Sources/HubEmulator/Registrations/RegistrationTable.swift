@@ -32,6 +32,9 @@ struct RegistrationTable: Sendable {
 
     var count: Int { slots.count - free.count }
 
+    /// Registrations of one handle are one device's.
+    var deviceCount: Int { byHandle.count }
+
     // MARK: Reading
 
     subscript(slot: UInt32) -> Registration? {

@@ -79,8 +79,7 @@ struct RegistrationXML {
         switch registration.platform {
         case .apple:
             registration.handle = text("DeviceToken")
-            let isHex = registration.handle.utf8.allSatisfy { $0.hexDigitValue != nil }
-            guard isHex, registration.handle.utf8.count.isMultiple(of: 2) else {
+            guard DeviceHandle.isToken(registration.handle) else {
                 throw .badRequest("DeviceToken must be an even number of hexadecimal digits")
             }
             registration.handle = DeviceHandle.kept(registration.handle, on: .apple)

@@ -113,12 +113,21 @@ extension EmulatedHub {
                 }
         }
         var outcome = deviceOutcomes[handle] ?? .success
+        // A fault that was set for the device comes first.
+        if platform == .apple, outcome == .success {
+            if !DeviceHandle.isToken(handle) { outcome = .badChannel }
+            let isSound =
+                registration?.template.map { $0.hasAps || !PayloadRules.needsAps(headers) }
+                ?? (submission.content != .native(isSound: false))
+            if !isSound { outcome = .invalidNotificationFormat }
+        }
         if body.count > PushOutcome.sizeMax(platform, headers: headers) { outcome = .invalidNotificationSize }
         if outcome.endsRegistration, let registration, let slot = registrations.slot(registration.id) {
             // An installation has one channel for all of its templates.
             let dead = registration.installation.map { registrations.slots(installation: $0) } ?? [slot]
             dead.forEach { removeRegistration($0) }
             retire(registration.id)
+            if let id = registration.installation { expireChannel(of: id, handle: registration.handle) }
         }
         let delivery = PushedNotification(
             number: delivered.total + 1, time: now, messageID: id, platform: platform, handle: handle,

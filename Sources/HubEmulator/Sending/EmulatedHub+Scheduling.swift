@@ -24,7 +24,9 @@ extension EmulatedHub {
         guard ahead >= 5 * 60_000, ahead <= 7 * 86_400_000 else {
             throw .badRequest("ServiceBusNotification-ScheduleTime must be 5 minutes to 7 days ahead")
         }
-        guard scheduled.count < Self.scheduledMax else {
+        guard scheduled.count < Self.scheduledMax,
+            scheduled.reduce(0, { $0 + $1.submission.weight }) < settings.pendingBytesMax
+        else {
             throw .forbidden("The quota of scheduled notifications is exceeded")
         }
         var submission = try taggedSubmission(context, kind: .scheduled)

@@ -16,7 +16,11 @@ extension EmulatedHub {
         guard !handle.isEmpty else {
             throw .badRequest("A direct send needs the ServiceBusNotification-DeviceHandle header")
         }
-        return try submission(context, kind: .direct, audience: .handles([handle]))
+        let submission = try submission(context, kind: .direct, audience: .handles([handle]))
+        guard submission.format != .apple || DeviceHandle.isToken(handle) else {
+            throw .badRequest("The handle of an Apple device must be an even number of hexadecimal digits")
+        }
+        return submission
     }
 
     mutating func taggedSubmission(_ context: CallContext, kind: ReceivedMessage.Kind) throws(Refusal) -> Submission {
@@ -59,7 +63,7 @@ extension EmulatedHub {
 
     /// Adds the send to the log and to the queue of deliveries.
     mutating func accept(_ submission: Submission, _ context: CallContext) throws(Refusal) -> String {
-        guard fanOuts.count < settings.pendingMax else {
+        guard fanOuts.count < settings.pendingMax, fanOuts.weight < settings.pendingBytesMax else {
             throw Refusal(status: 503, message: "Azure Notifications Hub Server Busy", retryAfter: 1)
         }
         let id = notificationID(at: context.now)

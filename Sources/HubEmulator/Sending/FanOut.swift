@@ -21,15 +21,21 @@ struct FanOut: Sendable {
 struct FanOutQueue: Sendable {
     private var waiting: [FanOut?] = []
     private var head = 0
+    /// The memory that the submissions take, in bytes.
+    private(set) var weight = 0
 
     var count: Int { waiting.count - head }
 
-    mutating func append(_ fanOut: FanOut) { waiting.append(fanOut) }
+    mutating func append(_ fanOut: FanOut) {
+        weight += fanOut.submission.weight
+        waiting.append(fanOut)
+    }
 
     /// Removes the oldest.
     mutating func pop() -> FanOut? {
         guard head < waiting.count else { return nil }
         let first = waiting[head]
+        weight -= first?.submission.weight ?? 0
         waiting[head] = nil
         head += 1
         if head == waiting.count {
@@ -44,6 +50,7 @@ struct FanOutQueue: Sendable {
 
     /// Returns an unfinished one to the front.
     mutating func putBack(_ fanOut: FanOut) {
+        weight += fanOut.submission.weight
         if head > 0 {
             head -= 1
             waiting[head] = fanOut

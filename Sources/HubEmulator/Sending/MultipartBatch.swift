@@ -1,9 +1,13 @@
 import ByteText
+import NotificationHub
 
 /// The two parts of a batch send: a payload and the handles that receive it.
 struct MultipartBatch: Sendable {
     /// Handles in one call at most.
     static let handlesMax = 1000
+    /// The most bytes of the whole body: a payload of the largest size and the most handles of 1,024 bytes each, which is
+    /// the longest address of a channel of WNS. The service's documentation limits the payload only.
+    static let bodyLengthMax = SendRequest.bodyLengthMax + handlesMax * (1024 + 4)
 
     var payload: [UInt8]
     var contentType: String?
@@ -27,6 +31,9 @@ struct MultipartBatch: Sendable {
             }
         }
         guard let payload else { throw .badRequest("The 'notification' part of the multipart content was not found") }
+        guard payload.count <= SendRequest.bodyLengthMax else {
+            throw Refusal(status: 413, message: "The notification exceeds 64 KB")
+        }
         guard let devices else { throw .badRequest("The 'devices' part of the multipart content was not found") }
         return MultipartBatch(payload: Array(payload), contentType: payloadType, handles: try handles(devices))
     }

@@ -5,7 +5,8 @@ import NotificationHub
 enum PayloadRules {
     /// The content of a body.
     enum Content: Sendable, Hashable {
-        case native
+        /// - Parameter isSound: false for a body that the platform will refuse, as the hub does not.
+        case native(isSound: Bool)
         /// The template properties, in the order they were sent.
         case properties([TemplateProperty])
     }
@@ -24,7 +25,8 @@ enum PayloadRules {
             return .properties(try properties(of: body))
         case .apple:
             try checkApple(headers)
-            try checkObject(body)
+            let json = try object(body)
+            return .native(isSound: hasAps(json) || !needsAps(headers.fields))
         case .fcmv1: try FCMMessage.check(try json(body))
         case .gcm, .adm, .xiaomi: try checkObject(body)
         case .baidu:
@@ -40,7 +42,7 @@ enum PayloadRules {
         case .windows: try checkWindows(headers, media: media, body: body)
         case .windowsphone: try checkWindowsPhone(headers, body: body)
         }
-        return .native
+        return .native(isSound: true)
     }
 
     /// The media type in lower case, without its parameters.
@@ -58,8 +60,12 @@ enum PayloadRules {
         }
     }
 
-    private static func checkObject(_ body: [UInt8]) throws(Refusal) {
-        guard case .object = try json(body) else { throw .badRequest("The notification body must be a JSON object") }
+    private static func checkObject(_ body: [UInt8]) throws(Refusal) { _ = try object(body) }
+
+    private static func object(_ body: [UInt8]) throws(Refusal) -> JSONTree {
+        let json = try json(body)
+        guard case .object = json else { throw .badRequest("The notification body must be a JSON object") }
+        return json
     }
 
     private static func json(_ body: [UInt8]) throws(Refusal) -> JSONTree {
@@ -85,6 +91,20 @@ enum PayloadRules {
     private static let pushTypes = [
         "alert", "background", "voip", "complication", "fileprovider", "mdm", "location", "liveactivity", "pushtotalk",
     ]
+
+    /// Payloads of these have members of their own instead of `aps`.
+    private static let pushTypesWithoutAps = ["voip", "complication", "fileprovider", "mdm", "location", "pushtotalk"]
+
+    static func needsAps(_ headers: [HeaderField]) -> Bool {
+        let type = headers.first {
+            $0.name.equalsIgnoringASCIICase("apns-push-type") || $0.name.equalsIgnoringASCIICase("X-Apns-Push-Type")
+        }
+        return type.map { !pushTypesWithoutAps.contains($0.value.lowercased()) } ?? true
+    }
+
+    static func hasAps(_ json: JSONTree) -> Bool {
+        if case .object? = json["aps"] { true } else { false }
+    }
 
     /// `X-Apns-Expiration` is not checked: one client sends garbage in it, and the service accepts that.
     private static func checkApple(_ headers: HubHeaders) throws(Refusal) {

@@ -12,6 +12,12 @@ struct Submission: Sendable {
     /// When a scheduled send is due.
     var due: HubTime?
 
+    /// The memory it takes, in bytes.
+    var weight: Int {
+        guard case .handles(let handles) = audience else { return body.count + 200 }
+        return handles.reduce(body.count + 200) { $0 + $1.utf8.count }
+    }
+
     /// The headers that the hub acts on or forwards; all others concern the connection only.
     static func forwarded(_ headers: HubHeaders) -> [HeaderField] {
         headers.fields.filter { field in

@@ -10,12 +10,25 @@ extension EmulatedNamespace {
     /// True for a request for a blob or a container.
     public static func isStorage(_ target: String) -> Bool { StorageAddress.isMeant(by: target) }
 
-    /// The most bytes of a body that `handle` takes for this request: a blob's for an upload that may be made.
-    public func bodyLengthMax(of request: HubHTTPRequest, at now: HubTime) -> Int {
-        guard request.method == "PUT", let address = RequestTarget(request.target).flatMap(StorageAddress.init),
-            (try? grant(address, needs: "wc", at: now)) != nil
-        else { return SendRequest.bodyLengthMax }
+    /// The most bytes of a body that `handle` takes for this request: more than the usual only for an upload that may be
+    /// made, and for a batch that may be sent.
+    public mutating func bodyLengthMax(of request: HubHTTPRequest, at now: HubTime) -> Int {
+        guard let target = RequestTarget(request.target) else { return SendRequest.bodyLengthMax }
+        guard let address = StorageAddress(target) else {
+            guard let hub = target.segments.first.flatMap({ index(of: $0) }) else { return SendRequest.bodyLengthMax }
+            return hubs[hub].bodyLengthMax(of: request, target, at: now)
+        }
+        guard request.method == "PUT", (try? grant(address, needs: "wc", at: now)) != nil else {
+            return SendRequest.bodyLengthMax
+        }
         return BlobStore.blobLengthMax
+    }
+
+    /// True for a request whose body may be longer than usual, if its caller has the right to it.
+    public static func mayBeLong(_ request: HubHTTPRequest) -> Bool {
+        if isStorage(request.target) { return true }
+        guard request.method == "POST", let target = RequestTarget(request.target) else { return false }
+        return HubCall(target.segments.dropFirst()) == .batch
     }
 
     /// The address of the container for jobs, for reading, writing and listing.

@@ -68,7 +68,7 @@ struct StorageAddress: Sendable {
         query = target
     }
 
-    /// Reads a whole URL; its host is not looked at, as the same emulator has several names. The signature tells.
+    /// Reads a whole URL, whatever its host is: see `StorageHost`.
     init?(url: String) {
         guard let start = url.firstRange(of: "://")?.upperBound, let path = url[start...].firstIndex(of: "/"),
             let target = RequestTarget(String(url[path...]))

@@ -23,6 +23,8 @@ final class Template: Sendable {
     let expiry: String?
     /// For Apple only; as written.
     let priority: String?
+    /// True when the body has an `aps` dictionary, which no properties can add. For Apple only.
+    let hasAps: Bool
     private let segments: [Segment]
     private let compiledHeaders: [(name: String, value: TemplateExpression?)]
     private let compiledExpiry: TemplateExpression?
@@ -35,6 +37,7 @@ final class Template: Sendable {
         (self.expiry, self.priority) = (expiry, priority)
         if let name, name.utf16.count > 200 { throw TemplateProblem("a template name has at most 200 characters") }
         segments = try Compiler.compile(source, platform: platform, headers: headers)
+        hasAps = platform == .apple && JSONTree(parsing: Array(source.utf8)).map(PayloadRules.hasAps) ?? false
         var compiled: [(name: String, value: TemplateExpression?)] = []
         for header in headers { compiled.append((header.name, try TemplateExpression.parse(header.value))) }
         compiledHeaders = compiled

@@ -46,7 +46,7 @@ struct StopCommand: ParsableCommand {
 
     func run() throws {
         let settings = try options.configurationOption.settings()
-        try options.give(options.instruction(.stop(try settings.known(gateArgument.gate))), settings)
+        try options.give(options.instruction(.stop(gateArgument.gate)), settings)
     }
 }
 
@@ -74,9 +74,7 @@ struct ResumeCommand: ParsableCommand {
 
     func run() throws {
         let settings = try options.configurationOption.settings()
-        // What the configuration no longer knows can still be stopped.
-        let gate = (try? settings.gateNames())?.spelled(gateArgument.gate) ?? gateArgument.gate
-        try options.give(options.instruction(.stop(gate), lifts: true), settings)
+        try options.give(options.instruction(.stop(gateArgument.gate), lifts: true), settings)
     }
 }
 
@@ -94,24 +92,6 @@ struct GateArgument: ParsableArguments {
     func validate() throws {
         guard gate.path.utf8.count <= EventLimits.story else {
             throw ValidationError("A name has at most \(EventLimits.story) bytes.")
-        }
-    }
-}
-
-extension Settings {
-    /// The names that stops are checked by.
-    func gateNames() throws -> GateNames {
-        GateNames(lanes: engine.lanes.map(\.name), categories: try categoryTable().categories.map(\.name))
-    }
-
-    /// The gate as the configuration spells it.
-    ///
-    /// - Throws: an exit with 64 for a name that the configuration does not have.
-    fileprivate func known(_ gate: Gate) throws -> Gate {
-        do {
-            return try gateNames().known(gate)
-        } catch let unknown as GateNames.Unknown {
-            throw ExitCode.wrongUsage(unknown.name, isNot: unknown.kind, known: unknown.known)
         }
     }
 }

@@ -52,6 +52,7 @@ struct OrderOptions: ParsableArguments {
         _ instruction: Instruction, _ settings: Settings,
         afterwards: (OrderDesk, OrderOutcome?) throws(KafkaFailure) -> OrderReport.Members = { _, _ in { _ in } }
     ) throws {
+        let instruction = try settings.checked(instruction)
         let clock = ServiceClock()
         do {
             let desk: OrderDesk
@@ -113,6 +114,22 @@ struct ControlConfigurationOption: ParsableArguments {
 }
 
 extension Settings {
+    /// The order as `OrderRules` checked it.
+    ///
+    /// - Throws: an exit with 64, after the problem was written to standard error.
+    fileprivate func checked(_ instruction: Instruction) throws -> Instruction {
+        let rules = OrderRules(
+            lanes: engine.lanes.map(\.name), categories: try categoryTable().categories.map(\.name))
+        do throws(OrderProblem) {
+            return try rules.checked(instruction)
+        } catch {
+            if case .unknown(let name, let kind, let known) = error {
+                throw ExitCode.wrongUsage(name, isNot: kind, known: known)
+            }
+            throw ExitCode.wrongUsage(ValidationError(error.sentence))
+        }
+    }
+
     /// For the dashboard.
     var controlRoom: ControlRoom {
         let clock = ServiceClock()

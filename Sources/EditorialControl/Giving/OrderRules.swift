@@ -1,0 +1,77 @@
+/// The checks that an order passes before it is given, the same ones on the command line and over HTTP.
+public struct OrderRules: Sendable, Hashable {
+    private let lanes: [String]
+    private let categories: [String]
+
+    /// - Parameters:
+    ///   - lanes: the names of the configuration's lanes.
+    ///   - categories: the names of its categories.
+    public init(lanes: [String], categories: [String]) {
+        self.lanes = lanes
+        self.categories = categories
+    }
+
+    /// Checks an order.
+    ///
+    /// - Returns: the order, with its category written as in the configuration.
+    public func checked(_ instruction: Instruction) throws(OrderProblem) -> Instruction {
+        var instruction = instruction
+        switch instruction.scope {
+        case .recall(let story): try Self.check(story, .story, bytesMax: Instruction.storyMax)
+        case .stop(let gate): instruction.scope = .stop(try checked(gate, lifts: instruction.lifts))
+        }
+        try Self.check(instruction.by, .by, bytesMax: Instruction.byMax)
+        if let reason = instruction.reason { try Self.check(reason, .reason, bytesMax: Instruction.reasonMax) }
+        if let text = instruction.replacement {
+            try Self.check(text, .replacement, bytesMax: Instruction.replacementMax)
+        }
+        guard !instruction.needsReason else { throw .needsReason }
+        return instruction
+    }
+
+    /// Checks the name of a lane or a category. Feeds and runs may belong to processes with other settings, and what the
+    /// configuration no longer names can still be stopped: an order that lifts such a stop is not refused.
+    private func checked(_ gate: Gate, lifts: Bool) throws(OrderProblem) -> Gate {
+        try Self.check(gate.path, .name, bytesMax: Instruction.storyMax)
+        switch gate {
+        case .lane(let name):
+            guard lifts || lanes.contains(name) else { throw .unknown(name, kind: "a lane", known: lanes) }
+        case .category(let name):
+            let folded = name.lowercased()
+            if let known = categories.first(where: { $0.lowercased() == folded }) { return .category(known) }
+            guard lifts else { throw .unknown(name, kind: "a category", known: categories) }
+        case .hub, .feed, .run: break
+        }
+        return gate
+    }
+
+    private static func check(_ text: String, _ part: OrderProblem.Part, bytesMax: Int) throws(OrderProblem) {
+        guard !text.allSatisfy(\.isWhitespace) else { throw .blank(part) }
+        guard text.utf8.count <= bytesMax else { throw .tooLong(part, bytesMax: bytesMax) }
+    }
+}
+
+/// The reason why an order is refused.
+public enum OrderProblem: Error, Sendable, Hashable {
+    public enum Part: String, Sendable, Hashable {
+        case story, name, reason, replacement
+        case by = "name of who gives it"
+    }
+
+    case blank(Part)
+    case tooLong(Part, bytesMax: Int)
+    case needsReason
+    /// - Parameter kind: "a lane" or "a category".
+    case unknown(String, kind: String, known: [String])
+
+    /// What is wrong, for the person who gave the order.
+    public var sentence: String {
+        switch self {
+        case .blank(let part): "The \(part.rawValue) needs some text."
+        case .tooLong(let part, let bytesMax): "The \(part.rawValue) has at most \(bytesMax) bytes of UTF-8."
+        case .needsReason: "This needs a reason: whoever comes after must know why."
+        case .unknown(let name, let kind, let known):
+            "'\(name.prefix(64))' is not \(kind) of the configuration. Known: \(known.joined(separator: ", "))."
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import EditorialControl
+import NewsModel
+import Testing
+
+struct OrderRulesTests {
+    private let rules = OrderRules(lanes: ["live", "backfill"], categories: ["World", "Sports"])
+
+    private func order(
+        _ scope: ControlScope, lifts: Bool = false, by: String = "desk", reason: String? = "r",
+        replacement: String? = nil
+    ) -> Instruction {
+        Instruction(
+            id: "1", scope: scope, lifts: lifts, at: Instant(milliseconds: 0), by: by, reason: reason,
+            replacement: replacement)
+    }
+
+    private func problem(of instruction: Instruction) -> OrderProblem? {
+        do throws(OrderProblem) { _ = try rules.checked(instruction) } catch { return error }
+        return nil
+    }
+
+    @Test func `lanes and categories must exist to be stopped, and need not to be resumed`() throws {
+        #expect(try rules.checked(order(.stop(.category("sPORTS")))).scope == .stop(.category("Sports")))
+        #expect(try rules.checked(order(.stop(.category("WORLD")), lifts: true)).scope == .stop(.category("World")))
+        #expect(
+            problem(of: order(.stop(.category("Nope"))))
+                == .unknown("Nope", kind: "a category", known: ["World", "Sports"]))
+        #expect(
+            problem(of: order(.stop(.lane("Live")))) == .unknown("Live", kind: "a lane", known: ["live", "backfill"]))
+        #expect(problem(of: order(.stop(.category("Nope")), lifts: true)) == nil)
+        #expect(problem(of: order(.stop(.lane("nope")), lifts: true)) == nil)
+    }
+
+    @Test(arguments: [Gate.hub, .lane("live"), .feed("any"), .run("any")])
+    func `feeds and runs may be those of other processes`(gate: Gate) throws {
+        #expect(try rules.checked(order(.stop(gate))).scope == .stop(gate))
+    }
+
+    @Test func `texts are neither blank nor longer than records keep them`() {
+        let long = String(repeating: "ß", count: 257)
+        #expect(problem(of: order(.recall(story: " \n"))) == .blank(.story))
+        #expect(problem(of: order(.recall(story: long))) == .tooLong(.story, bytesMax: 512))
+        #expect(problem(of: order(.stop(.feed(long)))) == .tooLong(.name, bytesMax: 512))
+        #expect(problem(of: order(.stop(.hub), reason: "\t")) == .blank(.reason))
+        #expect(problem(of: order(.stop(.hub), reason: long)) == .tooLong(.reason, bytesMax: 512))
+        #expect(problem(of: order(.stop(.hub), by: " ")) == .blank(.by))
+        #expect(problem(of: order(.stop(.hub), by: long)) == .tooLong(.by, bytesMax: 256))
+        #expect(problem(of: order(.recall(story: "s"), replacement: " ")) == .blank(.replacement))
+        #expect(problem(of: order(.recall(story: String(long.dropLast())))) == nil)
+    }
+
+    @Test func `a recall and the stop of everything need a reason, their ends do not`() {
+        for scope in [ControlScope.recall(story: "s"), .stop(.hub)] {
+            #expect(problem(of: order(scope, reason: nil)) == .needsReason)
+            #expect(problem(of: order(scope, lifts: true, reason: nil)) == nil)
+        }
+        #expect(problem(of: order(.stop(.lane("live")), reason: nil)) == nil)
+    }
+}
