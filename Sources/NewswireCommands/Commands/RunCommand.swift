@@ -47,6 +47,7 @@ struct RunCommand: AsyncParsableCommand {
     var untilCaughtUp = false
 
     func run() async throws {
+        Terminal.becomeService()
         let loaded = try configurationOption.load()
         guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
         let threshold = logOption.start(settings.logging)
