@@ -52,7 +52,7 @@ package struct Terminal: Sendable {
     /// Writes all of it, without characters that hide or reorder others.
     /// - Returns: the system's error; `nil` for none.
     func failure(writing text: String) -> Int32? {
-        var bytes = Array(text.utf8)[...]
+        var bytes = Array(text.escapingHidden.utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {
