@@ -32,6 +32,7 @@ final class Shard {
 
     private var engine: Engine
     private var pool: SenderPool?
+    private var owner: ResultOwner
     private var accessToken: AccessToken
     private var tokenCheckedAt = Instant.distantPast
     /// Requests that may be in flight.
@@ -104,6 +105,7 @@ final class Shard {
         limits.waitingTimeout = StandstillWatch.gapMin
         pool = SenderPool(
             eventLoop: eventLoop, target: SendTarget(endpoint: settings.connection.endpoint, hub: settings.hub),
+        owner = ResultOwner(process: UInt32.random(in: .min ... .max))
             limits: limits, tls: tls,
             // A request may be answered after the shard has gone: the hub decides when.
             onResults: { [weak self] results in self?.take(results) })
@@ -131,6 +133,7 @@ final class Shard {
             held.take(.owned(lane, id, []))
         case .beganAnew(_, _, let partition): telemetry.restarted(partition)
         case .committed(_, _, let offsets, _): telemetry.committed(offsets)
+            owner.partitionsAssigned()
         case .stored, .tooLargeToHold: produceWaiting()
         case .partitionCounts(let counts, _):
             telemetry.found(counts)
@@ -330,7 +333,7 @@ final class Shard {
     /// - Returns: `false` when it has no room, or others wait for it.
     private func produce(_ request: StoreRequest, in draft: inout RecordDraft) -> Bool {
         request.resultRecord(
-            in: &draft, topic: settings.engine.resultsTopic, group: settings.kafka.group,
+            in: &draft, topic: settings.engine.resultsTopic, group: settings.kafka.group, owner: owner,
             carrying: traces?.carried(request) ?? request.carried)
         return unproduced.isEmpty && kafka.produce(draft, delivery: request.delivery, kind: .result, shard: id)
     }
