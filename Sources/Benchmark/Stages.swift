@@ -55,9 +55,11 @@ struct Stages {
                 },
                 Stage(name: "result record", allocationsMax: 0) {
                     let result = Self.result(of: event, routing)
+                    let owner = ResultOwner(process: 1)
                     var draft = RecordDraft()
                     for _ in 0..<$0 {
-                        result.resultRecord(in: &draft, topic: "news.results", group: "newswire", carrying: [])
+                        result.resultRecord(
+                            in: &draft, topic: "news.results", group: "newswire", owner: owner, carrying: [])
                         keep(draft)
                     }
                 },

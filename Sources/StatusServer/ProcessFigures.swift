@@ -1,4 +1,10 @@
 import Foundation
+package import Synchronization
+
+/// Log lines of this process that nobody read in time, or that could not be written.
+package enum LogLoss {
+    package static let lines = Atomic<UInt64>(0)
+}
 
 /// The operating system's figures for this process; those it does not report are left out.
 struct ProcessFigures {
@@ -7,6 +13,7 @@ struct ProcessFigures {
     var residentBytes: Int?
     var openFiles: Int?
     var maxFiles: Int?
+    var logLinesDropped: UInt64 = 0
 
     static var now: ProcessFigures {
         var usage = rusage()
@@ -28,11 +35,15 @@ struct ProcessFigures {
         #endif
         return ProcessFigures(
             cpuSeconds: cpu, residentBytes: pages.map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) }, openFiles: files,
-            maxFiles: hasLimit ? Int(clamping: limit.rlim_cur) : nil)
+            maxFiles: hasLimit ? Int(clamping: limit.rlim_cur) : nil,
+            logLinesDropped: LogLoss.lines.load(ordering: .relaxed))
     }
 
     func write(into text: inout MetricsText) {
         text.family("process_cpu_seconds_total", .counter, "User and system time.") { $0.sample(cpuSeconds) }
+        text.family(
+            "newswire_log_lines_dropped_total", .counter, "Lines of the log that nobody read in time, or that failed."
+        ) { $0.sample(logLinesDropped) }
         let gauges = [
             ("process_resident_memory_bytes", "Memory in RAM.", residentBytes),
             ("process_open_fds", "Open file descriptors.", openFiles),

@@ -17,7 +17,9 @@ import Testing
         result.afterRecall = true
         var value: [UInt8] = []
         result.encode(into: &value)
-        let ours = ["nw-source", "nw-outcome", "nw-group", "nw-version", "nw-identity"].map { RecordHeader($0, "x") }
+        let ours = ["nw-source", "nw-outcome", "nw-group", "nw-version", "nw-identity", "nw-owner"].map {
+            RecordHeader($0, "x")
+        }
         let record = ProducedRecord(
             topic: "news.results", partition: 3, key: Array(result.key.utf8), value: value,
             headers: ours + [RecordHeader(name: "ce_x", value: Array(repeating: 1, count: 1 << 20))])

@@ -12,12 +12,25 @@ struct StampTests {
         arguments: [
             ("", nil, nil), (#","environment":"staging""#, nil, "staging"), ("", "staging", "staging"),
             (#","environment":"staging""#, "staging", "staging"), (#","environment":" ""#, "staging", "staging"),
-            (#","environment":null"#, nil, nil),
+            (#","environment":null"#, nil, nil), (#","environment":"Staging""#, "staging", "Staging"),
+            // An empty one is no stamp beside another, and alone it is no environment's: an event without a stamp may be taken.
+            (##","environment":"""##, nil, ""), (#","environment":" ""#, nil, ""), ("", "", ""), ("", " ", ""),
+            (#","environment":"staging""#, "", "staging"),
             // Two that differ name no environment that there is.
             (#","environment":"staging""#, "production", "staging, production"),
         ] as [(String, String?, String?)])
     func `an event is stamped by its document or its record`(more: String, header: String?, stamp: String?) throws {
         #expect(try decoded(more, header: header).environment == stamp)
+    }
+
+    @Test(arguments: [
+        (["production", "staging"], "production, staging"), (["staging", "production"], "staging, production"),
+        (["staging", "staging"], "staging"), (["staging", "", "Staging"], "staging"), (["", "staging"], "staging"),
+        (["", ""], ""), (["a", "b", "a"], "a, b, a"),
+    ])
+    func `all stamps of a record count, not the last alone`(stamps: [String], stamp: String) throws {
+        let headers = stamps.enumerated().map { RecordHeader($0 == 0 ? "NW-Environment" : HeaderName.environment, $1) }
+        #expect(try decode(#"{"id":"a","headline":"b"}"#, headers: headers).environment == stamp)
     }
 
     @Test func `a stamp of the record that is no text is still one`() throws {

@@ -35,11 +35,14 @@ enum Program {
         return try await Running(URL(filePath: "/bin/bash"), arguments, environment).ended()
     }
 
-    /// - Parameter output: standard output; by default a file that the result holds.
+    /// - Parameters:
+    ///   - output: standard output; by default a file that the result holds.
+    ///   - errors: the same for standard error.
     static func start(
-        _ arguments: [String], environment: [String: String] = [:], input: String? = nil, output: FileHandle? = nil
+        _ arguments: [String], environment: [String: String] = [:], input: String? = nil, output: FileHandle? = nil,
+        errors: FileHandle? = nil
     ) throws -> Running {
-        try Running(url, arguments, environment, input, output)
+        try Running(url, arguments, environment, input, output, errors)
     }
 
     /// Starts it from a shell that carries out these commands first, such as limits.
@@ -57,7 +60,7 @@ enum Program {
 
         init(
             _ url: URL, _ arguments: [String], _ environment: [String: String] = [:], _ input: String? = nil,
-            _ output: FileHandle? = nil
+            _ output: FileHandle? = nil, _ errors: FileHandle? = nil
         ) throws {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             process.executableURL = url
@@ -66,7 +69,8 @@ enum Program {
             process.environment = inherited.merging(environment) { $1 }
             let file = try file("output")
             process.standardOutput = output ?? file
-            process.standardError = try self.file("errors")
+            let errorFile = try self.file("errors")
+            process.standardError = errors ?? errorFile
             try Data((input ?? "").utf8).write(to: folder.appending(path: "input"))
             process.standardInput = try FileHandle(forReadingFrom: folder.appending(path: "input"))
             process.terminationHandler = { [end] _ in end.continuation.finish() }

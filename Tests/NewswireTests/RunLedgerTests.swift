@@ -35,15 +35,17 @@ struct RunLedgerTests {
     }
 
     private func result(
-        _ outcome: Outcome, _ event: String, _ offset: Int64, _ platform: Platform = .template, version: String? = nil
+        _ outcome: Outcome, _ event: String, _ offset: Int64, _ platform: Platform = .template, version: String? = nil,
+        owner: String? = nil
     ) -> RunResult {
         RunResult(
-            outcome, of: event, at: SourceCoordinates(source: place(offset), platform: platform), version: version)
+            outcome, of: event, at: SourceCoordinates(source: place(offset), platform: platform), version: version,
+            owner: owner)
     }
 
     /// A run of records at these offsets.
     private func ledger(_ offsets: [Int64], platforms: [Platform] = [.template]) -> Book {
-        let ledger = Book(RunLedger(platforms: platforms))
+        let ledger = Book(RunLedger(platforms: platforms, inFlightMax: 2))
         for offset in offsets { ledger.take(RunSource(.published), at: place(offset)) }
         return ledger
     }
@@ -102,6 +104,31 @@ struct RunLedgerTests {
         ledger.take(result(.unknown, "a", 3))
         #expect(ledger.doubled() == [result(.accepted, "a", 9).delivery])
         #expect(ledger.isComplete())
+    }
+
+    @Test func `a repeat is a crash's only if another owner of the partition wrote it`() {
+        let ledger = ledger([1, 2], platforms: [.apple, .fcmv1])
+        ledger.take(result(.accepted, "a", 1, .apple, owner: "x.1"))
+        ledger.take(result(.accepted, "a", 1, .fcmv1, owner: "y.1"))
+        ledger.take(result(.accepted, "b", 2, .apple, owner: "x.1"))
+        #expect(ledger.repeated == 0 && ledger.unexplained == 0)
+        ledger.take(result(.accepted, "a", 1, .apple, owner: "x.2"))
+        ledger.take(result(.accepted, "a", 1, .fcmv1, owner: "x.2"))
+        #expect(ledger.repeated == 2 && ledger.unexplained == 0, "the same process, assigned again, is another owner")
+        ledger.take(result(.accepted, "b", 2, .apple, owner: "x.1"))
+        #expect(ledger.repeated == 2 && ledger.unexplained == 1)
+        #expect(ledger.unexplainedRepeats.map(\.event) == ["b"])
+    }
+
+    @Test func `repeats of unknown owners are a crash's as far as requests were in flight, and once each`() {
+        let ledger = ledger([1, 2, 3, 4])
+        for offset in 1...4 as ClosedRange<Int64> { ledger.take(result(.accepted, "\(offset)", offset)) }
+        ledger.take(result(.accepted, "1", 1))
+        #expect(ledger.repeated == 1 && ledger.unexplained == 0)
+        ledger.take(result(.accepted, "1", 1))
+        #expect(ledger.repeated == 1 && ledger.unexplained == 1, "a third result takes a second crash")
+        for offset in 2...4 as ClosedRange<Int64> { ledger.take(result(.accepted, "\(offset)", offset)) }
+        #expect(ledger.repeated == 1 && ledger.unexplained == 4)
     }
 
     @Test func `a copy that settled as duplicate did not ring, and two versions are two deliveries`() {

@@ -180,7 +180,7 @@ struct RunsCommandTests {
         #expect(found.status == 1)
         #expect(
             found.output.hasSuffix(
-                #""sound":false,"missing":{"count":1,"names":["c at news.events/0/2/template"]},"held":{"count":0,"names":[]},"doubled":{"count":1,"names":["b: accepted at news.events/0/1/template, accepted at news.events/0/3/template"]},"repeated":{"count":1,"names":["a at news.events/0/0/template"]}}"#
+                #""sound":false,"missing":{"count":1,"names":["c at news.events/0/2/template"]},"held":{"count":0,"names":[]},"doubled":{"count":1,"names":["b: accepted at news.events/0/1/template, accepted at news.events/0/3/template"]},"repeated":{"count":1,"names":["a at news.events/0/0/template"]},"unexplained":{"count":0,"names":[]}}"#
                     + "\n"), "\(found.output)")
 
         // The copy of b cannot be taken back; the repeat alone is no failure.
@@ -191,6 +191,39 @@ struct RunsCommandTests {
         #expect(allowed.status == 0, "\(allowed.output)")
         #expect(allowed.output.contains("1 delivery settled as duplicate"))
         await other.close()
+        await room.close()
+    }
+
+    @Test func `a run whose results stand three times without a crash is not sound`() async throws {
+        let room = try await room()
+        try room.write(events(1...100), to: "e.ndjson")
+        let published = try await room.run(
+            "publish", "--lane", "live", "--confirm", "100", "--run", "r", room.path("e.ndjson"))
+        #expect(published.status == 0, "\(published.errors)")
+        #expect(try await room.run("run", "--until-caught-up").status == 0)
+        let sound = try await room.run("runs", "r", "--verify", "--json")
+        #expect(sound.status == 0, "\(sound.output)\(sound.errors)")
+        // The same records again, as they are.
+        let reader = try TopicReader(settings: kafka(room), topic: "news.results")
+        let publisher = try RecordPublisher(settings: kafka(room))
+        var count = 0
+        while !reader.isAtEnd {
+            for read in try reader.next() {
+                count += 1
+                for _ in 1...2 {
+                    try publisher.publish(
+                        ProducedRecord(
+                            topic: "news.results", partition: read.partition.partition, key: read.record.key,
+                            value: read.record.value, headers: read.record.headers))
+                }
+            }
+        }
+        try publisher.flush()
+        #expect(count == 100)
+        let ended = try await room.run("runs", "r", "--verify", "--json")
+        #expect(ended.status == 1)
+        #expect(
+            ended.output.contains(#""repeated":{"count":0,"names":[]},"unexplained":{"count":200,"#), "\(ended.output)")
         await room.close()
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import HubServer
 import KafkaIO
+import NotificationHub
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -87,6 +88,23 @@ struct StartTests {
         let ended = try await room.run("run", "--until-caught-up")
         #expect(ended.status == 1)
         #expect(ended.errors.contains("topics --create"))
+        await room.close()
+    }
+
+    /// SwiftNIO traps with 24; with 64 the service would live and send nothing.
+    @Test(arguments: [24, 64, 80]) func `it does not start with fewer files than its settings need`(files: Int)
+        async throws
+    {
+        let room = try await ProgramRoom()
+        let settings = try String(contentsOfFile: room.path("newswire.yaml"), encoding: .utf8)
+            .replacing("${BROKERS}", with: room.broker.bootstrapServers.joined(separator: ","))
+            .replacing("${HUB}", with: room.hub.connectionString.revealed)
+        try room.write(settings, to: "newswire.yaml")
+        let running = try Program.start(
+            ["run", "--config", room.path("newswire.yaml")], after: ["ulimit -n \(files)"])
+        let ended = try await running.ended()
+        #expect(ended.status == 78)
+        #expect(ended.errors.contains("may open \(files) files, and these settings need "), "\(ended.errors)")
         await room.close()
     }
 

@@ -32,6 +32,31 @@ import Testing
     #expect(lines.last == "recall of 19999  \(String(repeating: "r", count: 79))…")
 }
 
+@Test func `no text can hide or reorder what stands beside it`() {
+    let hidden: [Unicode.Scalar] =
+        ["\u{80}", "\u{85}", "\u{9B}", "\u{200E}", "\u{200F}"] + ["\u{2028}", "\u{2029}"]
+        + (0x202A...0x202E).compactMap(Unicode.Scalar.init) + (0x2066...0x2069).compactMap(Unicode.Scalar.init)
+    for scalar in hidden {
+        let text = "a\(Character(scalar))b"
+        let digits = String(scalar.value, radix: 16)
+        #expect(text.escapingHidden == "a\\u" + String(repeating: "0", count: 4 - digits.count) + digits + "b")
+        #expect(!text.plain.unicodeScalars.contains(scalar))
+    }
+    #expect("exe\u{202E}txt".plain == "exe\\u202etxt")
+    // Parts of letters and emoji.
+    for text in ["é", "†", "…", "“x”", "👩\u{200D}🚒", "می\u{200C}خواهم", "\u{A0}"] {
+        #expect(text.escapingHidden == text)
+    }
+}
+
+@Test func `JSON that is printed means the same with escapes`() throws {
+    let id = "a\u{202E}\u{85}\u{2028}b"
+    let line = String(decoding: JSONWriter.object { $0.field("id", id) }, as: UTF8.self).escapingHidden
+    #expect(line == #"{"id":"a\u202e\u0085\u2028b"}"#)
+    let read = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
+    #expect(read == ["id": id])
+}
+
 @Test func `colours do not change the width of a cell`() {
     var table = TextTable([.init(title: "a"), .init(title: "b")], hasColours: true)
     table.add([.init("x", colour: .green), "y"])

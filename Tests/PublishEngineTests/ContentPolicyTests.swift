@@ -20,6 +20,7 @@ struct ContentPolicyTests {
         Stamp(ours: "production", stamp: "production, staging", isTaken: false),
         Stamp(ours: "production", stamp: nil, isTaken: true),
         Stamp(ours: "production", acceptsUnstamped: false, stamp: nil, isTaken: false),
+        Stamp(ours: "production", stamp: "", isTaken: false),
         Stamp(ours: nil, stamp: nil, isTaken: true),
         Stamp(ours: nil, stamp: "production", isTaken: true),
         Stamp(ours: nil, stamp: "staging", isTaken: false),

@@ -92,6 +92,19 @@ struct PaceTests {
         #expect(limit.limit >= 1)
     }
 
+    @Test func `more connections raise the limit at once while the hub has refused nothing`() {
+        var limit = ConcurrencyLimit(maximum: 2)
+        limit.change(maximum: 8)
+        #expect(limit.limit == 8)
+        limit.change(maximum: 2)
+        limit.change(maximum: 64)
+        #expect(limit.limit == 16, "the limit that a hub meets first, whenever its connections came")
+        limit.change(maximum: 8)
+        limit.refused(at: Instant(nanoseconds: 1))
+        limit.change(maximum: 64)
+        #expect(limit.limit == 7, "what the hub has refused is not tried again at once")
+    }
+
     @Test func `concurrency keeps to the connections that there are now`() {
         var limit = ConcurrencyLimit(maximum: 2)
         var now = Instant(nanoseconds: 0)

@@ -24,12 +24,16 @@ private func request(
         var draft = RecordDraft()
         let identity = RecordIdentity(of: SourceRecord(offset: 41, key: nil, value: [1]))
         request(nil, .undecodable, identity: identity)
-            .resultRecord(in: &draft, topic: "r", group: "g", carrying: [RecordHeader("ce_id", "x")])
+            .resultRecord(
+                in: &draft, topic: "r", group: "g", owner: ResultOwner(process: 36),
+                carrying: [RecordHeader("ce_id", "x")])
         let record = ProducedRecord(draft)
         let header = try #require(record.headers.first { $0.name == "nw-identity" }?.value)
         #expect(RecordIdentity(headerValue: header) == identity)
         #expect(
-            record.headers.map(\.name) == ["nw-source", "nw-outcome", "nw-group", "nw-identity", "nw-version", "ce_id"])
+            record.headers.map(\.name) == [
+                "nw-source", "nw-outcome", "nw-group", "nw-owner", "nw-identity", "nw-version", "ce_id",
+            ])
     }
 
     @Test(
@@ -43,7 +47,7 @@ private func request(
                 settledAt: Instant(milliseconds: 1)),
             version: "2", identity: RecordIdentity(hash: 7), carried: [])
         var draft = RecordDraft()
-        request.resultRecord(in: &draft, topic: "r", group: "g", carrying: [])
+        request.resultRecord(in: &draft, topic: "r", group: "g", owner: ResultOwner(process: 36), carrying: [])
         let record = ProducedRecord(draft)
         let entry = LedgerEntry(offset: 0, key: record.key, group: Array("g".utf8)) { name in
             record.headers.last { $0.name == name }?.value

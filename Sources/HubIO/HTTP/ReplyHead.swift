@@ -20,6 +20,8 @@ struct ReplyHead {
     private var saysClose = false
     private var saysKeepAlive = false
     private var correlationID: String?
+    /// The field's value, if it has the length of an HTTP date. Kept as bytes: nearly all replies of a second have the same one.
+    private(set) var date = SIMD32<UInt8>()
 
     /// Forgets everything. In place, as is `WireReply.reset`: to make an empty one and to release the old one costs as much as
     /// to read three fields.
@@ -31,6 +33,7 @@ struct ReplyHead {
         saysClose = false
         saysKeepAlive = false
         correlationID = nil
+        date = SIMD32<UInt8>()
     }
 
     /// Ends the head.
@@ -89,6 +92,10 @@ struct ReplyHead {
         case .correlationID: if correlationID == nil { correlationID = Self.trackingID(value) }
         case .retryAfter: if reply.retryAfter == nil { reply.retryAfter = value.text }
         case .connection: readConnection(value)
+        case .date:
+            // RFC 9110 §5.6.7: the form that a server must send.
+            guard value.count == 29 else { break }
+            for index in 0..<29 { date[index] = value[index] }
         case .contentLength: try readContentLength(value)
         case .transferEncoding:
             // We ask for no second coding, nor for chunked twice.
@@ -99,10 +106,11 @@ struct ReplyHead {
 
     /// The fields that matter to a send.
     private enum Field {
-        case location, trackingID, correlationID, retryAfter, connection, contentLength, transferEncoding
+        case location, date, trackingID, correlationID, retryAfter, connection, contentLength, transferEncoding
 
         init?(name: Span<UInt8>) {
             switch name.count {
+            case 4 where name.equals("date"): self = .date
             case 8 where name.equals("location"): self = .location
             case 10 where name.equals("trackingid"): self = .trackingID
             case 10 where name.equals("connection"): self = .connection

@@ -58,6 +58,9 @@ package struct ReplyReader {
     /// The reply, when it is complete.
     package var reply: WireReply { head.reply }
 
+    /// The `Date` of the reply, as text of 29 bytes; zeros without one.
+    var date: SIMD32<UInt8> { head.date }
+
     /// The complete reply, taken out: the reader is prepared for the next one.
     mutating func takeReply() -> HubReply {
         let taken = head.reply.hubReply

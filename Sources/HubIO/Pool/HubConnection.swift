@@ -136,6 +136,7 @@ final class HubConnection: ChannelInboundHandler {
         case .malformed(let malformation): fail(SendFailure(.malformedReply, malformation.rawValue))
         case .complete:
             let keepsAlive = reader.reply.keepsAlive
+            pool.note(date: reader.date)
             pool.update { $0.replied(id, reader.takeReply(), keepsAlive: keepsAlive, at: $1) }
         }
     }

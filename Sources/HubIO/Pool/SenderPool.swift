@@ -1,7 +1,7 @@
 public import NIOCore
 internal import NIOPosix
 public import NIOSSL
-internal import NewsModel
+public import NewsModel
 internal import NotificationHub
 internal import ServerIdentity
 
@@ -27,6 +27,7 @@ public final class SenderPool {
     /// Does nothing once the pool is closed, as `whenClosed`.
     private var onResults: (consuming [SettledRequest]) -> Void
     private var whenClosed: () -> Void = {}
+    private var lastDate = SIMD32<UInt8>()
 
     /// - Parameters:
     ///   - eventLoop: where everything of this pool happens, from here on.
@@ -56,6 +57,13 @@ public final class SenderPool {
 
     /// Connections that hold a socket or are being opened.
     public var openConnections: Int { state.connections.open }
+
+    /// The hub's clock, by the `Date` of its last reply that had one.
+    public var hubDate: Instant? { Instant(httpDate: lastDate) }
+
+    func note(date: SIMD32<UInt8>) {
+        if date[0] != 0 { lastDate = date }
+    }
 
     /// Sends requests, each at once when a connection is free. All are written before the first leaves: to write one is
     /// many small steps, and the system call behind it would drive their code out of the processor's cache.

@@ -1,6 +1,7 @@
 public import NIOCore
 internal import NIOPosix
 public import NIOSSL
+public import NewsModel
 public import NotificationHub
 internal import ServerIdentity
 
@@ -13,6 +14,8 @@ public final class HubQuestions {
     public struct Answer: Sendable, Hashable {
         public var reply: HubReply
         public var body: [UInt8]
+        /// The hub's clock, by the reply's `Date`.
+        public var date: Instant?
     }
 
     let eventLoop: any EventLoop

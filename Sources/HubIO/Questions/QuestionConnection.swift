@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
+internal import NewsModel
 internal import NotificationHub
 
 /// One connection of `HubQuestions`. Lives on its event loop.
@@ -120,7 +121,7 @@ final class QuestionConnection: ChannelInboundHandler {
         case .malformed(let malformation): end(SendFailure(.malformedReply, malformation.rawValue))
         case .complete:
             guard case .asking(let completion) = state else { return }
-            let reply = reader.reply
+            let (reply, date) = (reader.reply, Instant(httpDate: reader.date))
             reader.reset()
             let isReusable = reply.keepsAlive && channel?.isActive == true
             if isReusable {
@@ -132,7 +133,7 @@ final class QuestionConnection: ChannelInboundHandler {
                 channel?.close(mode: .all, promise: nil)
                 channel = nil
             }
-            completion(.success(.init(reply: reply.hubReply, body: reply.body)), isReusable)
+            completion(.success(.init(reply: reply.hubReply, body: reply.body, date: date)), isReusable)
         }
     }
 

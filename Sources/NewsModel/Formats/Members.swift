@@ -14,6 +14,9 @@ struct Members {
     private var ambiguous: UInt64 = 0
     /// The first name that came twice. Only `requireUniqueNames` reports it, so that the id can be read first.
     private var repeated: (name: JSONText, field: Field)?
+    /// An unknown name that is nearly that of a field which narrows the audience; one that limits recalls before others. Only
+    /// `requireClearNames` reports it.
+    private var near: NearName?
 
     init(table: FieldTable) {
         self.table = table
@@ -26,8 +29,12 @@ struct Members {
         present = 0
         ambiguous = 0
         repeated = nil
+        near = nil
         for member in object {
-            guard let field = table.field(named: member.name) else { continue }
+            guard let field = table.field(named: member.name) else {
+                note(unknown: member.name, member.value)
+                continue
+            }
             let bit: UInt64 = 1 << UInt64(field.rawValue)
             guard present & bit == 0 else {
                 // Names of one pattern differ from each other, so the first of them is taken.
@@ -41,6 +48,14 @@ struct Members {
         }
     }
 
+    @inline(never)
+    private mutating func note(unknown name: JSONText, _ value: JSONValue) {
+        guard let meant = NarrowingField.meant(by: name), near == nil || meant.limitsRecalls else { return }
+        // As for known fields, null means absent.
+        if case .null = value { return }
+        near = NearName(meant: meant, name: name)
+    }
+
     /// `nil` when absent, null, or given twice, in which case neither value is used.
     func member(_ field: Field) -> Member? {
         guard present & ~ambiguous & (1 << UInt64(field.rawValue)) != 0 else { return nil }
@@ -50,6 +65,39 @@ struct Members {
     }
 
     func has(_ field: Field) -> Bool { member(field) != nil }
+
+    /// Refuses names that are nearly those of fields which decide to whom the event goes.
+    ///
+    /// - Parameters:
+    ///   - isRecall: a recall is refused only for names that limit where recalls count; for all others it must not fail.
+    ///   - otherEmbargo: the field of the other document format with that meaning, which is not read in this one.
+    ///   - otherStatus: the same for the status.
+    func requireClearNames(
+        isRecall: Bool, _ envelope: borrowing Envelope, otherEmbargo: Field, otherStatus: Field
+    ) throws(Undecodable) {
+        if let misplaced = envelope.misplaced, !isRecall || misplaced.meant.limitsRecalls {
+            throw .besideData("the header \(misplaced.name)")
+        }
+        if let near, !isRecall || near.meant.limitsRecalls {
+            throw .nearName(Undecodable.quote(near.name), meant: near.meant.name)
+        }
+        guard !isRecall else { return }
+        if let member = member(otherEmbargo) {
+            let meant: StaticString = otherEmbargo == .embargoed ? "embargoUntil" : "embargoed"
+            throw .nearName(Undecodable.quote(member.name), meant: meant)
+        }
+        if let member = member(otherStatus), let status = try? status(otherStatus), status != .usable {
+            throw .nearName(Undecodable.quote(member.name), meant: otherStatus == .pubStatus ? "status" : "pubstatus")
+        }
+    }
+
+    /// Refuses the same fields in the object around a document: there they would have no effect.
+    func requireNoNarrowing() throws(Undecodable) {
+        for narrowing in NarrowingField.allCases {
+            if let member = member(narrowing.field) { throw .besideData(Undecodable.quote(member.name)) }
+        }
+        if let near { throw .besideData(Undecodable.quote(near.name)) }
+    }
 
     func requireUniqueNames() throws(Undecodable) {
         guard let repeated else { return }

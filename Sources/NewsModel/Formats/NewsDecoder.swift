@@ -62,6 +62,7 @@ private struct DocumentReader {
     private mutating func open(_ envelope: inout Envelope) throws(Undecodable) {
         envelope.eventID = (try? members.identifier(.id, limit: EventLimits.id)) ?? envelope.eventID
         try members.requireUniqueNames()
+        try members.requireNoNarrowing()
         try envelope.require(version: try members.identifier(.specversion, limit: 16))
         envelope.id = try members.identifier(.id, limit: EventLimits.id)
         envelope.time = try members.instant(.time)
@@ -106,8 +107,11 @@ struct Envelope: ~Copyable {
     var id: String?
     /// Stands in for a document's own time.
     var time: Instant?
-    /// The environment that the record is stamped for. A stamp that cannot be read is still one: it is no environment's.
+    /// The environment that the record is stamped for. Several that differ are no environment's, nor is a stamp that cannot be read.
+    /// Empty if all stamps are.
     private(set) var environment: String?
+    /// A header of a CloudEvent with the name of a field that decides to whom an event goes: headers have no such effect.
+    private(set) var misplaced: (name: String, meant: NarrowingField)?
     /// The best known id of the event, for reporting a failure.
     var eventID: String?
 
@@ -116,8 +120,9 @@ struct Envelope: ~Copyable {
     init(_ headers: [RecordHeader]) {
         // Most records carry no headers.
         guard !headers.isEmpty else { return }
-        if let stamp = headers.last(where: { $0.name == HeaderName.environment }) {
-            environment = stamp.text.map { String($0.prefix(EventLimits.environment)) } ?? "?"
+        for header in headers {
+            if header.name.utf8.count == HeaderName.environment.utf8.count { add(stamp: header) }
+            if header.name.hasPrefix(HeaderName.cloudEventPrefix) { examine(attribute: header.name) }
         }
         for header in headers where header.name.utf8.count == HeaderName.contentType.utf8.count {
             guard header.name.lowercased() == HeaderName.contentType, let type = header.text?.lowercased() else {
@@ -133,6 +138,23 @@ struct Envelope: ~Copyable {
             eventID = text
         }
         binaryTime = headers.last { $0.name == HeaderName.cloudEventTime }
+    }
+
+    private mutating func add(stamp header: RecordHeader) {
+        guard header.name.lowercased() == HeaderName.environment else { return }
+        let text = header.text.map { String($0.prefix(EventLimits.environment)) } ?? "?"
+        let stamp = text.allSatisfy(\.isWhitespace) ? "" : text
+        guard let known = environment, !known.isEmpty else {
+            environment = stamp
+            return
+        }
+        guard !stamp.isEmpty, stamp.lowercased() != known.lowercased() else { return }
+        environment = "\(known), \(stamp)"
+    }
+
+    private mutating func examine(attribute header: String) {
+        var name = header.dropFirst(HeaderName.cloudEventPrefix.count)
+        if let meant = name.withUTF8({ NarrowingField.meant(by: $0) }) { misplaced = (header, meant) }
     }
 
     /// The envelope's time; only used when the document has none.

@@ -6,6 +6,8 @@ extension Members {
         let id = try id(.id, &envelope)
         try requireUniqueNames()
         let status = try status(.status)
+        try requireClearNames(
+            isRecall: status == .canceled, envelope, otherEmbargo: .embargoed, otherStatus: .pubStatus)
         do throws(Undecodable) {
             return try newsEvent(id, status, envelope)
         } catch {
@@ -43,11 +45,16 @@ extension Members {
             isTest: try flag(.test) ?? false, users: try users(), data: try dataFields(), headlines: try headlines())
     }
 
-    /// The stamps of the document and of the record. Two that differ are no environment's, so that nobody takes the event.
+    /// The stamps of the document and of the record. Two that differ are no environment's, so that nobody takes the event, nor is
+    /// an empty one without another: whoever wrote it wanted to name an environment.
     func environment(_ envelope: borrowing Envelope) throws(Undecodable) -> String? {
-        let own = try identifier(.environment, limit: EventLimits.environment)
-        guard let header = envelope.environment, header != own else { return own }
-        return own.map { "\($0), \(header)" } ?? header
+        guard let own = try identifier(.environment, limit: EventLimits.environment) else {
+            return envelope.environment ?? (isBlank(.environment) ? "" : nil)
+        }
+        guard let header = envelope.environment, !header.isEmpty, header.lowercased() != own.lowercased() else {
+            return own
+        }
+        return "\(own), \(header)"
     }
 
     /// `category` and `categories` together.

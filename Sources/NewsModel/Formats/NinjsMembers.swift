@@ -9,6 +9,8 @@ extension Members {
         let id = try id(.uri, &envelope)
         try requireUniqueNames()
         let status = try status(.pubStatus)
+        try requireClearNames(
+            isRecall: status == .canceled, envelope, otherEmbargo: .embargoUntil, otherStatus: .status)
         do throws(Undecodable) {
             return try ninjs(id, status, envelope, &inner)
         } catch {

@@ -41,6 +41,9 @@ public struct Undecodable: Error, Sendable, Hashable {
         case unknownStatus = "unknown-status"
         /// `users` is there and is no list of 1 to 20 user ids.
         case badUsers = "bad-users"
+        /// A name that is nearly that of a field which decides to whom an event goes, such as `Users`, or such a field beside the
+        /// data of a CloudEvent.
+        case nearName = "near-name"
         /// A text is longer than `EventLimits` allows.
         case tooLong = "too-long"
         /// A list has more members than `EventLimits` allows.

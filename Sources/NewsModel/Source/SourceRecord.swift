@@ -118,6 +118,9 @@ public enum HeaderName {
     /// On results: the identity of the record, a hash of 16 hexadecimal digits. Coordinates repeat when a topic is
     /// created again.
     public static let identity = "nw-identity"
+    /// On results: the process that wrote it, and the number of its assignment, as `id.number`. Only another owner of the
+    /// partition has a reason to write a second result of a delivery: `newswire runs --verify` tells a crash by it.
+    public static let owner = "nw-owner"
     /// On dead letters: when the original was written, in milliseconds since 1970.
     public static let writtenAt = "nw-written-at"
     /// On dead letters without the original's value and headers, which the broker refused as too large: `true`.

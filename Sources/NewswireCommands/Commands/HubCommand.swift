@@ -108,6 +108,7 @@ struct HubCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        Terminal.becomeService()
         LogLineHandler.install(Settings.Logging())
         OpenFiles.raiseLimit()
         if devices > 0 { Terminal.standardError.line("registering \(counted(devices, "device"))") }

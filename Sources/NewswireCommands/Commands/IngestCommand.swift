@@ -99,6 +99,7 @@ struct IngestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if explain == nil, !status, !dryRun, !once { Terminal.becomeService() }
         let loaded = try load()
         let settings = try settings(loaded)
         if let explain { return try await show(explanationOf: explain, settings) }

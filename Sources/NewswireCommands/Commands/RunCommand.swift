@@ -47,15 +47,21 @@ struct RunCommand: AsyncParsableCommand {
     var untilCaughtUp = false
 
     func run() async throws {
+        Terminal.becomeService()
         let loaded = try configurationOption.load()
         guard let settings = loaded.settings else { throw ExitCode.badConfiguration }
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let publisherSettings = try settings.publisherSettings(cores: cores)
+        try DescriptorNeeds(
+            connections: publisherSettings.engine.connections, lanes: publisherSettings.engine.lanes.count,
+            brokers: publisherSettings.kafka.bootstrapServers.count, eventLoops: publisherSettings.shards + cores
+        ).secure()
         let threshold = logOption.start(settings.logging)
         let log = Logger(label: "newswire")
-        OpenFiles.raiseLimit()
         do {
             let exporter = try settings.spanExporter(log: log)
             let publisher = try Publisher(
-                settings: try settings.publisherSettings(cores: ProcessInfo.processInfo.activeProcessorCount), log: log,
+                settings: publisherSettings, log: log,
                 tracer: exporter.map { OTLPTracer($0, sampledPercent: settings.tracing.sampledPercent) })
             let signals = StopSignals { publisher.drain() }
             let reload = SettingsReload(

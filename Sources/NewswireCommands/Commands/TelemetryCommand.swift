@@ -59,6 +59,7 @@ struct TelemetryCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        Terminal.becomeService()
         let loaded = try configurationOption.load()
         guard var settings = loaded.settings else { throw ExitCode.badConfiguration }
         if let listen { settings.telemetry.listen = NetworkAddress(listen) }

@@ -34,6 +34,7 @@ package struct RunFollower {
     private let lanes: [String: String]
     private let results: String
     private let platforms: [Platform]
+    private let inFlightMax: Int
     private let clock = ServiceClock()
 
     /// Without a result for so long, it asks which orders stand, and again each time.
@@ -47,6 +48,7 @@ package struct RunFollower {
         control = settings.control.topics
         results = settings.engine.resultsTopic
         platforms = settings.engine.platforms
+        inFlightMax = settings.engine.connections
         lanes = Dictionary(
             settings.engine.lanes.flatMap { lane in lane.topics.map { ($0, lane.name) } },
             uniquingKeysWith: { first, _ in first })
@@ -62,7 +64,7 @@ package struct RunFollower {
     package func follow(
         patience: Duration, stop: StopFlag, progress: (Progress) throws -> Void
     ) throws -> RunVerdict {
-        var ledger = RunLedger(platforms: platforms)
+        var ledger = RunLedger(platforms: platforms, inFlightMax: inFlightMax)
         let reading = try RunReading(kafka, lanes: lanes.keys.sorted(), results: results, follow: true)
         func tell(_ orders: [Order] = [], isReading: Bool = false) throws {
             let figures = ledger.tally.figures(platforms: platforms.count, at: clock.now.wall)
@@ -139,8 +141,11 @@ package struct RunFollower {
         verdict.isInterrupted = stop.isRaised
         verdict.ignored = ledger.ignored
         verdict.missing = .init(count: ledger.missing, names: try named(ledger.missingPlaces))
-        verdict.repeated = .init(
-            count: ledger.repeated, names: ledger.repeats.map { "\($0.event) at \($0.coordinates)" })
+        func repeats(_ count: Int, _ first: [RunResult]) -> RunVerdict.Finding {
+            .init(count: count, names: first.map { "\($0.event) at \($0.coordinates)" })
+        }
+        verdict.repeated = repeats(ledger.repeated, ledger.repeats)
+        verdict.unexplained = repeats(ledger.unexplained, ledger.unexplainedRepeats)
         let (doubled, held) = (ledger.doubled(), ledger.stillHeld())
         let names = try named(Array(doubled.prefix(RunLedger.namesMax)) + held.prefix(RunLedger.namesMax), ledger)
         func some(_ deliveries: [UInt64]) -> RunVerdict.Finding {

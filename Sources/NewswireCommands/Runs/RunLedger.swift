@@ -3,8 +3,9 @@ package import NewsModel
 
 /// The deliveries of one run, one by one: which are open, which reached the hub more than once.
 ///
-/// Memory: 5 bytes for each record on a lane's topic (21 if no two of them are neighbours) and 8 for each delivery that
-/// reached the hub or was held; arrays that grow may take twice that. 5,000,000 events on one platform: 65 to 130 MB.
+/// Memory: 5 bytes for each record on a lane's topic (21 if no two of them are neighbours) and 2 for each of its platforms,
+/// and 8 for each delivery that reached the hub or was held; arrays that grow may take twice that. 5,000,000 events on one
+/// platform: 75 to 150 MB.
 package struct RunLedger: Sendable {
     /// More records than this are not taken: about 1 GB.
     package static let recordsMax = 50_000_000
@@ -20,20 +21,34 @@ package struct RunLedger: Sendable {
     private var open = 0
 
     package private(set) var tally = RunTally()
-    /// Deliveries of one record that the hub took, or may have taken, more than once: what a crash may do to requests in
-    /// flight.
+    /// Deliveries of one record that the hub took, or may have taken, from two owners of its partition: what a crash may do
+    /// to requests in flight.
     package private(set) var repeated = 0
     /// The first of them.
     package private(set) var repeats: [RunResult] = []
+    /// The same from one owner, who knew its first result: no crash explains those.
+    package private(set) var unexplained = 0
+    /// The first of them.
+    package private(set) var unexplainedRepeats: [RunResult] = []
+
+    /// By the owner's text.
+    private var owners: [String: UInt16] = [:]
+    /// Repeats whose owners are not known. Older versions did not name them, so one crash may explain as many as there were
+    /// requests in flight.
+    private var unowned = 0
+    private let inFlightMax: Int
     /// Records beyond `recordsMax`.
     package private(set) var ignored = 0
 
     /// Of missing, doubled and repeated ones so many are named.
     package static let namesMax = 20
 
-    /// - Parameter platforms: those of the settings: every record has a result for each, whatever its outcome.
-    package init(platforms: [Platform]) {
+    /// - Parameters:
+    ///   - platforms: those of the settings: every record has a result for each, whatever its outcome.
+    ///   - inFlightMax: the requests that one process has in flight at most.
+    package init(platforms: [Platform], inFlightMax: Int) {
         self.platforms = platforms
+        self.inFlightMax = inFlightMax
     }
 
     /// A record of the run; those of one partition in the order of their offsets. What is known already changes nothing.
@@ -47,7 +62,10 @@ package struct RunLedger: Sendable {
             ignored += 1
             return
         }
-        guard partitions[place.partition, default: RunPartition()].append(place.offset, source.way, wanted) else {
+        guard
+            partitions[place.partition, default: RunPartition(platforms: platforms.count)].append(
+                place.offset, source.way, wanted)
+        else {
             return
         }
         records += 1
@@ -72,12 +90,13 @@ package struct RunLedger: Sendable {
             return false
         }
         let source = result.coordinates.source
-        guard let settled = partitions[source.partition]?.settle(source.offset, platform, result.mayHaveRung) else {
-            return false
-        }
-        if settled.isRepeat {
-            repeated += 1
-            if repeats.count < Self.namesMax { repeats.append(result) }
+        let ring = result.mayHaveRung ? number(of: result.owner) : nil
+        guard let settled = partitions[source.partition]?.settle(source.offset, platform, ring) else { return false }
+        if let before = settled.ringBefore {
+            note(repeat: result, after: before, by: ring ?? Self.unknownOwner)
+            if ring == Self.unknownOwner {
+                partitions[source.partition]?.mark(source.offset, platform, Self.repeatedByUnknown)
+            }
         } else if result.mayHaveRung, settled.way != .redriven {
             // What an operator puts back may ring again.
             rung.append(result.delivery)
@@ -88,6 +107,33 @@ package struct RunLedger: Sendable {
         if result.outcome == .held { held.append(result.delivery) }
         if settled.way == .returned, result.outcome != .held { brought.append(result.delivery) }
         return true
+    }
+
+    /// Numbers in place of owners. More of them than there are numbers for are not known.
+    private static let unknownOwner = UInt16.max, repeatedByUnknown = UInt16.max - 1
+
+    private mutating func number(of owner: String?) -> UInt16 {
+        guard let owner else { return Self.unknownOwner }
+        if let known = owners[owner] { return known }
+        guard owners.count < Int(Self.repeatedByUnknown) else { return Self.unknownOwner }
+        let number = UInt16(owners.count)
+        owners[owner] = number
+        return number
+    }
+
+    /// A second result of a delivery is a crash's if another owner wrote it than the one before: an owner sends nothing that it
+    /// has a result of, and a new one has read all results of those before that were stored by then.
+    private mutating func note(repeat result: RunResult, after before: UInt16, by owner: UInt16) {
+        let isKnown = before < Self.repeatedByUnknown && owner < Self.repeatedByUnknown
+        if !isKnown { unowned += 1 }
+        let isExplained = isKnown ? before != owner : before != Self.repeatedByUnknown && unowned <= inFlightMax
+        if isExplained {
+            repeated += 1
+            if repeats.count < Self.namesMax { repeats.append(result) }
+        } else {
+            unexplained += 1
+            if unexplainedRepeats.count < Self.namesMax { unexplainedRepeats.append(result) }
+        }
     }
 
     /// Every delivery has its last outcome. Costs sorting once all have one, if some were held.
@@ -141,8 +187,13 @@ private struct RunPartition: Sendable {
     /// By index: platforms whose result is missing, as bits; those that may have rung.
     private var wanted: [UInt16] = []
     private var rung: [UInt16] = []
+    /// The last owner by whom a delivery may have rung, by index and platform.
+    private var owners: [UInt16] = []
+    private let platforms: Int
     private var ways: [RunSource.Way] = []
     private var next = Int64.min
+
+    init(platforms: Int) { self.platforms = min(platforms, UInt16.bitWidth) }
 
     /// - Returns: `false` if it is known.
     mutating func append(_ offset: Int64, _ way: RunSource.Way, _ platforms: UInt16) -> Bool {
@@ -151,6 +202,7 @@ private struct RunPartition: Sendable {
         next = offset + 1
         wanted.append(platforms)
         rung.append(0)
+        owners.append(contentsOf: repeatElement(0, count: self.platforms))
         ways.append(way)
         return true
     }
@@ -169,17 +221,26 @@ private struct RunPartition: Sendable {
         return !overflow && distance < count ? range.index + Int(distance) : nil
     }
 
-    /// - Returns: `nil` if the run has no such delivery.
+    /// - Parameter owner: by whom it may have rung; `nil` if it has not.
+    /// - Returns: `ringBefore` is the owner by whom it may have rung before; `nil` if the run has no such delivery.
     mutating func settle(
-        _ offset: Int64, _ platform: Int, _ mayHaveRung: Bool
-    ) -> (way: RunSource.Way, isFirst: Bool, isRepeat: Bool)? {
+        _ offset: Int64, _ platform: Int, _ owner: UInt16?
+    ) -> (way: RunSource.Way, isFirst: Bool, ringBefore: UInt16?)? {
         guard let index = index(of: offset) else { return nil }
         let bit = UInt16(1) << UInt16(platform)
         let isFirst = wanted[index] & bit != 0
-        let isRepeat = mayHaveRung && rung[index] & bit != 0
         wanted[index] &= ~bit
-        if mayHaveRung { rung[index] |= bit }
-        return (ways[index], isFirst, isRepeat)
+        guard let owner else { return (ways[index], isFirst, nil) }
+        let slot = index * platforms + platform
+        let before = rung[index] & bit != 0 ? owners[slot] : nil
+        rung[index] |= bit
+        owners[slot] = owner
+        return (ways[index], isFirst, before)
+    }
+
+    /// Changes the owner by whom a delivery of the run has rung.
+    mutating func mark(_ offset: Int64, _ platform: Int, _ owner: UInt16) {
+        if let index = index(of: offset) { owners[index * platforms + platform] = owner }
     }
 
     /// The first records with open deliveries.

@@ -39,17 +39,20 @@ package struct RunResult: Sendable, Hashable {
     package var event: String
     /// As the ledger has it: two versions of an event are two deliveries.
     package var version: String?
+    /// The process and assignment that wrote it; `nil` if the result does not say.
+    package var owner: String?
     /// When it was settled, as far as the record's own time says.
     package var at: Instant
 
     package init(
         _ outcome: Outcome, of event: String, at coordinates: SourceCoordinates, version: String? = nil,
-        settled: Instant = Instant(milliseconds: 0)
+        owner: String? = nil, settled: Instant = Instant(milliseconds: 0)
     ) {
         self.coordinates = coordinates
         self.outcome = outcome
         self.event = event
         self.version = version
+        self.owner = owner
         at = settled
     }
 
@@ -65,6 +68,7 @@ package struct RunResult: Sendable, Hashable {
         self.outcome = outcome
         event = record.key.map { String(decoding: $0, as: UTF8.self) } ?? coordinates.source.description
         version = header(HeaderName.version)?.text
+        owner = header(HeaderName.owner)?.text
         at = record.timestamp ?? Instant(milliseconds: 0)
     }
 

@@ -82,6 +82,7 @@ package enum RunReport {
                 json.object("held") { finding(verdict.held, &$0) }
                 json.object("doubled") { finding(verdict.doubled, &$0) }
                 json.object("repeated") { finding(verdict.repeated, &$0) }
+                json.object("unexplained") { finding(verdict.unexplained, &$0) }
             }
         }
     }

@@ -24,6 +24,8 @@ package struct RunVerdict: Sendable, Hashable {
     package var doubled = Finding()
     /// Deliveries that were repeated by a crash of a publisher in flight.
     package var repeated = Finding()
+    /// Deliveries that were repeated without a crash.
+    package var unexplained = Finding()
     /// Events beyond those that can be followed.
     package var ignored = 0
     /// Somebody ended it before its time.
@@ -33,7 +35,8 @@ package struct RunVerdict: Sendable, Hashable {
 
     /// Every delivery has its result, and none reached the hub more often than a crash explains.
     package var isSound: Bool {
-        missing.count == 0 && held.count == 0 && doubled.count == 0 && ignored == 0 && !isInterrupted
+        missing.count == 0 && held.count == 0 && doubled.count == 0 && unexplained.count == 0 && ignored == 0
+            && !isInterrupted
     }
 
     /// Line by line, for people.
@@ -54,6 +57,9 @@ package struct RunVerdict: Sendable, Hashable {
             repeated,
             "repeated within what a crash allows: the publisher ended while the request was on its way, and made it again"
         )
+        tell(
+            unexplained,
+            "repeated without a crash: the hub took them, or may have, more than once from one owner of the partition")
         if ignored > 0 {
             lines.append(
                 "\(counted(ignored, "event")) not followed: a run of more than \(grouped(RunLedger.recordsMax)) is too large to verify"

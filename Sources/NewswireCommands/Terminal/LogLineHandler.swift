@@ -18,7 +18,7 @@ package struct LogLineHandler: LogHandler {
     /// Applies to all loggers without a level of their own.
     private let threshold: LogThreshold
     private var ownLevel: Logger.Level?
-    /// Takes one whole line with its line break. Lines of several threads must not mix: one call, one write.
+    /// Takes one whole line with its line break, on any thread. Must not block.
     private let write: @Sendable (String) -> Void
     private let now: @Sendable () -> Instant
 
@@ -48,9 +48,21 @@ package struct LogLineHandler: LogHandler {
         if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
         if let own = event.metadata { all.merge(own) { $1 } }
         let fields = all.sorted { $0.key < $1.key }
+        write(line(event, fields))
+    }
+
+    /// The line that reports lost lines.
+    fileprivate func line(reportingLost count: Int) -> String {
+        let event = LogEvent(
+            level: .warning, message: "log lines dropped: nobody read the log in time", metadata: nil, source: nil,
+            file: #fileID, function: #function, line: #line)
+        return line(event, [("count", .stringConvertible(count))])
+    }
+
+    private func line(_ event: LogEvent, _ fields: [(key: String, value: Logger.Metadata.Value)]) -> String {
         switch format {
-        case .json: write(json(event, fields))
-        case .text(let isColoured): write(text(event, fields, isColoured: isColoured))
+        case .json: json(event, fields)
+        case .text(let isColoured): text(event, fields, isColoured: isColoured)
         }
     }
 
@@ -128,18 +140,21 @@ package struct LogLineHandler: LogHandler {
 }
 
 extension LogLineHandler {
-    /// Makes it the log of the process. May be called only once.
+    /// Makes it the log of the process. Must be called only once.
     @discardableResult
     static func install(_ settings: Settings.Logging) -> LogThreshold {
         let error = Terminal.standardError
         let isText = settings.format == .text || settings.format == .auto && error.isInteractive
         let format: Format = isText ? .text(isColoured: error.hasColours) : .json
         let threshold = LogThreshold(settings.level)
-        LoggingSystem.bootstrap { label in
+        let writer = LogWriter.standardError
+        let handler = { @Sendable (label: String) in
             LogLineHandler(
-                label: label, format: format, threshold: threshold, write: { error.write($0) },
+                label: label, format: format, threshold: threshold, write: { writer.append($0) },
                 now: { Instant(milliseconds: ServiceClock().now.wall.milliseconds) })
         }
+        writer.reportLoss { handler("newswire").line(reportingLost: $0) }
+        LoggingSystem.bootstrap(handler)
         return threshold
     }
 }

@@ -1,7 +1,40 @@
 extension StringProtocol {
-    /// On one line, and without characters that a terminal obeys: no text from outside may move the cursor.
+    /// On one line, and without characters that a terminal obeys: no text from outside may move the cursor or change the order in
+    /// which the rest of the line is read.
     package var plain: String {
-        String(map { $0.isNewline || $0 == "\t" ? " " : $0 }.filter { !$0.isControl })
+        String(map { $0.isNewline || $0 == "\t" ? " " : $0 }.filter { !$0.isControl }).escapingHidden
+    }
+}
+
+extension String {
+    /// With JSON escapes in place of characters that change how the text around them is shown: C1 controls, line and paragraph
+    /// separators, and the marks that turn the direction of writing (U+202E makes `txt.exe` of `exe.txt`).
+    ///
+    /// In JSON such a character occurs only inside a string, where the escape means the same.
+    package var escapingHidden: String {
+        // All of them begin with one of these bytes in UTF-8, which few texts have.
+        guard utf8.contains(where: { $0 == 0xC2 || $0 == 0xE2 }), unicodeScalars.contains(where: \.isHidden) else {
+            return self
+        }
+        var escaped = ""
+        for scalar in unicodeScalars {
+            if scalar.isHidden {
+                let digits = String(scalar.value, radix: 16)
+                escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isHidden: Bool {
+        switch value {
+        case 0x80...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 }
 

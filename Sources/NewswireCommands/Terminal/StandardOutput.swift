@@ -39,10 +39,10 @@ extension Terminal {
     package static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         atexit {
-            if fflush(nil) != 0, errno != EPIPE {
-                Terminal.standardError.line("error: standard output: \(String(cString: strerror(errno)))")
-                _exit(ExitCode.failure.rawValue)
-            }
+            let error = fflush(nil) != 0 && errno != EPIPE ? errno : nil
+            if let error { Terminal.standardError.line("error: standard output: \(String(cString: strerror(error)))") }
+            LogWriter.standardError.flush(within: .seconds(2))
+            if error != nil { _exit(ExitCode.failure.rawValue) }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// One of the process's output streams; `StandardOutput` for results.
 package struct Terminal: Sendable {
@@ -9,6 +10,13 @@ package struct Terminal: Sendable {
     }
 
     static let standardError = Terminal(descriptor: 2)
+
+    /// A service writes its notices through the log's queue; see `becomeService`.
+    private static let isService = Atomic(false)
+
+    /// From now on, no notice on standard error waits for a reader: a service must go on when nobody reads, as for its log.
+    /// (Other commands wait. What they say would otherwise be lost behind a pager, and mix with standard output.)
+    static func becomeService() { isService.store(true, ordering: .relaxed) }
 
     /// True for a terminal.
     var isInteractive: Bool { isatty(descriptor) == 1 }
@@ -34,13 +42,17 @@ package struct Terminal: Sendable {
 
     /// Writes all of it, or gives up silently if that is not possible: for notices, which nothing depends on.
     func write(_ text: String) {
-        _ = failure(writing: text)
+        if descriptor == Self.standardError.descriptor, Self.isService.load(ordering: .relaxed) {
+            LogWriter.standardError.append(text)
+        } else {
+            _ = failure(writing: text)
+        }
     }
 
-    /// Writes all of it.
+    /// Writes all of it, without characters that hide or reorder others.
     /// - Returns: the system's error; `nil` for none.
     func failure(writing text: String) -> Int32? {
-        var bytes = Array(text.utf8)[...]
+        var bytes = Array(text.escapingHidden.utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {

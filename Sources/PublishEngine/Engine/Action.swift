@@ -18,6 +18,8 @@ public enum Action: Sendable {
     case clockStepped(by: Duration)
     /// Find out which orders are in force now, hand them over, then answer with `ordersConfirmed` and this number.
     case confirmOrders(UInt64)
+    /// Ask the hub for the time, by a request that sends nothing; answer with `hubDate`, or not at all.
+    case askHubForTime
     /// Write the original to the held topic; answer with `stored`. Its result follows once this is acknowledged.
     case hold(StoreRequest, SourceRecord, HeldEvent)
     /// Bring back what the held topic has of the story, up to a version if there is one: a newer one may be held meanwhile.

@@ -34,9 +34,11 @@ extension Engine {
 
     /// Examines the records that were read, unless their lane is stopped.
     mutating func examine(_ turn: inout Turn) {
-        guard isRunning else { return }
+        guard isRunning, !awaitsTime(turn) else { return }
         for lane in lanes.ids where !lanes[lane].isPaused {
-            while !lanes[lane].isFlooded, !lanes[lane].unexamined.isEmpty { examineGroup(of: lane, &turn) }
+            while !lanes[lane].isFlooded, !awaitsTime(turn), !lanes[lane].unexamined.isEmpty {
+                examineGroup(of: lane, &turn)
+            }
         }
     }
 
@@ -50,7 +52,7 @@ extension Engine {
             group.append((next.id, content(of: next, lane, turn)))
         }
         for (index, next) in group.enumerated() {
-            if lanes[lane].isFlooded {
+            if lanes[lane].isFlooded || waitsForTime(next.content, &turn) {
                 let rest = group[index...].map { Lane.Unexamined(id: $0.id, record: $0.content.record) }
                 lanes[lane].unexamined.prepend(contentsOf: rest)
                 return

@@ -48,6 +48,8 @@ public struct Engine {
     /// Stored, because asking a value inside an object for something computed copies the value.
     public private(set) var wakeAt: Instant?
     private var clock = WallClock()
+    var witnesses = ClockWitnesses()
+    var inquiry = TimeInquiry.none
 
     enum Shutdown: Sendable, Hashable {
         case none
@@ -73,8 +75,13 @@ public struct Engine {
     /// Takes one input and appends what is to be done.
     public mutating func handle(_ input: Input, at moment: Moment, into actions: inout [Action]) {
         let step = clock.look(moment)
+        if step != nil {
+            witnesses.forget()
+            inquiry = .none
+        }
         var turn = Turn(
-            now: moment.steady, wall: moment.wall, embargoClock: clock.embargoClock(moment), actions: [])
+            now: moment.steady, wall: moment.wall, embargoClock: clock.embargoClock(moment),
+            expiryClock: witnesses.expiryClock(at: moment), actions: [])
         swap(&turn.actions, &actions)
         if let step { turn.actions.append(.clockStepped(by: step)) }
         take(input, &turn)
@@ -111,6 +118,7 @@ public struct Engine {
         case .release(let lane, let decision, let ends): release(lane, decision, upTo: ends)
         case .connections(let count): concurrency.change(maximum: count)
         case .reload(let reload): self.reload(reload, turn)
+        case .hubDate(let date): hear(hub: date, &turn)
         case .alarm: break
         case .drain: drain(turn)
         }
@@ -124,6 +132,7 @@ public struct Engine {
         case .restoreFailed(let lane, let generation, let results, let failure):
             restoreFailed(failure, of: results, lane, generation)
         case .records(let lane, let generation, let partition, let records):
+            noteTimes(of: records, &turn)
             receive(records, of: partition, lane, generation, &turn)
         case .endReached(let lane, let generation, let partition, let offset):
             reachEnd(offset, of: partition, lane, generation)
@@ -142,6 +151,7 @@ public struct Engine {
 
     private func nextAlarm(_ turn: Turn) -> Instant? {
         var earliest = paceAt ?? .distantFuture
+        if case .asked(let until) = inquiry { earliest = min(earliest, until) }
         if case .draining(let until) = shutdown { earliest = min(earliest, until) }
         if isRunning, !mayNotSend, let halt, halt.probe == nil { earliest = min(earliest, halt.probeAt) }
         // By index: a copied lane would retain its queues, and this runs for every input.
@@ -178,7 +188,7 @@ public struct Engine {
     }
 
     /// The monotonic time at which the wall shows `wall`, as far as can be told now.
-    func steady(of wall: Instant) -> Instant { clock.steady(of: wall) }
+    func steady(of wall: Instant) -> Instant { witnesses.steady(of: wall) ?? clock.steady(of: wall) }
 
     /// The slot of a partition that is ours in the given generation.
     func slot(of id: TopicPartition, _ lane: LaneID, _ generation: Generation) -> Int? {
@@ -194,5 +204,8 @@ struct Turn {
     let wall: Instant
     /// The clock on the wall as embargoes may trust it: for a minute after a step, the earliest it may be.
     let embargoClock: Instant
+    /// The clock on the wall by which things expire: an earlier one, if others contradict ours.
+    var expiryClock: Instant
+    var moment: Moment { Moment(steady: now, wall: wall) }
     var actions: [Action]
 }

@@ -31,6 +31,8 @@ public struct EngineSettings: Sendable {
     public var probeLongest: Duration = .seconds(60)
     /// What is due later than in so long a time goes to the held topic; `nil` without one: it waits in the window.
     public var holdsBeyond: Duration?
+    /// Before the first record expires the hub is asked for the time.
+    public var asksHubForTime = false
     /// Nothing is sent before editors' orders are known.
     public var awaitsOrders = false
 

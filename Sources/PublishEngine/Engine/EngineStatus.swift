@@ -14,6 +14,8 @@ public struct EngineStatus: Sendable, Hashable {
     public var lanes: [LaneStatus]
     /// Everything that keeps work waiting.
     public var waits: [Wait]
+    /// What others say against this machine's clock.
+    package var clock: ClockWitnesses.Finding?
 
     public struct LaneStatus: Sendable, Hashable {
         public var partitions: Int
@@ -38,7 +40,8 @@ extension Engine {
     public func status(at moment: Moment) -> EngineStatus {
         EngineStatus(
             halt: halt?.onTheWall(moment), inFlight: inFlight.count, concurrencyLimit: concurrency.limit,
-            lanes: laneStatus(at: moment), waits: waits(at: moment))
+            lanes: laneStatus(at: moment), waits: waits(at: moment),
+            clock: witnesses.finding(at: moment))
     }
 
     package func laneStatus(at moment: Moment) -> [EngineStatus.LaneStatus] {

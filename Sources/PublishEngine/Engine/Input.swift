@@ -39,6 +39,8 @@ public enum Input: Sendable {
     case connections(Int)
     /// New settings that are safe to change while running.
     case reload(Reload)
+    /// A reply of the hub says that it is this time there now.
+    case hubDate(Instant)
     /// Time passed; extra alarms are harmless.
     case alarm
     /// Shut down: no new sends, everything under way is finished, stored and committed.

@@ -11,6 +11,10 @@ public struct ConcurrencyLimit: Sendable, Hashable {
     public private(set) var limit: Int
     public private(set) var maximum: Int
     private var growsFast = true
+    /// The hub has refused a request or become slower, so that `limit` says what it can bear.
+    private var hasMetLimit = false
+    /// The limit before anything is known of the hub.
+    private static let first = 16
     /// Moving average of the round trip and of its deviation, in nanoseconds; 0 before the first reply.
     private var average: Int64 = 0
     private var deviation: Int64 = 0
@@ -29,14 +33,17 @@ public struct ConcurrencyLimit: Sendable, Hashable {
 
     public init(maximum: Int) {
         self.maximum = max(maximum, 1)
-        limit = min(self.maximum, 16)
+        limit = min(self.maximum, Self.first)
     }
 
-    /// More or fewer connections may be used from now on. How many of more the hub can bear is found out anew.
+    /// Changes the number of connections, as when a shard's share of them changes.
+    ///
+    /// If the hub has not met its limit yet, the limit is what it would be at the start with these connections: a limit that
+    /// stayed low would let the second of two alerts wait for the reply to the first. Otherwise it grows fast from where it is.
     public mutating func change(maximum: Int) {
         if maximum > self.maximum { growsFast = true }
         self.maximum = max(maximum, 1)
-        limit = min(limit, self.maximum)
+        limit = min(hasMetLimit ? limit : max(limit, Self.first), self.maximum)
     }
 
     /// A request was accepted after `roundTrip`; `inFlight` counted it and those beside it.
@@ -59,6 +66,7 @@ public struct ConcurrencyLimit: Sendable, Hashable {
         let slower = average > 0 && mean > average + max(deviation * 5 / 2, average, Self.noise)
         if window.refused || slower {
             growsFast = false
+            hasMetLimit = true
             limit = max(1, limit * 9 / 10)
         } else if window.filled {
             limit = min(maximum, growsFast ? limit * 2 : limit + 1)

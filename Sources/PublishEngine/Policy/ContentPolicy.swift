@@ -43,6 +43,9 @@ public struct ContentPolicy: Sendable, Hashable {
             return .init(.environment, "it does not say for which environment it is; this one is \(ours)")
         }
         if stamp == ours || stamp.lowercased() == ours.lowercased() { return nil }
+        guard !stamp.isEmpty else {
+            return .init(.environment, "its stamp for an environment is empty; this one is \(ours)")
+        }
         return .init(.environment, "it is for the environment \(TextCut.excerpt(stamp)); this one is \(ours)")
     }
 }

@@ -72,7 +72,7 @@ final class ExaminedRecord: Sendable {
 
     var hasDeadline: Bool { deadline < .distantFuture || staleAt < .distantFuture }
 
-    func isStale(_ turn: borrowing Turn) -> Bool { turn.wall >= deadline || turn.now >= staleAt }
+    func isStale(_ turn: borrowing Turn) -> Bool { turn.expiryClock >= deadline || turn.now >= staleAt }
 
     /// The time before which it does not leave, by the embargo's clock; `nil` if that has come.
     func due(_ turn: borrowing Turn) -> Due? {

@@ -3,10 +3,33 @@ package import KafkaModel
 package import NewsModel
 package import PublishEngine
 
+/// The owner of a partition as its results name it: a process, and an assignment of partitions to it.
+package struct ResultOwner: Sendable {
+    private let process: UInt32
+    private var assignment = 0
+    package private(set) var text: String
+
+    /// - Parameter process: differs from that of any other process, past or present.
+    package init(process: UInt32) {
+        self.process = process
+        text = Self.text(process, 0)
+    }
+
+    /// Partitions were assigned to this process, perhaps again: another process may have had them meanwhile.
+    package mutating func partitionsAssigned() {
+        assignment += 1
+        text = Self.text(process, assignment)
+    }
+
+    private static func text(_ process: UInt32, _ assignment: Int) -> String {
+        "\(String(process, radix: 36)).\(assignment)"
+    }
+}
+
 extension StoreRequest {
     /// Writes the record for the results topic, which goes to the same partition as the event's.
     package func resultRecord(
-        in draft: inout RecordDraft, topic: String, group: String, carrying carried: [RecordHeader]
+        in draft: inout RecordDraft, topic: String, group: String, owner: ResultOwner, carrying carried: [RecordHeader]
     ) {
         draft.begin(topic: topic, partition: result.source.partition.partition)
         draft.writeKey { $0.append(result.key) }
@@ -14,6 +37,7 @@ extension StoreRequest {
         draft.addHeader(HeaderName.source) { result.coordinates.write(to: &$0) }
         draft.addHeader(HeaderName.outcome) { $0.append(result.outcome.rawValue) }
         draft.addHeader(HeaderName.group) { $0.append(group) }
+        draft.addHeader(HeaderName.owner) { $0.append(owner.text) }
         draft.addHeader(HeaderName.identity) { identity.write(to: &$0) }
         if let version { draft.addHeader(HeaderName.version) { $0.append(version) } }
         if let story = ledgerStory { draft.addHeader(HeaderName.story) { $0.append(story) } }

@@ -32,6 +32,7 @@ final class Shard {
 
     private var engine: Engine
     private var pool: SenderPool?
+    private var owner: ResultOwner
     private var accessToken: AccessToken
     private var tokenCheckedAt = Instant.distantPast
     /// Requests that may be in flight.
@@ -52,6 +53,11 @@ final class Shard {
     /// Wall minus monotonic at the last report: a step must be noticed although nothing happens.
     private var clockOffset: Duration?
     private var standstill = StandstillWatch()
+    /// The hub's clock as the engine last heard of it.
+    private var hubDate: Instant?
+    /// Asks the hub for the time; `nil` while there is no question.
+    private var timeQuestion: HubQuestions?
+    private let tls: NIOSSLContext?
 
     /// An event that concerns more than this shard.
     enum Event: Sendable {
@@ -83,6 +89,7 @@ final class Shard {
         self.clock = telemetry.clock
         self.log = ShardLog(log, lanes: settings.engine.lanes.map(\.name))
         self.onEvent = onEvent
+        self.tls = tls
         meter = ShardMeter(
             lanes: settings.engine.lanes.map(\.name), categories: settings.table.categories.map(\.name),
             at: clock.now.steady)
@@ -92,10 +99,12 @@ final class Shard {
         var ours = settings.engine
         ours.connections = connections
         ours.awaitsOrders = true
+        ours.asksHubForTime = true
         // The memory that windows may take is the process's, however many shards there are.
         for lane in ours.lanes.indices { ours.lanes[lane].window.divideBytes(among: settings.shards) }
         engine = Engine(
             settings: ours, rules: rules, seed: settings.seed &+ UInt64(id.index))
+        owner = ResultOwner(process: UInt32.random(in: .min ... .max))
         accessToken = AccessToken(settings.connection)
         // The pool has room for all, since this shard may get the share of others.
         var limits = settings.limits
@@ -124,6 +133,7 @@ final class Shard {
     private func count(_ event: KafkaEvent) {
         switch event {
         case .assigned(let lane, _, let partitions):
+            owner.partitionsAssigned()
             telemetry.assigned(lane: lane, shard: id, partitions: partitions)
             held.take(.owned(lane, id, partitions))
         case .revoked(let lane, _, _, _):
@@ -204,6 +214,10 @@ final class Shard {
         let offset = now.wall - now.steady
         if let clockOffset, abs((offset - clockOffset).nanoseconds) > 1_000_000_000 { take(.alarm) }
         clockOffset = offset
+        if let date = pool?.hubDate, date != hubDate {
+            hubDate = date
+            take(.hubDate(date))
+        }
         let status = engine.status(at: now)
         telemetry.report(
             meter.report(on: engine, status, openConnections: pool?.openConnections ?? 0, at: now), shard: id)
@@ -282,6 +296,7 @@ final class Shard {
         case .returnHeld(let story, let reason, let version):
             held.take(.bringBack(story: story, reason, upTo: version))
         case .confirmOrders(let number): control.confirm(number, for: id)
+        case .askHubForTime: askHubForTime()
         case .clockStepped(let step):
             guard id.index == 0 else { return }
             log.clockStepped(by: step)
@@ -290,6 +305,27 @@ final class Shard {
             hasFinished = true
             onEvent(.finished(leftovers))
         }
+    }
+
+    /// Any reply to any request has the hub's time. This request needs no key and sends nothing.
+    private func askHubForTime() {
+        guard timeQuestion == nil else { return }
+        var limits = SenderLimits(connections: 1)
+        limits.connectTimeout = Engine.timeInquiryLasts
+        limits.requestTimeout = Engine.timeInquiryLasts
+        let question = HubQuestions(
+            eventLoop: eventLoop, endpoint: settings.connection.endpoint, limits: limits, tls: tls)
+        timeQuestion = question
+        question.ask("/") { [weak self] result in
+            guard let self else { return }
+            endTimeQuestion()
+            if case .success(let answer) = result, let date = answer.date { take(.hubDate(date)) }
+        }
+    }
+
+    private func endTimeQuestion() {
+        timeQuestion?.close()
+        timeQuestion = nil
     }
 
     /// A token is minted once per lifetime and looked at once a second.
@@ -330,7 +366,7 @@ final class Shard {
     /// - Returns: `false` when it has no room, or others wait for it.
     private func produce(_ request: StoreRequest, in draft: inout RecordDraft) -> Bool {
         request.resultRecord(
-            in: &draft, topic: settings.engine.resultsTopic, group: settings.kafka.group,
+            in: &draft, topic: settings.engine.resultsTopic, group: settings.kafka.group, owner: owner,
             carrying: traces?.carried(request) ?? request.carried)
         return unproduced.isEmpty && kafka.produce(draft, delivery: request.delivery, kind: .result, shard: id)
     }
@@ -380,6 +416,7 @@ final class Shard {
         alarm?.task.cancel()
         nextReport?.cancel()
         report()
+        endTimeQuestion()
         pool?.close()
         pool = nil
     }

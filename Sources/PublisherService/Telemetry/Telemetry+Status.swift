@@ -138,6 +138,7 @@ extension Telemetry {
                     code: halt.reason == .flood ? "flood" : "hub-\(halt.reason.rawValue)", detail: subject,
                     remedy: halt.remedy, lane: halt.lane))
         }
+        if let finding = reports.compactMap(\.status.clock).first { reasons.append(.clock(finding)) }
         if let control = state.control { reasons += control.notReady(controlTopics) }
         reasons += state.heldTopic.notReady(
             state.held, topic: controlTopics.held, patience: Self.normalWait, at: now.steady)
@@ -180,5 +181,24 @@ extension Telemetry {
                 ? state.lags[LaneID(index)]?.readableSince : nil
         }
         return health.stuck(reports, errorAt: state.lastError?.at, waitingSince: waiting.min(), at: now.steady)
+    }
+}
+
+extension ServiceStatus.NotReady {
+    /// Others say another time than this machine's clock.
+    fileprivate static func clock(_ finding: ClockWitnesses.Finding) -> ServiceStatus.NotReady {
+        let seconds = finding.difference.components.seconds
+        let amount = "\(ByteText.grouped(Int(seconds.magnitude))) s \(seconds < 0 ? "behind" : "ahead of")"
+        let detail =
+            switch finding.witness {
+            case .hub: "this machine's clock is \(amount) the hub's, by the Date of its replies"
+            case .records: "this machine's clock is \(amount) the times of records that were just read"
+            case .both:
+                "this machine's clock is \(amount) the hub's, and records that were just read agree with the hub: "
+                    + "until it is set, events expire by their time"
+            }
+        return .init(
+            code: "clock", detail: detail,
+            remedy: "set this machine's clock (timedatectl, chronyc tracking), or that of the others")
     }
 }

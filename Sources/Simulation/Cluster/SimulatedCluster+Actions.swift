@@ -38,7 +38,7 @@ extension SimulatedCluster {
         case .confirmOrders(let number):
             agenda.add(
                 .answerDesk(address, .confirm(number, shard: ShardID(0))), at: now + random.milliseconds(0...2))
-        case .clockStepped: break
+        case .clockStepped, .askHubForTime: break
         }
     }
 

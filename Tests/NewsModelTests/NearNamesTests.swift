@@ -1,0 +1,89 @@
+import NewsModel
+import Testing
+
+/// A slip in the name of a field that narrows the audience must not widen it.
+struct NearNamesTests {
+    private func document(_ name: String, _ value: String = #"["anna"]"#, status: String = "usable") -> [UInt8] {
+        Array(#"{"id":"a","headline":"b","category":"World","status":"\#(status)","\#(name)":\#(value)}"#.utf8)
+    }
+
+    @Test(arguments: [
+        ("Users", "users"), ("USERS", "users"), ("user", "users"), ("users ", "users"), (" users", "users"),
+        ("user_ids", "users"), ("usres", "users"), ("uses", "users"), ("us\u{200B}ers", "users"),
+        ("u-s-e-r-s", "users"),
+        ("Test", "test"), ("TEST", "test"), ("test ", "test"), ("isTest", "test"), ("is_test", "test"),
+        ("tests", "test"),
+        ("Environment", "environment"), ("enviroment", "environment"), ("enviornment", "environment"),
+        ("env", "environment"), ("Status", "status"), ("STATUS ", "status"), ("PubStatus", "status"),
+        ("embargo", "embargoUntil"), ("embargo_until", "embargoUntil"), ("embargountil", "embargoUntil"),
+        ("EmbargoUntill", "embargoUntil"), ("embargoed", "embargoUntil"), ("embargoedUntil", "embargoUntil"),
+    ])
+    func `a name that is nearly one of these is refused, with the one that was meant`(name: String, meant: String)
+        throws
+    {
+        let refused = try refusal(document(name))
+        #expect(refused.reason == .nearName)
+        #expect(refused.detail.contains("\(meant) was probably meant"), "\(refused.detail)")
+        #expect(!refused.detail.contains("anna"))
+        #expect(refused.eventID == "a")
+    }
+
+    @Test(arguments: [
+        "text", "stats", "state", "used", "usage", "uid", "url", "urls", "title", "tests2go", "_status", "@test",
+        "$users",
+        "updated", "source", "editor", "entities", "embed", "extent", "team", "rest", "best", "", " ", "é",
+        "environmental",
+    ])
+    func `other unknown names are ignored`(name: String) throws {
+        #expect(try decode(document(name)).id == "a")
+    }
+
+    @Test func `null is as if it was not there, and what the payload carries has any name`() throws {
+        #expect(try decode(document("Users", "null")).users == [])
+        #expect(try decode(document("data", #"{"Users":"x","Test":"y"}"#)).data.count == 2)
+    }
+
+    @Test(arguments: ["users", "test", "environment", "status", "embargoUntil", "embargountil", "Users", "user"])
+    func `a field beside the data of a CloudEvent is refused`(name: String) throws {
+        let text =
+            #"{"specversion":"1.0","type":"t","source":"s","id":"a","\#(name)":"x","data":{"id":"a","headline":"b"}}"#
+        let refused = try refusal(Array(text.utf8))
+        #expect(refused.reason == .nearName)
+        #expect(refused.detail.contains("outside the data of the CloudEvent"))
+        #expect(refused.eventID == "a")
+    }
+
+    @Test(arguments: ["ce_users", "ce_test", "ce_environment", "ce_status", "ce_embargountil", "ce_user"])
+    func `a field in a header of a CloudEvent is refused`(name: String) throws {
+        for more in [[], [RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", "a")]] {
+            let refused = #expect(throws: Undecodable.self) {
+                try decode(#"{"id":"a","headline":"b"}"#, headers: more + [RecordHeader(name, "x")])
+            }
+            #expect(refused?.reason == .nearName)
+            #expect(refused?.eventID == "a")
+        }
+        let others = ["ce_type", "ce_source", "ce_subject", "ce_time", "ce_traceparent", "ce_"]
+        let headers = others.map { RecordHeader($0, $0 == "ce_time" ? "2026-11-21T01:02:03Z" : "x") }
+        #expect(try decode(#"{"id":"a","headline":"b"}"#, headers: headers).id == "a")
+    }
+
+    @Test func `an agency's document is held to the same names`() throws {
+        for name in ["Users", "user", "Test", "Environment", "embargoUntil"] {
+            let text = #"{"uri":"a","headline":"b","pubstatus":"usable","\#(name)":"x"}"#
+            #expect(try refusal(Array(text.utf8)).reason == .nearName, "\(name)")
+        }
+        #expect(try refusal(Array(#"{"uri":"a","headline":"b","status":"canceled"}"#.utf8)).reason == .nearName)
+        #expect(try decode(#"{"uri":"a","headline":"b","status":"published"}"#).id == "a")
+    }
+
+    @Test func `a recall fails only for names that limit where it counts`() throws {
+        for name in ["Users", "embargo", "Status"] {
+            #expect(try decode(document(name, status: "canceled")).status == .canceled, "\(name)")
+        }
+        for name in ["Test", "Environment"] {
+            #expect(try refusal(document(name, status: "canceled")).reason == .nearName, "\(name)")
+        }
+        let both = #"{"id":"a","status":"canceled","Users":[],"Test":true}"#
+        #expect(try refusal(Array(both.utf8)).reason == .nearName)
+    }
+}

@@ -1,0 +1,121 @@
+import KafkaModel
+import NewsModel
+import PublishEngine
+import Testing
+
+/// Nothing expires by a clock that hub and records contradict.
+struct EngineWitnessTests {
+    /// The clock on the wall leads the truth, which is the shell's monotonic clock, by so much.
+    private func shell(ahead: Duration, asks: Bool = true) throws -> TestShell {
+        var shell = try TestShell {
+            $0.lanes[0].maxAge = .seconds(900)
+            $0.asksHubForTime = asks
+        }
+        shell.wallOffset = ahead
+        _ = shell.assign()
+        return shell
+    }
+
+    private func read(_ shell: inout TestShell, _ id: String, age: Duration) -> [Action] {
+        let record = shell.record(news(id), writtenAt: shell.now - age)
+        return shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [record]))
+    }
+
+    @Test func `live news is sent although our clock is an hour ahead`() throws {
+        var shell = try shell(ahead: .seconds(3600))
+        let asked = read(&shell, "a", age: .seconds(1))
+        #expect(asked.asksForTime && asked.endings.isEmpty && asked.sends.isEmpty)
+        #expect(read(&shell, "b", age: .zero).isEmpty, "what is read meanwhile waits behind it")
+        let answered = shell.take(.hubDate(shell.now))
+        #expect(answered.sends.count == 2)
+        #expect(shell.status.clock == .init(witness: .both, difference: .seconds(3600)))
+        // What is stale by the time of the others is stale, and the hub is not asked again.
+        let stale = read(&shell, "c", age: .seconds(901))
+        #expect(stale.outcomes == [.expired] && !stale.asksForTime)
+    }
+
+    @Test func `an event expires by the time of the others while it waits`() throws {
+        var shell = try TestShell {
+            $0.lanes[0].maxAge = .seconds(900)
+            $0.connections = 1
+        }
+        shell.wallOffset = .seconds(3600)
+        _ = shell.assign()
+        _ = shell.take(.hubDate(shell.now))
+        let first = read(&shell, "a", age: .zero)
+        #expect(first.sends.count == 1)
+        #expect(read(&shell, "b", age: .zero).endings.isEmpty)
+        _ = shell.wait(.seconds(890))
+        #expect(shell.take(.alarm).endings.isEmpty)
+        _ = shell.wait(.seconds(20))
+        #expect(shell.reply(201, to: first.sends[0]).outcomes == [.accepted, .expired])
+    }
+
+    @Test func `one witness alone changes nothing but readiness`() throws {
+        var shell = try shell(ahead: .seconds(3600))
+        _ = shell.take(.hubDate(shell.now))
+        #expect(shell.status.clock == .init(witness: .hub, difference: .seconds(3600)))
+        // A backlog of that age would look the same.
+        #expect(read(&shell, "a", age: .seconds(300)).outcomes == [.expired])
+        #expect(shell.status.clock?.witness == .hub)
+    }
+
+    @Test func `a backlog and a backfill say nothing about the clock`() throws {
+        var shell = try shell(ahead: .zero)
+        _ = read(&shell, "a", age: .seconds(86_400))
+        _ = shell.take(.hubDate(shell.now))
+        #expect(shell.status.clock == nil)
+        #expect(read(&shell, "b", age: .seconds(7_200)).outcomes == [.expired])
+        #expect(shell.status.clock == nil)
+        #expect(read(&shell, "c", age: .zero).sends.count == 1)
+    }
+
+    @Test func `records wait for the hub's time once, and no longer than three seconds`() throws {
+        var shell = try shell(ahead: .zero)
+        #expect(read(&shell, "a", age: .seconds(901)).asksForTime)
+        #expect(shell.wait(.milliseconds(2_900)).outcomes == [])
+        #expect(shell.wait(.milliseconds(200)).outcomes == [.expired])
+        let next = read(&shell, "b", age: .seconds(901))
+        #expect(next.outcomes == [.expired] && !next.asksForTime)
+        // After a step of the clock all that is open again.
+        shell.wallOffset = .seconds(3600)
+        #expect(read(&shell, "c", age: .zero).asksForTime)
+        #expect(shell.take(.hubDate(shell.now)).sends.count == 1)
+    }
+
+    @Test func `a machine that slept forgets the hub's time, which stood still with it`() throws {
+        var shell = try shell(ahead: .zero, asks: false)
+        _ = shell.take(.hubDate(shell.now))
+        _ = read(&shell, "a", age: .zero)
+        shell.wallOffset = .seconds(7_200)
+        let stale = shell.record(news("b"), writtenAt: shell.now)
+        #expect(
+            shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [stale])).outcomes == [.expired])
+        #expect(shell.status.clock == nil)
+    }
+
+    @Test func `a record of the future is a reason to look after the clocks, until the hub is heard`() throws {
+        var shell = try shell(ahead: .seconds(-3600))
+        #expect(read(&shell, "a", age: .zero).sends.count == 1)
+        #expect(shell.status.clock == .init(witness: .records, difference: .seconds(-3600)))
+        _ = shell.take(.hubDate(shell.now))
+        #expect(shell.status.clock == .init(witness: .hub, difference: .seconds(-3600)))
+        shell.wallOffset = .zero
+        _ = shell.take(.alarm)
+        _ = shell.take(.hubDate(shell.now + .seconds(2)))
+        #expect(shell.status.clock == nil)
+        _ = read(&shell, "b", age: .seconds(-600))
+        #expect(shell.status.clock == nil, "one producer's clock is not ours")
+    }
+
+    @Test func `a recall waits for nobody's time`() throws {
+        var shell = try shell(ahead: .seconds(3600))
+        let recall = shell.record(news("a", status: "canceled"), writtenAt: shell.now)
+        #expect(
+            shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [recall])).outcomes == [.canceled])
+    }
+}
+
+extension [Action] {
+    fileprivate var asksForTime: Bool { contains { if case .askHubForTime = $0 { true } else { false } } }
+}
