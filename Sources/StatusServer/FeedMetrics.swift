@@ -36,6 +36,10 @@ enum FeedMetrics {
         ) { text in
             for feed in feeds { text.sample(feed.isQuiet ? 1 : 0, ("feed", feed.name)) }
         }
+        text.family("newswire_feed_held_back", .gauge, "Events that limits of the feed hold back until later.") {
+            text in
+            for feed in feeds { text.sample(feed.heldBack ?? 0, ("feed", feed.name)) }
+        }
         text.family("newswire_feed_usual_gap_seconds", .gauge, "The median time between entries.") { text in
             for feed in feeds {
                 if let gap = feed.usualGap { text.sample(gap.components.seconds, ("feed", feed.name)) }

@@ -154,6 +154,26 @@ struct FeedDateTests {
 
 /// One point in time in every mixture of its spellings.
 struct FeedDateTableTests {
+    @Test(
+        arguments: [
+            ("2026-07-01 12:00 America/Los_Angeles", "2026-07-01T19:00:00.000Z"),
+            ("2026-12-01 12:00:00 America/Los_Angeles", "2026-12-01T20:00:00.000Z"),
+            ("2026-03-08 01:59 America/New_York", "2026-03-08T06:59:00.000Z"),
+            ("2026-03-08 03:00 America/New_York", "2026-03-08T07:00:00.000Z"),
+            ("2026-11-01 02:00 America/New_York", "2026-11-01T07:00:00.000Z"),
+            ("Wed, 01 Jul 2026 12:00:00 Europe/Berlin", "2026-07-01T10:00:00.000Z"),
+            ("2026-03-29 01:59 Europe/Berlin", "2026-03-29T00:59:00.000Z"),
+            ("2026-03-29 03:00 Europe/Berlin", "2026-03-29T01:00:00.000Z"),
+            ("2026-10-25 03:00 Europe/Berlin", "2026-10-25T02:00:00.000Z"),
+            ("2026-07-01 12:00 America/Argentina/Buenos_Aires", "2026-07-01T15:00:00.000Z"),
+            ("2026-07-01 12:00 Asia/Kolkata", "2026-07-01T06:30:00.000Z"),
+            ("2026-07-01 12:00 +02:00 Nowhere/Atlantis", "2026-07-01T10:00:00.000Z"),
+            ("2026-07-01 12:00 Nowhere/Atlantis", nil),
+        ] as [(String, String?)])
+    func `a zone may be named by its place, and an unknown place makes a date unreadable`(text: String, utc: String?) {
+        #expect(FeedDate.read(text)?.description == utc)
+    }
+
     private static let zones: [(text: String, minutes: Int)] = [
         ("", 0), (" GMT", 0), (" UT", 0), (" Z", 0), ("Z", 0), (" EST", -300), (" PDT", -420), (" CET", 60),
         (" BST", 60),

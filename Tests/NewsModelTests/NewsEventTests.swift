@@ -77,10 +77,13 @@ func `a version is text or a number`(json: String, text: String) throws {
 @Test(arguments: [
     (#"tab\tline\nreturn\r"#, "tab\tline\nreturn\r"), (#"a\u0000b\u001fc\u007fd\u000be"#, "a b c d e"),
     (#"\ud83d\ude00 \u00e9"#, "😀 é"), ("e\u{301} \u{FEFF}x", "e\u{301} \u{FEFF}x"),
-    (#"\\u0041 &amp; <b>"#, #"\u0041 &amp; <b>"#),
+    (#"\\u0041 &amp; <b>"#, #"\u0041 &amp; <b>"#), (#"a\u202eb\u2066c\u2069"#, "abc"),
+    (#"a\u0085b\u009bc\u00a0"#, "a b c\u{A0}"),
+    ("\u{201C}a\u{201D} \u{2013} \u{200E}\u{2065}b", "\u{201C}a\u{201D} \u{2013} \u{200E}\u{2065}b"),
 ])
-func `a headline is kept as it is, except that control characters become spaces`(json: String, headline: String) throws
-{
+func `a headline is kept as it is, except for control characters and those that turn text around`(
+    json: String, headline: String
+) throws {
     let read = try decode(#"{"id":"a","headline":"\#(json)"}"#).headline
     #expect(Array(read.utf8) == Array(headline.utf8))
 }

@@ -35,6 +35,7 @@ struct IngestSettingsTests {
                       onFirstSight: last:3
                       identity: "regex:id=([0-9]+)"
                       maxPerPoll: 4
+                      maxPerHour: 40
                       maxVersionsPerHour: 1
                       undated: true
                       catchUp: live
@@ -71,6 +72,7 @@ struct IngestSettingsTests {
         agency.onFirstSight = .last(3)
         agency.identity = .pattern("id=([0-9]+)")
         agency.maxPerPoll = 4
+        agency.maxPerHour = 40
         agency.maxVersionsPerHour = 1
         agency.isUndated = true
         agency.catchUpIsLive = true

@@ -59,6 +59,17 @@ struct FeedTableTests {
         #expect(shown.last == "a primed 45 s ago 10 min ago")
     }
 
+    @Test func `a feed that reaches its hourly limit is a problem, with what waits`() {
+        var capped = status("a") { $0.cappedAt = Self.now - .seconds(60) }
+        capped.heldBack = 12
+        #expect(capped.isProblem)
+        let shown = lines([capped, status("b") { $0.cappedAt = Self.now - .seconds(3_600) }])
+        #expect(shown[1] == "a capped 60 s ago 45 s ago 10 min ago")
+        #expect(shown[2].hasPrefix("more than maxPerHour (20) events within an hour"))
+        #expect(shown[3] == "12 held back by limits, sent later")
+        #expect(shown[4].hasPrefix("b primed"))
+    }
+
     @Test(arguments: [
         (1_200, 3_601, true), (1_200, 3_600, false), (60, 3_000, false), (7_200, 21_600, false), (7_200, 21_601, true),
     ])

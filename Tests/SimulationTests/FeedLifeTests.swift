@@ -46,6 +46,8 @@ struct PlantedFeedBug: Sendable, CustomTestStringConvertible {
         PlantedFeedBug(name: "an event made anew for each try", promise: .oneVersion) { MakesEventsAnew() },
         PlantedFeedBug(name: "a story under another id", promise: .nothingTwice) { RenamesEntries() },
         PlantedFeedBug(name: "dates taken from the poll", promise: .noBacklog) { DatesEntriesNow() },
+        PlantedFeedBug(name: "a count of alerts that is forgotten", promise: .bounded) { ForgetsCounts() },
+        PlantedFeedBug(name: "a revoked partition whose records are awaited", promise: .handsOver) { AwaitsRecords() },
         PlantedFeedBug(name: "an ignored Retry-After", promise: .politeness) { IgnoresRetryAfter() },
         PlantedFeedBug(name: "feeds that nobody follows", promise: .boundedMemory) { InventsFeeds() },
         PlantedFeedBug(name: "an end that nobody hears of", promise: .ends) { NeverFinishes() },
@@ -131,6 +133,34 @@ private struct RenamesEntries: FeedInterference {
 private struct DatesEntriesNow: FeedInterference {
     mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
         input.withEntries { $0.publishedAt = now }
+    }
+}
+
+/// Keeps nothing of how much was sent within the hour: after each record of an entry it reads one without the count.
+private struct ForgetsCounts: FeedInterference {
+    private var forgetful: [IngestInput] = []
+
+    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
+        guard case .record(let partition, let key, let value?) = input else { return input }
+        let text = String(decoding: value, as: UTF8.self)
+        let other = text.replacing("\"versionsThisHour\"", with: "\"forgotten\"")
+            .replacing("\"intent\"", with: "\"done\"")
+        if other.contains("\"forgotten\"") {
+            forgetful.append(.record(partition: partition, key: key, value: Array(other.utf8)))
+        }
+        return input
+    }
+
+    mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
+        defer { forgetful = [] }
+        return forgetful
+    }
+}
+
+/// Does not hear that records are stored, and waits to read them.
+private struct AwaitsRecords: FeedInterference {
+    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
+        if case .stored = input { nil } else { input }
     }
 }
 

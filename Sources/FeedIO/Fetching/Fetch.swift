@@ -13,6 +13,10 @@ final class Fetch {
     private var redirects: [FetchAnswer.Redirect] = []
     private var visited: Set<String> = []
     private var deadline: Scheduled<Void>?
+    private var deadlineAt = NIODeadline.now()
+    private let ticket: ByteBudget.Ticket
+    /// When it began to wait for bytes of the budget: that time does not count against the publisher.
+    private var waitsSince: NIODeadline?
     private var hop: Hop?
     private var isDone = false
 
@@ -25,16 +29,23 @@ final class Fetch {
         self.fetcher = fetcher
         self.loop = loop
         self.whenDone = whenDone
+        ticket = fetcher.budget.begin()
     }
 
     func start() {
-        deadline = loop.assumeIsolated().scheduleTask(in: TimeAmount(limits.whole)) { [self] in
-            fail(FetchFailure(.timeout, "the answer was not complete within \(limits.whole)"))
-        }
+        setDeadline(NIODeadline.now() + TimeAmount(limits.whole))
         do throws(FetchFailure) {
             let address = try FetchAddress(order.url)
             try go(to: address, after: nil, order.rules(from: address, ports: limits.ports))
         } catch { fail(error) }
+    }
+
+    private func setDeadline(_ time: NIODeadline) {
+        deadlineAt = time
+        deadline?.cancel()
+        deadline = loop.assumeIsolated().scheduleTask(deadline: time) { [self] in
+            fail(FetchFailure(.timeout, "the answer was not complete within \(limits.whole)"))
+        }
     }
 
     /// The result counts once; what comes after it finds nobody.
@@ -45,6 +56,7 @@ final class Fetch {
         deadline = nil
         hop?.abort()
         hop = nil
+        fetcher.budget.end(ticket)
         whenDone(result)
     }
 
@@ -69,8 +81,28 @@ final class Fetch {
         switch event {
         case .failed(let failure): fail(failure)
         case .head(let head): take(head, from: address, rules)
+        case .received(let bytes): keep(bytes)
         case .body(let head, let body): read(body, of: answer(head, from: address), head)
         }
+    }
+
+    /// Stops receiving while other fetches keep all of the budget.
+    private func keep(_ bytes: Int) {
+        let box = NIOLoopBound(self, eventLoop: loop)
+        let isGranted = fetcher.budget.take(bytes, for: ticket) { [loop] in
+            loop.execute { box.value.goOn() }
+        }
+        guard !isGranted else { return }
+        waitsSince = .now()
+        deadline?.cancel()
+        hop?.pause()
+    }
+
+    private func goOn() {
+        guard !isDone, let since = waitsSince else { return }
+        waitsSince = nil
+        setDeadline(deadlineAt + (NIODeadline.now() - since))
+        hop?.resume()
     }
 
     private func take(_ head: HTTPResponseHead, from address: FetchAddress, _ rules: AddressRules) {

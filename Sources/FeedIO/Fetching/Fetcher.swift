@@ -14,6 +14,7 @@ public final class Fetcher: Sendable {
     let lookUp: LookUp
     let lookups: NIOThreadPool
     let readers: NIOThreadPool
+    let budget: ByteBudget
     private let group: any EventLoopGroup
 
     /// - Parameters:
@@ -36,6 +37,7 @@ public final class Fetcher: Sendable {
         self.group = group
         self.lookUp = lookUp
         userAgent = settings.userAgent
+        budget = ByteBudget(settings.bodies)
         lookups = NIOThreadPool(numberOfThreads: max(settings.lookups, 1))
         readers = NIOThreadPool(numberOfThreads: max(settings.readers, 1))
         lookups.start()

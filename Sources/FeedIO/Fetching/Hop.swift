@@ -14,6 +14,8 @@ final class Hop: ChannelInboundHandler {
     enum Event {
         /// Ask for the body by `receiveBody` before returning, or end the hop.
         case head(HTTPResponseHead)
+        /// So many bytes more of memory are taken for the body. Not while the hop is paused.
+        case received(Int)
         case body(HTTPResponseHead, ByteBuffer)
         case failed(FetchFailure)
     }
@@ -34,6 +36,11 @@ final class Hop: ChannelInboundHandler {
     /// Beside the state, so that it grows in place.
     private var body = ByteBuffer()
     private var channel: (any Channel)?
+    private var isPaused = false
+    /// Memory of the body that has been reported.
+    private var reported = 0
+    /// The end came while it was paused.
+    private var hasEnded = false
 
     /// Informational answers before the real one.
     private static let informationalMax = 16
@@ -100,6 +107,32 @@ final class Hop: ChannelInboundHandler {
         meter.left = limits.body * 2
     }
 
+    /// Receives nothing more but what is on its way through the pipeline.
+    func pause() {
+        isPaused = true
+        channel?.setOption(.autoRead, value: false).whenFailure { _ in }
+    }
+
+    func resume() {
+        isPaused = false
+        report(growth: body)
+        guard !isPaused, case .receiving(let head) = state else { return }
+        if hasEnded {
+            abort()
+            report(.body(head, body))
+            return
+        }
+        channel?.setOption(.autoRead, value: true).whenFailure { _ in }
+        channel?.read()
+    }
+
+    private func report(growth body: ByteBuffer) {
+        let growth = body.storageCapacity - reported
+        guard growth > 0, !isPaused else { return }
+        reported += growth
+        report(.received(growth))
+    }
+
     /// Closes at once: skips TLS close_notify, which would wait for a dead peer.
     func abort() {
         state = .over
@@ -135,7 +168,10 @@ final class Hop: ChannelInboundHandler {
                 return fail(.bodyTooLarge(limits.body))
             }
             body.writeBuffer(&part)
+            report(growth: body)
         case (.end, .receiving(let head)):
+            hasEnded = true
+            guard !isPaused else { return }
             abort()
             report(.body(head, body))
         default: break
@@ -152,6 +188,8 @@ final class Hop: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        // Complete, and waiting for its turn.
+        if hasEnded { return context.fireChannelInactive() }
         fail(FetchFailure(.disconnected, "\(address.host) closed the connection before its answer was complete"))
         context.fireChannelInactive()
     }

@@ -56,8 +56,11 @@ final class StateBooks {
         // Feeds commit nothing: each owner reads the topic as a whole.
         case .committed: return []
         case .written(let number):
-            if case .events(let write) = WriteNumber(raw: number) { return [.published(write)] }
-            return []
+            switch WriteNumber(raw: number) {
+            case .events(let write): return [.published(write)]
+            case .state(let write): return [.stored(write)]
+            case .layout: return []
+            }
         case .refused(let number, let places, let failure):
             switch WriteNumber(raw: number) {
             case .events(let write): return [.refused(write, events: places, because: "\(failure)")]

@@ -70,6 +70,7 @@ extension DateReader {
         var named: Int?
         // In the database of zones, Etc/GMT+5 lies west of Greenwich.
         var isReversed = false
+        var isUnknownPlace = false
         while let token = tokens.peek() {
             switch token {
             case .mark(UInt8(ascii: "(")):
@@ -91,6 +92,10 @@ extension DateReader {
             case .word("etc"):
                 isReversed = true
                 tokens.advance()
+            case .word where tokens.isMark("/", 1):
+                let place = place()
+                region = region ?? ZoneRegion(place)
+                isUnknownPlace = isUnknownPlace || region == nil
             case .word(let word):
                 named = named ?? ZoneName.minutes(word)
                 tokens.advance()
@@ -98,7 +103,24 @@ extension DateReader {
             }
         }
         zone = zone ?? named
-        return true
+        // No date is better than one that is hours off.
+        return zone != nil || region != nil || !isUnknownPlace
+    }
+
+    /// `america/argentina/buenos_aires`, in lower case.
+    private mutating func place() -> String {
+        var place = ""
+        while let token = tokens.peek() {
+            switch token {
+            case .word(let word): place += word
+            case .mark(UInt8(ascii: "/")): place += "/"
+            case .mark(UInt8(ascii: "_")): place += "_"
+            case .mark, .number: return place
+            }
+            tokens.advance()
+            if tokens.isAfterSpace() { return place }
+        }
+        return place
     }
 
     /// `hhmm`, `hmm`, `hh`, `hh:mm`, in minutes.

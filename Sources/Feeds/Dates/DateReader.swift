@@ -16,6 +16,8 @@ struct DateReader {
     var second = 0
     var nanoseconds = 0
     var zone: Int?
+    /// A zone by its place, such as `America/New_York`.
+    var region: ZoneRegion?
 
     /// - Parameter text: without white space around it.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
@@ -30,7 +32,8 @@ struct DateReader {
             hour < 24 || hour == 24 && minute == 0 && second == 0 && nanoseconds == 0,
             let time = CivilTime(date, hour: hour % 24, minute: minute, second: second)
         else { return nil }
-        let zone = zone ?? (isKorean && zoneMinutes == 0 ? 9 * 60 : zoneMinutes)
+        let zone =
+            zone ?? region?.minutes(at: time.secondsSince1970) ?? (isKorean && zoneMinutes == 0 ? 9 * 60 : zoneMinutes)
         guard FeedDate.offsets.contains(zone) else { return nil }
         let seconds = time.secondsSince1970 + (hour == 24 ? 86_400 : 0) - Int64(zone) * 60
         return Instant(milliseconds: seconds * 1_000) + .nanoseconds(nanoseconds)

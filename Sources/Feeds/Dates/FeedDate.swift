@@ -5,7 +5,8 @@ public import NewsModel
 /// that NITF uses, Unix time, and month names in the languages of `MonthName`.
 ///
 /// What could mean two days (`1/2/2006`) or needs a clock to be understood (`--12-31`) is unreadable: no date is better than
-/// a wrong one. The name of the day is ignored, as is a zone name that is not in `ZoneName`.
+/// a wrong one; so is a time of a place that is not in `ZoneRegion`. The name of the day is ignored, as is a zone name that is
+/// not in `ZoneName`.
 public enum FeedDate {
     /// Bytes of a date; longer text is not one.
     static let textMax = 128

@@ -7,9 +7,15 @@ public enum FeedReader {
     ///   - source: where the bytes came from.
     /// - Throws: the reason why this is not a feed, with what to do about it. No input makes it trap.
     public static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
-        let text = DocumentText.utf8(
+        let (text, isLegible) = DocumentText.decode(
             bytes.count > FeedLimits.document ? Array(bytes.prefix(FeedLimits.document)) : bytes,
             charset: source.charset)
+        guard isLegible else {
+            throw NotAFeed(
+                .broken,
+                "The document is not in the encoding that it declares, and its text would be gibberish; the publisher must declare the right one"
+            )
+        }
         guard let first = text.first(where: { !$0.isMarkupBlank && $0 != 0 }) else {
             throw NotAFeed(.empty, "The document is empty")
         }

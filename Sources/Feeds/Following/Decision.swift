@@ -22,6 +22,8 @@ public struct Decision: Sendable, Hashable {
         case update
         /// Known, and changed in a way that is no news.
         case noise
+        /// Held back by a limit of the feed: its event is written later.
+        case limited
         /// New here but old.
         case stale
         /// Would have been new, but stood there at first sight or is beyond a limit.
@@ -59,6 +61,16 @@ public struct Following: Sendable, Hashable {
         /// `nil` when the entry is forgotten.
         var state: EntryState?
         var event: Written?
+        /// `nil` for an entry of which nothing was written.
+        var name: EventName?
+        var heldBack = Held.kept
+    }
+
+    /// What becomes of the event that is held back for the entry; one that is written now replaces it.
+    enum Held: Sendable, Hashable {
+        case kept
+        case dropped
+        case replaced(HeldBack)
     }
 
     struct Written: Sendable, Hashable {

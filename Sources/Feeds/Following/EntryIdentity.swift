@@ -26,6 +26,8 @@ struct EntryIdentity {
         var link: UInt64
         /// 0 without a headline.
         var title: UInt64
+        /// For an entry that continues another one; else its events are named by its key.
+        var continues: EventName?
     }
 
     struct Result {

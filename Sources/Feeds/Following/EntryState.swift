@@ -22,6 +22,10 @@ public struct EntryState: Sendable, Hashable {
     /// The minute in which the present hour of `versionsThisHour` began.
     var hourBegan: UInt32 = 0
     var versionsThisHour: UInt8 = 0
+    /// The significant print that readers have; 0 if it is not known.
+    var sentPrint: UInt32 = 0
+    /// The minute in which the text last returned to one that it had left within a day before; 0 if it never did.
+    var returnedAt: UInt32 = 0
     public var standing = Standing.known
 
     /// `nil` unless it has both.
@@ -52,6 +56,10 @@ public struct EntryState: Sendable, Hashable {
     public enum Standing: String, Sendable, Hashable, CaseIterable {
         /// Stood there at first sight, was stale, a duplicate or beyond the limit: nothing was written.
         case known
+        /// An alert of it is held back by `maxPerHour`.
+        case waiting
+        /// It came back under another id: another entry continues it.
+        case moved
         /// Has been written as an event.
         case sent
         /// Withheld before anything was written.
@@ -62,6 +70,8 @@ public struct EntryState: Sendable, Hashable {
         case canceled
 
         var wasSent: Bool { self == .sent || self == .heldAfterSent || self == .canceled }
+        /// Its events have a name that later ones must keep.
+        var isNamed: Bool { wasSent || self == .waiting || self == .moved }
         var isHeld: Bool { self == .held || self == .heldAfterSent }
     }
 }

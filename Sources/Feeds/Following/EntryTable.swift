@@ -36,10 +36,14 @@ struct EntryTable: Sendable, Hashable {
     /// same story: the publisher has changed its id, perhaps while two processes followed the feed.
     func told(near minute: UInt32) -> some Sequence<LinkAndTitle> {
         rows.lazy.map(\.state).filter {
-            $0.standing == .sent && Minute.between($0.firstSeen, minute) <= Self.toldMinutes
+            ($0.standing == .sent || $0.standing == .waiting)
+                && Minute.between($0.firstSeen, minute) <= Self.toldMinutes
                 && Minute.between(minute, $0.firstSeen) <= Self.toldMinutes
         }.compactMap(\.linkAndTitle)
     }
+
+    /// The events that were written within the hour before `minute`, by the entries' own counts.
+    func sent(inHourOf minute: UInt32) -> Int { rows.lazy.map { $0.state.versions(inHourOf: minute) }.reduce(0, +) }
 
     private static let toldMinutes: UInt32 = 10
 

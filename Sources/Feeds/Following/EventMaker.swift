@@ -8,8 +8,9 @@ struct EventMaker {
     let language: String?
 
     /// The event of an entry; `nil` with the reason if it cannot become one.
+    /// - Parameter id: the event's.
     func event(
-        _ keyed: EntryIdentity.Keyed, version: NewsEvent.Version, change: Change?, meaning: EntryMeaning
+        _ keyed: EntryIdentity.Keyed, id: String, version: NewsEvent.Version, change: Change?, meaning: EntryMeaning
     ) -> Result<NewsEvent, Refusal> {
         var entry = keyed.entry
         entry.headline = entry.headline.map(stripped)
@@ -19,7 +20,7 @@ struct EventMaker {
         var event: NewsEvent
         do throws(NotAnEvent) {
             event = try entry.newsEvent(
-                id: EntryIdentity.eventID(feed: rules.name, key: keyed.key), story: entry.story, version: version,
+                id: id, story: entry.story, version: version,
                 categories: categories(of: entry))
         } catch {
             return .failure(Refusal(error.description))

@@ -19,6 +19,8 @@ public struct FeedRules: Sendable, Hashable {
     /// New alerts from one poll; the rest becomes known silently.
     public var maxPerPoll = 10
     public var maxVersionsPerHour = 3
+    /// Events within an hour, over polls and pushes, recalls apart; what comes beyond is held back.
+    public var maxPerHour = 20
     /// Entries have no dates: whatever is new is news.
     public var isUndated = false
     /// Where entries go that appeared while nobody polled for longer than `maxAge`; false sends them to `backfill`.

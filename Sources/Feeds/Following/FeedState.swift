@@ -12,6 +12,8 @@ public struct FeedState: Sendable, Hashable {
     public var bodyHash: BodyHash?
     /// When the feed was first read; `nil` until then.
     public var primedAt: Instant?
+    /// Perhaps not all entries of the first reading were stored. Not kept: the next document that is read ends it.
+    var isHalfPrimed = false
     /// Ids repeat within its documents: it is known by its links, for good.
     public var hasDegraded = false
     /// The last poll that the publisher answered with a feed or with "unchanged".
@@ -26,6 +28,8 @@ public struct FeedState: Sendable, Hashable {
     /// The median gap between entries, as far as known.
     var medianGap: Duration?
     var interval: Duration?
+    /// When `maxPerHour` last held something back.
+    public var cappedAt: Instant?
     /// When a poll last brought something new.
     public var lastNewAt: Instant?
     public var webSub = Subscription()

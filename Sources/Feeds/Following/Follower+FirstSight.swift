@@ -15,7 +15,7 @@ extension Follower {
                 continue
             }
             let lane = rules.onFirstSight == .all ? backfillLane : lane
-            alert(keyed, meaning, because: "the feed's `onFirstSight` sends it", lane: lane, keeping: &state)
+            alert(keyed, meaning, because: "the feed's `onFirstSight` sends it", lane: lane, keeping: &state, nil)
         }
     }
 
@@ -45,21 +45,37 @@ extension Follower {
         return state
     }
 
-    /// Writes a new entry as an event.
+    /// Writes a new entry as an event, or holds it back when the feed has sent enough.
+    /// - Parameter old: what was kept of it so far; `nil` for an entry that was not known.
     mutating func alert(
         _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, because: String, lane: String,
-        keeping state: inout EntryState
+        keeping state: inout EntryState, _ old: EntryState?
     ) {
         let version = keyed.entry.version ?? NewsEvent.Version(EntryVersion.next(after: state.version))
-        switch maker.event(keyed, version: version, change: nil, meaning: meaning) {
+        switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
-            state.version = version.text
-            state.standing = .sent
-            state.countVersion(at: minute)
+            // What an operator has asked for, and what goes to the backfill lane, disturbs nobody.
+            let isNews = result.feed.primedAt != now && lane != backfillLane
+            if isNews, let limit = feedLimit {
+                state.standing = .waiting
+                // Below any version that an event has.
+                if keyed.entry.version != nil { state.version = "-1" }
+                holdBack(keyed, event, lane: lane, limit, staleAt: staleAt(keyed.entry), keeping: state, old)
+                return
+            }
+            state.wasWritten(version, at: minute, for: rules.updates)
+            if isNews { sentThisHour += 1 } else { state.versionsThisHour = 0 }
             if rules.group != nil { group.note(link: state.link, title: state.title, feed: rules.name, at: minute) }
             write(keyed, .alert, because, event, lane: lane, keeping: state)
         }
+    }
+
+    /// The minute in which it is no news any more.
+    private func staleAt(_ entry: FeedEntry) -> UInt32 {
+        guard let maxAge = rules.maxAge else { return Minute.never }
+        let date = entry.publishedAt.map { newsDate($0, entry) }
+        return Minute.of((date.map { min($0, now) } ?? now) + maxAge)
     }
 }
 

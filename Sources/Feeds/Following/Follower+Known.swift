@@ -20,7 +20,8 @@ extension Follower {
         }
         switch old.standing {
         case .held: release(keyed, old, meaning)
-        case .known: silentlyLearn(keyed, old, prints, "it changed, but no alert was ever written for it")
+        case .known, .moved: silentlyLearn(keyed, old, prints, "it changed, but no alert was ever written for it")
+        case .waiting: awaitRoom(keyed, old, meaning, prints)
         case .canceled where keyed.entry.version == nil && old.headlinePrint == 0:
             silentlyLearn(keyed, old, prints, "it was recalled")
         case .canceled, .heldAfterSent, .sent: compare(keyed, old, meaning, prints)
@@ -47,7 +48,7 @@ extension Follower {
     ) {
         var own = keyed.entry.version ?? NewsEvent.Version(EntryVersion.next(after: version))
         if !(NewsEvent.Version(version) < own) { own = NewsEvent.Version(EntryVersion.next(after: version)) }
-        switch maker.event(keyed, version: own, change: nil, meaning: meaning) {
+        switch maker.event(keyed, id: eventID(keyed), version: own, change: nil, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
             state.version = own.text
@@ -65,7 +66,24 @@ extension Follower {
         state.lastSeen = minute
         state.standing = old.standing.wasSent ? .heldAfterSent : .held
         if let version = keyed.entry.version, !old.standing.wasSent { state.version = version.text }
-        decide(keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state)
+        decide(
+            keyed, .withheld, "the publisher withholds it: only a later version frees it", keeping: state,
+            held: .dropped)
+    }
+
+    /// Its alert is held back. If its text has changed, the alert is made again.
+    private mutating func awaitRoom(
+        _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
+    ) {
+        guard prints.significant(for: rules.updates) != old.significant(for: rules.updates) else {
+            unchanged(keyed, old, "its alert is held back")
+            return
+        }
+        var state = old
+        state.learn(prints, of: keyed)
+        state.lastSeen = minute
+        let lane = log.heldBack[keyed.hash]?.intent.lane ?? lane
+        alert(keyed, meaning, because: "it is new, and has changed since", lane: lane, keeping: &state, old)
     }
 
     /// An entry that was withheld from its beginning is free: it is as new as its youngest date.
@@ -80,7 +98,7 @@ extension Follower {
             decide(keyed, .stale, "it was freed, but its dates are older than `maxAge`", keeping: state)
             return
         }
-        alert(keyed, meaning, because: "it was withheld and is free now", lane: lane, keeping: &state)
+        alert(keyed, meaning, because: "it was withheld and is free now", lane: lane, keeping: &state, old)
     }
 
     // MARK: - Changed
@@ -92,32 +110,40 @@ extension Follower {
         let hasNewEmbargo = embargo(prints.embargo) != embargo(old.embargo)
         let print = prints.significant(for: rules.updates)
         let before = old.significant(for: rules.updates)
-        let isNewVersion = keyed.entry.version != nil
-        guard isRevived || hasNewEmbargo || print != before || (isNewVersion && rules.updates == .any) else {
+        // A newer version of what is held back must not overtake it in the state.
+        let isNewVersion =
+            keyed.entry.version != nil && (rules.updates == .any || log.heldBack[keyed.hash] != nil)
+        guard isRevived || hasNewEmbargo || print != before || isNewVersion else {
             let because =
                 rules.updates == .any ? "only its dates changed" : "nothing changed that readers are alerted of"
             silentlyLearn(keyed, old, prints, because)
             return
         }
-        let isLimited = !isRevived && !hasNewEmbargo && !isNewVersion
-        if isLimited, old.hasLeft(print, at: minute) {
-            silentlyLearn(keyed, old, prints, "it said this before, less than 24 hours ago")
-            return
-        }
-        if isLimited || isRevived, old.versions(inHourOf: minute) >= rules.maxVersionsPerHour {
-            silentlyLearn(keyed, old, prints, "it changed more than \(rules.maxVersionsPerHour) times within the hour")
+        let isLimited = !isRevived && !hasNewEmbargo && keyed.entry.version == nil
+        if isLimited, print == old.sentPrint {
+            silentlyLearn(keyed, old, prints, "it says again what readers have", held: .dropped)
             return
         }
         var state = old
+        var limit = isLimited ? entryLimit(old, print: print, state: &state) : nil
+        if isRevived, old.versions(inHourOf: minute) >= rules.maxVersionsPerHour {
+            limit = Limit(
+                because: "it changed more than \(rules.maxVersionsPerHour) times within the hour",
+                until: old.hourBegan + 60)
+        }
+        if !hasNewEmbargo { limit = limit ?? feedLimit }
         learn(keyed, prints, in: &state)
         let version = keyed.entry.version ?? NewsEvent.Version(EntryVersion.next(after: old.version))
         let change: EventMaker.Change = meaning.isCorrection ? .correction : .update
-        switch maker.event(keyed, version: version, change: change, meaning: meaning) {
+        switch maker.event(keyed, id: eventID(keyed), version: version, change: change, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
-            state.version = version.text
-            state.standing = .sent
-            state.countVersion(at: minute)
+            if let limit {
+                holdBack(keyed, event, lane: lane, limit, staleAt: Minute.never, keeping: state, old)
+                return
+            }
+            state.wasWritten(version, at: minute, for: rules.updates)
+            sentThisHour += 1
             let because = hasNewEmbargo ? "its embargo changed" : "its \(changed(old, prints)) changed"
             write(
                 keyed, .update, isRevived ? "it was recalled and is back" : because, event, lane: lane, keeping: state)
@@ -142,7 +168,8 @@ extension Follower {
 
     /// Keeps what the entry says now, so that it is compared with this next time; without a write if nothing changed.
     private mutating func silentlyLearn(
-        _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ prints: Prints, _ because: String
+        _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ prints: Prints, _ because: String,
+        held: Following.Held = .kept
     ) {
         var state = old
         learn(keyed, prints, in: &state)
@@ -154,7 +181,7 @@ extension Follower {
             return
         }
         state.lastSeen = minute
-        decide(keyed, .noise, because, keeping: state)
+        decide(keyed, .noise, because, keeping: state, held: held)
     }
 
     mutating func unchanged(_ keyed: EntryIdentity.Keyed, _ old: EntryState, _ because: String) {

@@ -3,25 +3,31 @@ import NewsModel
 // Entries that are not known: news, unless they are old, known under another id, or too many.
 
 extension Follower {
-    /// - Parameter isRekeyed: all keys are made by another rule than before.
-    mutating func follow(_ keys: EntryIdentity.Result, isRekeyed: Bool) {
-        let unseen = keys.entries.filter { known[$0.hash] == nil }
-        let moved = knownUnderOtherKeys(unseen, among: keys.entries, isRekeyed: isRekeyed)
-        result.rekeyed = moved.count
+    /// - Parameters:
+    ///   - isPartial: the document holds only what is new.
+    ///   - isRekeyed: all keys are made by another rule than before.
+    mutating func follow(_ keys: EntryIdentity.Result, isPartial: Bool, isRekeyed: Bool) {
+        let unseen = keys.entries.filter { known[$0.hash]?.standing ?? .moved == .moved }
+        let moved = movedEntries(unseen, among: keys.entries, isPartial: isPartial, isRekeyed: isRekeyed)
         let firstKnown = keys.entries.firstIndex { known[$0.hash] != nil } ?? keys.entries.count
         var candidates: [EntryIdentity.Keyed] = []
         var told = Set(known.told(near: minute))
         for (rank, keyed) in keys.entries.enumerated() {
+            if let former = moved[keyed.index] {
+                followMoved(keyed, from: former)
+                continue
+            }
             if let old = known[keyed.hash] {
-                followKnown(keyed, old)
+                if old.standing == .moved {
+                    unchanged(keyed, old, "another entry of the feed continues it")
+                } else {
+                    followKnown(keyed, old)
+                }
                 continue
             }
             let meaning = EntryMeaning(keyed.entry, rules: rules)
             var state = freshState(keyed, meaning)
-            if moved.contains(keyed.index) {
-                if state.standing == .known || state.standing == .canceled { state.standing = .known }
-                decide(keyed, .noise, "it is known under another id", keeping: state)
-            } else if meaning.status == .canceled {
+            if meaning.status == .canceled {
                 state.version = "0"
                 cancel(keyed, meaning, after: "0", keeping: &state)
             } else if meaning.isHeld {
@@ -50,7 +56,7 @@ extension Follower {
             var state = freshState(keyed, meaning)
             if rank < rules.maxPerPoll {
                 // A story that stands in this document under two ids is one for the group too.
-                alert(keyed, meaning, because: "it is new", lane: lane, keeping: &state)
+                alert(keyed, meaning, because: "it is new", lane: lane, keeping: &state, nil)
             } else {
                 decide(
                     keyed, .backlog, "more than `maxPerPoll` (\(rules.maxPerPoll)) new entries came at once",
@@ -69,6 +75,7 @@ extension Follower {
     /// Why the entry is no news; `nil` if it is.
     private func reasonForStale(_ entry: FeedEntry, isAboveKnown: Bool) -> String? {
         guard let date = entry.publishedAt else {
+            if result.feed.isHalfPrimed { return "it may have stood in the feed when the feed was first read" }
             if rules.isUndated || isAboveKnown { return nil }
             return "it has no date and stands below entries that are known"
         }
@@ -83,7 +90,7 @@ extension Follower {
     }
 
     /// When the entry became news: its age counts from the end of its embargo.
-    private func newsDate(_ date: Instant, _ entry: FeedEntry) -> Instant {
+    func newsDate(_ date: Instant, _ entry: FeedEntry) -> Instant {
         if case .until(let end) = entry.embargo { return max(date, end) }
         return date
     }
@@ -110,45 +117,11 @@ extension Follower {
             decide(keyed, .duplicate, "feed `\(other)` of the same group has brought it", keeping: state)
             return
         }
-        alert(keyed, meaning, because: "it appeared while the feed was not polled", lane: late, keeping: &state)
+        alert(keyed, meaning, because: "it appeared while the feed was not polled", lane: late, keeping: &state, nil)
     }
 
     private func otherFeed(_ state: EntryState) -> String? {
         rules.group == nil
             ? nil : group.feed(thatBrought: state.link, title: state.title, besides: rules.name, at: minute)
-    }
-
-    // MARK: - Known under another id
-
-    /// The places of unseen entries that are known entries under new ids.
-    ///
-    /// One of them: headline and link are those of a known entry whose own id is gone from the document. Many at once: more
-    /// than half of the document and more than five are unseen, and headline or link are known. Links that several
-    /// entries share say nothing.
-    private mutating func knownUnderOtherKeys(
-        _ unseen: [EntryIdentity.Keyed], among entries: [EntryIdentity.Keyed], isRekeyed: Bool
-    ) -> Set<Int> {
-        guard !unseen.isEmpty, !known.isEmpty else { return [] }
-        let present = Set(entries.map(\.hash))
-        var linkCounts: [UInt64: Int] = [:]
-        for keyed in entries where keyed.link != 0 { linkCounts[keyed.link, default: 0] += 1 }
-        var links: Set<UInt64> = []
-        var titles: Set<UInt64> = []
-        var pairs: Set<LinkAndTitle> = []
-        for row in known.rows where !present.contains(row.hash) {
-            if row.state.link != 0 { links.insert(row.state.link) }
-            if row.state.title != 0 { titles.insert(row.state.title) }
-            if let pair = row.state.linkAndTitle { pairs.insert(pair) }
-        }
-        func hasOwnLink(_ keyed: EntryIdentity.Keyed) -> Bool { linkCounts[keyed.link] == 1 }
-        let similar = unseen.filter { (hasOwnLink($0) && links.contains($0.link)) || titles.contains($0.title) }
-        let isMass = unseen.count > max(5, entries.count / 2) && similar.count * 2 > unseen.count
-        if isMass || (isRekeyed && !similar.isEmpty) {
-            result.notes.append("\(similar.count) of its entries came back under new ids; they are not sent again")
-            return Set(similar.map(\.index))
-        }
-        return Set(
-            unseen.filter { hasOwnLink($0) && pairs.contains(LinkAndTitle(link: $0.link, title: $0.title)) }.map(
-                \.index))
     }
 }

@@ -12,14 +12,25 @@ public struct Follower {
     let maker: EventMaker
     let lane: String
     let backfillLane: String
-    var known: EntryTable
+    let log: EntryLog
     var group: GroupMemory
     var result: Following
     /// The events so far, by the place of their entry.
     var written: [(index: Int, change: Following.Change)] = []
+    /// Marks of entries that others continue. They are stored last: a process that ends before must not have forgotten the story.
+    var leftBehind: [Following.Change] = []
+    /// Events within the hour, those of this document included.
+    var sentThisHour: Int
+    /// Of this document.
+    var heldBackNow = 0
+    var heldBytes: Int
+    var newlyLimited = 0
+    var beyondHeldBack = 0
+
+    var known: EntryTable { log.table }
 
     private init(
-        _ document: FeedDocument, rules: FeedRules, feed: FeedState, entries: EntryTable, group: GroupMemory,
+        _ document: FeedDocument, rules: FeedRules, feed: FeedState, log: EntryLog, group: GroupMemory,
         lane: String, backfillLane: String, at now: Instant
     ) {
         self.rules = rules
@@ -29,8 +40,10 @@ public struct Follower {
         maker = EventMaker(rules: rules, language: document.language)
         self.lane = rules.lane ?? lane
         self.backfillLane = backfillLane
-        known = entries
+        self.log = log
         self.group = group
+        sentThisHour = log.table.sent(inHourOf: minute)
+        heldBytes = log.heldBack.values.reduce(0) { $0 + $1.intent.event.count }
         result = Following(feed: feed)
     }
 
@@ -40,8 +53,11 @@ public struct Follower {
         feed.primedAt = .distantPast
         feed.lastSuccessAt = now
         let settings = IngestSettings()
+        // How much a feed may send at once is no question about its entries.
+        var rules = rules
+        rules.maxPerHour = .max
         var follower = Follower(
-            document, rules: rules, feed: feed, entries: EntryTable(), group: GroupMemory(), lane: settings.lane,
+            document, rules: rules, feed: feed, log: EntryLog(), group: GroupMemory(), lane: settings.lane,
             backfillLane: settings.backfillLane, at: now)
         follower.run(isPartial: false)
         follower.imagineEvents()
@@ -54,7 +70,9 @@ public struct Follower {
         for keyed in identity.keys(of: newestFirst()).entries where result.decisions[keyed.index].event == nil {
             let version = keyed.entry.version ?? NewsEvent.Version("1")
             let meaning = EntryMeaning(keyed.entry, rules: rules)
-            let event = try? maker.event(keyed, version: version, change: nil, meaning: meaning).get()
+            let event = try? maker.event(
+                keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning
+            ).get()
             result.decisions[keyed.index].event = event
         }
     }
@@ -65,11 +83,11 @@ public struct Follower {
     ///   - isPartial: the document holds only what is new (a WebSub delivery): what is missing from it says nothing.
     /// - Complexity: O(n log n) in the entries of document and table.
     static func follow(
-        _ document: FeedDocument, rules: FeedRules, feed: FeedState, entries: EntryTable, group: GroupMemory,
+        _ document: FeedDocument, rules: FeedRules, feed: FeedState, log: EntryLog, group: GroupMemory,
         lane: String, backfillLane: String, isPartial: Bool = false, at now: Instant
     ) -> Following {
         var follower = Follower(
-            document, rules: rules, feed: feed, entries: entries, group: group, lane: lane, backfillLane: backfillLane,
+            document, rules: rules, feed: feed, log: log, group: group, lane: lane, backfillLane: backfillLane,
             at: now)
         follower.run(isPartial: isPartial)
         return follower.result
@@ -91,12 +109,15 @@ public struct Follower {
         for index in keys.repeats { decide(index, .unchanged, "it stands in the document twice", id: "") }
 
         if result.feed.isPrimed {
-            follow(keys, isRekeyed: keys.degrades)
+            follow(keys, isPartial: isPartial, isRekeyed: keys.degrades)
         } else {
             prime(keys.entries)
         }
         result.decisions.sort { $0.index < $1.index }
+        if !isPartial { dropLeftAlerts(Set(keys.entries.map(\.hash))) }
+        noteLimits()
         orderEvents()
+        result.changes += leftBehind
         if !isPartial { forget(keys.entries) }
         learnGap(keys.entries)
     }
@@ -132,11 +153,12 @@ public struct Follower {
 
     mutating func decide(
         _ keyed: EntryIdentity.Keyed, _ action: Decision.Action, _ because: String, keeping state: EntryState?,
-        event: NewsEvent? = nil
+        held: Following.Held = .kept
     ) {
-        decide(
-            keyed.index, action, because, id: EntryIdentity.eventID(feed: rules.name, key: keyed.key), event: event)
-        if let state { result.changes.append(Following.Change(hash: keyed.hash, state: state)) }
+        decide(keyed.index, action, because, id: eventID(keyed))
+        guard let state else { return }
+        result.changes.append(
+            Following.Change(hash: keyed.hash, state: state, name: name(of: keyed, state), heldBack: held))
     }
 
     /// Decides that an event is written.
@@ -146,7 +168,8 @@ public struct Follower {
     ) {
         decide(keyed.index, action, because, id: event.id, event: event, lane: lane)
         let change = Following.Change(
-            hash: keyed.hash, state: state, event: Following.Written(lane: lane, event: event))
+            hash: keyed.hash, state: state, event: Following.Written(lane: lane, event: event),
+            name: name(of: keyed, state), heldBack: .dropped)
         written.append((keyed.index, change))
     }
 
@@ -175,7 +198,8 @@ public struct Follower {
         var dates = entries.compactMap(\.entry.publishedAt).filter { $0 <= now }
         if dates.isEmpty {
             let primed = result.feed.primedAt.map(Minute.of) ?? minute
-            dates = known.rows.lazy.map(\.state.firstSeen).filter { $0 > primed }.map(Minute.instant)
+            dates = known.rows.lazy.filter { $0.state.standing != .moved }.map(\.state.firstSeen).filter { $0 > primed }
+                .map(Minute.instant)
         }
         dates.sort(by: >)
         let newest = dates.prefix(21)

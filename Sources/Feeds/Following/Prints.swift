@@ -65,6 +65,14 @@ extension EntryState {
         past.all.contains { $0.print == print && Minute.between($0.minute, now) < 24 * 60 }
     }
 
+    /// The present text has become an event.
+    mutating func wasWritten(_ version: NewsEvent.Version, at now: UInt32, for policy: FeedRules.UpdatePolicy) {
+        self.version = version.text
+        standing = .sent
+        sentPrint = significant(for: policy)
+        countVersion(at: now)
+    }
+
     /// Counts a version in the present hour.
     mutating func countVersion(at now: UInt32) {
         if Minute.between(hourBegan, now) >= 60 {

@@ -8,12 +8,14 @@ extension EntryParts {
         media("description", of: item, limit: EventLimits.summary)
     }
 
-    /// A text of Media RSS: of the item or of a group in it, never of one of several media.
+    /// A text of Media RSS: of the item, of a group in it or of its only media, never of one of several.
     private func media(_ name: StaticString, of item: MarkupElement, limit: Int) -> String? {
-        for group in [item] + item.all("group", in: .media) {
+        let groups = [item] + item.all("group", in: .media)
+        for group in groups {
             if let text = text(group.first(name, in: .media), limit: limit) { return text }
         }
-        return nil
+        let contents = groups.flatMap { $0.all("content", in: .media) }
+        return contents.count == 1 ? text(contents[0].first(name, in: .media), limit: limit) : nil
     }
 
     /// The address that FeedBurner replaced by one of its own.

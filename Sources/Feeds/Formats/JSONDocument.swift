@@ -15,7 +15,7 @@ enum JSONDocument {
 
     private static func readStrictly(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
         // One ninjs item, or an array of them, which its own reader takes apart.
-        if bytes.first(where: { !$0.isMarkupBlank }) == UInt8(ascii: "[") { return try Ninjs.read(bytes, from: source) }
+        if bytes.first(where: { !$0.isMarkupBlank }) == UInt8(ascii: "[") { return try Ninjs.read(bytes) }
         let parser = JSONParser(sizeMax: max(bytes.count, FeedLimits.document))
         defer { withExtendedLifetime(parser) {} }
         let object: JSONObject
@@ -28,14 +28,31 @@ enum JSONDocument {
         let isJSONFeed = ["https://jsonfeed.org/version/", "http://jsonfeed.org/version/"].contains {
             version.hasPrefix($0)
         }
-        if isJSONFeed || object["items"]?.array != nil {
-            return JSONFeed.read(object, isOld: version.hasSuffix("/1"), from: source)
+        if isJSONFeed { return JSONFeed.read(object, isOld: version.hasSuffix("/1"), from: source) }
+        if object["uri"] != nil || object["guid"] != nil { return try Ninjs.read(bytes) }
+        if object["_items"]?.array != nil { return try Ninjs.read(bytes, list: "_items") }
+        if let items = object["items"]?.array {
+            if isNinjs(items) { return try Ninjs.read(bytes, list: "items") }
+            let document = JSONFeed.read(object, isOld: false, from: source)
+            let isFeed =
+                document.entries.isEmpty || document.entries.contains { $0.id ?? $0.link ?? $0.headline != nil }
+            guard isFeed else {
+                throw NotAFeed(.unknown, "The document is JSON, but none of its items has an id, a url or a title")
+            }
+            return document
         }
-        if object["uri"] != nil { return try Ninjs.read(bytes, from: source) }
         if let channel = (object["rss"]?.object ?? object)["channel"]?.object {
             return RSSInJSON.read(channel, from: source)
         }
         throw NotAFeed(.unknown, "The document is JSON but neither JSON Feed nor ninjs nor RSS in JSON")
+    }
+
+    /// JSON Feed has neither of these members.
+    private static func isNinjs(_ items: JSONArray) -> Bool {
+        items.contains { item in
+            guard case .object(let item) = item else { return false }
+            return (item["uri"] ?? item["guid"]) != nil && item["id"] == nil
+        }
     }
 }
 

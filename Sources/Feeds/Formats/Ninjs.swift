@@ -3,12 +3,15 @@ import NewsModel
 
 /// ninjs: one item, or an array of items. Its fields are read by `NewsDecoder`, as on a topic.
 enum Ninjs {
-    /// - Parameter bytes: UTF-8.
-    static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
+    /// - Parameters:
+    ///   - bytes: UTF-8.
+    ///   - list: the member of an object that holds the items, as Superdesk's content API has it.
+    static func read(_ bytes: [UInt8], list: StaticString? = nil) throws(NotAFeed) -> FeedDocument {
         var document = FeedDocument(format: .ninjs)
+        let isEmptyList = list != nil && JSONItems(bytes, in: list).first { _ in true } == nil
         let decoder = NewsDecoder()
         let extras = JSONParser(sizeMax: EventLimits.document)
-        for item in JSONItems(bytes) {
+        for item in JSONItems(bytes, in: list) {
             guard document.entries.count + document.skipped.count < FeedLimits.entriesRead else {
                 document.entriesLeftOut += 1
                 continue
@@ -30,8 +33,9 @@ enum Ninjs {
                     SkippedItem(id: error.eventID, "the item cannot be read: \(error.reason.rawValue)"))
             }
         }
-        guard document.entries.count + document.skipped.count > 0 else {
-            throw NotAFeed(.unknown, "The JSON text is not a feed: it has no object in it")
+        // An answer that says no, such as `[{"error": "quota"}]`, is no feed without entries.
+        guard !document.entries.isEmpty || document.skipped.contains(where: { $0.id != nil }) || isEmptyList else {
+            throw NotAFeed(.unknown, "The JSON text is not a feed: no object in it has the uri or guid of a ninjs item")
         }
         return document
     }
@@ -87,18 +91,28 @@ extension FeedEntry {
     }
 }
 
-/// The objects of a JSON text, which is one or an array of them: where each begins and ends, and no more.
+/// The objects of a JSON text, which is one or an array of them, or of one list in an object: where each begins and ends,
+/// and no more.
 private struct JSONItems: Sequence, IteratorProtocol {
     private let bytes: [UInt8]
     private var position = 0
+    private var end: Int
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// - Parameter list: the name of the list; `nil` for the text itself.
+    init(_ bytes: [UInt8], in list: StaticString?) {
+        self.bytes = bytes
+        end = bytes.count
+        guard let list else { return }
+        let found = Self.range(of: list, bytes)
+        position = found.lowerBound
+        end = found.upperBound
+    }
 
     mutating func next() -> ArraySlice<UInt8>? {
         var start: Int?
         var depth = 0
         var isInString = false
-        while position < bytes.count {
+        while position < end {
             let byte = bytes[position]
             position += 1
             if isInString {
@@ -119,6 +133,34 @@ private struct JSONItems: Sequence, IteratorProtocol {
             }
         }
         // Cut off in the middle: what reads it will say so.
-        return start.map { bytes[$0...] }
+        return start.map { bytes[$0..<end] }
+    }
+
+    /// Where the array of that name stands in the outermost object; empty if there is none.
+    private static func range(of list: StaticString, _ bytes: [UInt8]) -> Range<Int> {
+        let name = Array("\"\(list)\"".utf8)
+        var (depth, start, index) = (0, 0, 0)
+        var isNamed = false
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "\""):
+                let from = index
+                index += 1
+                while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+                    index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+                }
+                if depth == 1 { isNamed = index < bytes.count && bytes[from...index] == name[...] }
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                guard depth == 2, isNamed else { break }
+                if bytes[index] == UInt8(ascii: "[") { start = index + 1 } else { isNamed = false }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                if depth == 1, start > 0, isNamed { return start..<index }
+            default: break
+            }
+            index += 1
+        }
+        return start > 0 ? start..<bytes.count : 0..<0
     }
 }

@@ -79,7 +79,9 @@ enum RSS {
         entry.updatedAt = parts.date(item.first("updated", in: atom), item.first("modified", in: .dcterms))
         entry.expiresAt = parts.expiry(of: item)
         entry.language =
-            EntryParts.language(item.first("language", in: .dc)?.text) ?? EntryParts.language(item["lang", in: .xml])
+            EntryParts.language(item.first("title", in: .rss)?["lang", in: .xml])
+            ?? EntryParts.language(item.first("language", in: .dc)?.text)
+            ?? EntryParts.language(item["lang", in: .xml])
         for category in item.all("category", in: .rss) {
             // Publishers escape names before they put them into CDATA.
             let name = PlainText.ofHTML(category.markup, limit: EventLimits.category) ?? ""

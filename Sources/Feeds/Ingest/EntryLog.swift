@@ -8,8 +8,15 @@ struct EntryLog: Sendable, Hashable {
     private(set) var table = EntryTable()
     /// Events that are not written yet, as far as the topic says.
     private(set) var intents: [EntryHash: Intent] = [:]
+    /// Events that limits hold back.
+    private(set) var heldBack: [EntryHash: HeldBack] = [:]
+    /// The event ids of the entries that were written most recently, and of all that continue another entry.
+    private(set) var names: [EntryHash: EventName] = [:]
     /// Entries whose last record does not count. Compaction would keep just that one, so it has to be written over.
     private(set) var overwritten: Set<EntryHash> = []
+
+    /// Names kept for one feed. An entry without one cannot be continued under another id.
+    static let namesMax = 64
 
     /// Takes the next record of the partition.
     /// - Parameter record: `nil` for a tombstone.
@@ -19,12 +26,15 @@ struct EntryLog: Sendable, Hashable {
         guard let record else {
             table[hash] = nil
             intents[hash] = nil
+            heldBack[hash] = nil
+            names[hash] = nil
             overwritten.remove(hash)
             return true
         }
         let before = table[hash]
         if before?.standing ?? .known == .known, record.intent != nil, record.state.standing == .sent,
-            let story = record.state.linkAndTitle, table.told(near: record.state.firstSeen).contains(story)
+            record.name?.origin == nil, let story = record.state.linkAndTitle,
+            table.told(near: record.state.firstSeen).contains(story)
         {
             // Another owner has told the story under its other id already: known, and not to be written.
             var state = before ?? record.state
@@ -33,7 +43,7 @@ struct EntryLog: Sendable, Hashable {
             overwritten.insert(hash)
             return false
         }
-        guard counts(record, after: table[hash], pending: intents[hash]) else {
+        guard counts(record, after: table[hash], pending: intents[hash]), !isOvertaken(record, of: hash) else {
             overwritten.insert(hash)
             return false
         }
@@ -44,7 +54,35 @@ struct EntryLog: Sendable, Hashable {
             intents[hash] = nil
         }
         table[hash] = record.state
+        heldBack[hash] = record.heldBack
+        keep(record.name, of: hash)
         return true
+    }
+
+    /// True when the story has gone on under another id of the entry: a version is written once, whatever the id.
+    private func isOvertaken(_ record: EntryRecord, of hash: EntryHash) -> Bool {
+        // Whatever writes no event under a name of its own can repeat none.
+        if record.state.standing == .moved || (record.intent == nil && record.name?.origin == nil) { return false }
+        let origin = record.name?.origin ?? hash
+        var relatives = names.filter { $0.value.origin == origin && $0.key != hash }.map(\.key)
+        if origin != hash { relatives.append(origin) }
+        let version = NewsEvent.Version(record.state.version)
+        return relatives.contains { relative in
+            guard let other = table[relative].map({ NewsEvent.Version($0.version) }) else { return false }
+            return record.intent == nil ? version < other : !(other < version)
+        }
+    }
+
+    private mutating func keep(_ name: EventName?, of hash: EntryHash) {
+        names[hash] = name
+        guard names.count >= Self.namesMax * 3 / 2 else { return }
+        // The newest entries, and before them those whose ids cannot be told from their keys.
+        let newest = names.keys.sorted { first, second in
+            let (one, other) = (names[first]?.origin != nil, names[second]?.origin != nil)
+            let (age, otherAge) = (table[first]?.firstSeen ?? 0, table[second]?.firstSeen ?? 0)
+            return one == other ? (age, first) > (otherAge, second) : one
+        }
+        for hash in newest.dropFirst(Self.namesMax) { names[hash] = nil }
     }
 
     private func counts(_ record: EntryRecord, after old: EntryState?, pending: Intent?) -> Bool {
@@ -59,9 +97,12 @@ struct EntryLog: Sendable, Hashable {
         return before < now || pending == nil || record.state.standing.wasSent
     }
 
-    /// The record to write over one that does not count.
+    /// The record to write over one that does not count; `nil` if nothing of the entry counts.
     func record(of hash: EntryHash, writer: String) -> EntryRecord? {
-        table[hash].map { EntryRecord(state: $0, intent: intents[hash], writer: writer) }
+        table[hash].map {
+            EntryRecord(
+                state: $0, intent: intents[hash], heldBack: heldBack[hash], name: names[hash], writer: writer)
+        }
     }
 
     /// Marks an unreadable record to be written over.

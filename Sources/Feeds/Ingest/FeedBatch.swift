@@ -19,8 +19,12 @@ struct FeedBatch: Sendable, Hashable {
     var published: [Publication] = []
     /// An intent came too late: another owner's counts, and the document must be read again.
     var wasOverruled = false
+    /// The size of the feed's first reading, if this is it.
+    var firstReading: FirstReading?
     /// The write under way.
     var write: WriteID?
+    /// The broker has all records of `write`; they have not all been read back.
+    var isAcknowledged = false
     /// How many of `toPublish` it holds.
     var publishing = 0
     /// By the steady clock: when to write again, if nothing comes back until then.
@@ -45,6 +49,11 @@ struct FeedBatch: Sendable, Hashable {
     struct Publication: Sendable, Hashable {
         var hash: EntryHash
         var intent: Intent
+    }
+
+    struct FirstReading: Sendable, Hashable {
+        var known: Int
+        var sent: Int
     }
 
     /// Seconds until a write that nothing is heard of is written again.

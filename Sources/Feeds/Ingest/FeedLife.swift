@@ -33,6 +33,9 @@ struct FeedLife: Sendable, Hashable {
     var lastPollAt: Instant?
     var hints: PollHints?
     var freshFor: Duration?
+    /// By the steady clock: when what limits held back is looked at, and not before.
+    var heldBackAt: Instant?
+    var heldBackRetryAt: Instant?
     /// By the steady clock: when its hub is to be asked.
     var hubAt: Instant?
     /// The form that a hub is being sent.

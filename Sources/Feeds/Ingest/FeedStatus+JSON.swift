@@ -11,6 +11,7 @@ extension FeedStatus {
         json.field("problem", isProblem)
         switch state {
         case .failing(let since, _), .blocked(let since, _): json.field("since", since)
+        case .capped(let since, _): json.field("since", since)
         case .waiting(let until): json.field("until", until)
         case .new, .primed, .gone, .stopped: break
         }
@@ -23,6 +24,7 @@ extension FeedStatus {
         json.field("nextPoll", nextPollAt)
         json.field("because", because)
         json.field("movedTo", movedTo)
+        if let heldBack { json.field("heldBack", heldBack) }
         if let counts { json.object("counts") { counts.write(into: &$0) } }
         json.object("webSub") { push.write(into: &$0) }
     }

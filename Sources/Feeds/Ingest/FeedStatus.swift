@@ -21,6 +21,9 @@ public struct FeedStatus: Sendable, Hashable {
     public var because: String?
     /// The address that the publisher has redirected to for good: the file should name it.
     public var movedTo: String?
+    /// Events that limits hold back until there is room, or until a text has lasted; `nil` where only the state topic is
+    /// known.
+    public var heldBack: Int?
     /// Since this process began to follow the feed; `nil` where only the state topic is known.
     public var counts: FeedCounts?
     public var push: PushStatus
@@ -30,6 +33,8 @@ public struct FeedStatus: Sendable, Hashable {
         case new
         /// Its entries are known, and new ones are news.
         case primed
+        /// It brings more than `maxPerHour` allows within the hour; the rest waits.
+        case capped(since: Instant, perHour: Int)
         /// The publisher asked to be left alone.
         case waiting(until: Instant)
         /// Polls fail; they go on, ever more rarely.
@@ -46,6 +51,7 @@ public struct FeedStatus: Sendable, Hashable {
             switch self {
             case .new: "new"
             case .primed: "primed"
+            case .capped: "capped"
             case .waiting: "waiting"
             case .failing: "failing"
             case .blocked: "blocked"
@@ -54,12 +60,14 @@ public struct FeedStatus: Sendable, Hashable {
             }
         }
 
-        public static let codes = ["new", "primed", "waiting", "failing", "blocked", "gone", "stopped"]
+        public static let codes = ["new", "primed", "capped", "waiting", "failing", "blocked", "gone", "stopped"]
 
         /// One sentence where there is more to say than the code.
         public var detail: String? {
             switch self {
             case .failing(_, let because), .blocked(_, let because): because
+            case .capped(_, let perHour):
+                "more than maxPerHour (\(perHour)) events within an hour: the rest waits; look at the feed, then raise the limit or stop the feed"
             case .waiting: "the publisher asked to be left alone"
             case .gone: "the publisher removed the feed (410); take it out of ingest.feeds, or give its new address"
             default: nil
@@ -78,14 +86,14 @@ public struct FeedStatus: Sendable, Hashable {
         usualGap = state?.medianGap
         movedTo = state?.move.flatMap { $0.isProven(at: now) ? WebAddress($0.move.to)?.shown : nil }
         push = PushStatus(state?.webSub ?? Subscription(), at: now)
-        self.state = State(state, isStopped: isStopped, at: now)
+        self.state = State(state, rules, isStopped: isStopped, at: now)
         isQuiet = self.state == .primed && state?.isQuiet(at: now) == true
     }
 
     /// True for what somebody should look at.
     public var isProblem: Bool {
         switch state {
-        case .failing, .blocked, .gone: true
+        case .failing, .blocked, .gone, .capped: true
         case .new, .primed, .waiting, .stopped: false
         }
     }
@@ -102,13 +110,14 @@ public struct FeedStatus: Sendable, Hashable {
     private var problemSince: Instant {
         switch state {
         case .failing(let since, _), .blocked(let since, _): since ?? .distantPast
+        case .capped(let since, _): since
         default: .distantPast
         }
     }
 }
 
 extension FeedStatus.State {
-    fileprivate init(_ state: FeedState?, isStopped: Bool, at now: Instant) {
+    fileprivate init(_ state: FeedState?, _ rules: FeedRules, isStopped: Bool, at now: Instant) {
         if isStopped {
             self = .stopped
         } else if state?.isGone == true {
@@ -117,6 +126,8 @@ extension FeedStatus.State {
             self = .waiting(until: until)
         } else if let state, state.failures > 0 {
             self = .failing(since: state.failingSince, because: state.failure ?? "the last poll failed")
+        } else if let since = state?.cappedAt, now - since < .seconds(3_600) {
+            self = .capped(since: since, perHour: rules.maxPerHour)
         } else {
             self = state?.isPrimed == true ? .primed : .new
         }

@@ -22,7 +22,8 @@ public struct CallbackID: Sendable, Hashable {
 public enum IngestInput: Sendable, Hashable {
     /// The group gave these partitions of the state topic to this process. Their records follow, then `restored`.
     case assigned([Int32])
-    /// They go to another process; `released` answers when nothing of theirs is under way any more.
+    /// They go to another process, and no record of theirs is read any more; `released` answers when none of their writes is
+    /// in flight.
     case revoked([Int32])
     /// They are gone already (the session ran out): nothing may be written any more.
     case lost([Int32])
@@ -31,6 +32,9 @@ public enum IngestInput: Sendable, Hashable {
     /// Everything that stood on the partition at its assignment has been handed over.
     case restored(partition: Int32)
     case fetched(FetchID, FetchResult)
+    /// All state records of the write are on every in-sync replica. They come back as `record` too, unless the partition was
+    /// revoked before.
+    case stored(WriteID)
     /// All events of the write are on every in-sync replica.
     case published(WriteID)
     /// None of the write's state records will appear, or not all events were stored. It is tried again.
@@ -56,7 +60,7 @@ public enum IngestAction: Sendable, Hashable {
     case fetch(FetchID, FetchRequest)
     /// The answer is not wanted any more; `fetched` still comes, as `canceled`.
     case cancel(FetchID)
-    /// Writes records to a partition of the state topic, in order. Each comes back as `record`.
+    /// Writes records to a partition of the state topic, in order; answered by `stored`. Each comes back as `record`.
     case store(WriteID, partition: Int32, [StateRecord])
     /// Writes events to a lane; answered by `published` once all are acknowledged.
     case publish(WriteID, lane: String, [FeedEvent])

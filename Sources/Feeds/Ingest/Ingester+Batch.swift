@@ -60,6 +60,9 @@ extension Ingester {
         if let last = before.lastSuccessAt, let now = state.lastSuccessAt, now >= last, now - last < coarse {
             before.lastSuccessAt = now
         }
+        if let last = before.cappedAt, let now = state.cappedAt, now >= last, now - last < .seconds(600) {
+            before.cappedAt = now
+        }
         before.validatorsSince = state.validatorsSince
         before.medianGap = state.medianGap
         before.interval = state.interval
@@ -86,6 +89,7 @@ extension Ingester {
             records = batch.entries.map {
                 StateRecord(key: StateKey.entry(feed: name, $0.hash).text, value: $0.record?.bytes)
             }
+            if batch.firstReading != nil { records.append(primingRecord(life, batch)) }
         case .publishing: break
         case .closing: records = closingRecords(life, batch)
         }
@@ -96,12 +100,22 @@ extension Ingester {
         let id = WriteID(nextID())
         writes[id] = name
         lives[name]?.batch?.write = id
+        lives[name]?.batch?.isAcknowledged = false
         lives[name]?.batch?.awaiting = Dictionary(
             records.map { ($0.key, $0.value ?? []) }, uniquingKeysWith: { _, last in last })
         let retryAt = now.steady + FeedBatch.patience
         lives[name]?.batch?.retryAt = retryAt
         timers.add(.batch(name), at: retryAt)
         actions.append(.store(id, partition: life.partition, records))
+    }
+
+    /// Says that the feed has been read for the first time. It goes out with the entries, so that an owner who takes over from
+    /// here does not take what appears next for a first reading. Without validators: the document is not dealt with yet.
+    private func primingRecord(_ life: FeedLife, _ batch: FeedBatch) -> StateRecord {
+        var feed = life.state
+        feed.url = batch.feed.url
+        feed.learnForGood(from: batch.feed)
+        return StateRecord(key: StateKey.feed(life.name).text, value: feed.bytes(writer: settings.writer))
     }
 
     /// What is done, what has to be written over, and at the very end the feed itself.
@@ -112,7 +126,11 @@ extension Ingester {
         hashes += life.log.overwritten.filter { !done.contains($0) }.sorted()
         var records: [StateRecord] = []
         for hash in hashes {
-            guard var record = life.log.record(of: hash, writer: settings.writer) else { continue }
+            guard var record = life.log.record(of: hash, writer: settings.writer) else {
+                // Nothing of the entry counts: its record must not be all that compaction leaves of it.
+                records.append(StateRecord(key: StateKey.entry(feed: life.name, hash).text, value: nil))
+                continue
+            }
             if done.contains(hash) { record.intent = nil }
             records.append(StateRecord(key: StateKey.entry(feed: life.name, hash).text, value: record.bytes))
         }
@@ -144,6 +162,11 @@ extension Ingester {
                 } else {
                     lives[name]?.batch?.wasOverruled = true
                 }
+            }
+            if let reading = batch.firstReading {
+                note(
+                    .info, name,
+                    "First reading: \(counted(reading.known, "entry", plural: "entries")) known, \(reading.sent) sent.")
             }
             lives[name]?.batch?.stage = .publishing
             advance(name, at: now)
@@ -182,6 +205,13 @@ extension Ingester {
     func isLeaving(_ life: FeedLife) -> Bool { isFinishing || partitions[life.partition]?.stage != .owned }
 
     // MARK: - What became of a write
+
+    /// A leaving process reads nothing more, so the records never come back. The next owner finds them.
+    mutating func stored(_ id: WriteID) {
+        guard let name = writes[id], let life = lives[name], life.batch?.write == id else { return }
+        lives[name]?.batch?.isAcknowledged = true
+        if partitions[life.partition]?.stage == .leaving { abandon(name) }
+    }
 
     mutating func published(_ id: WriteID, refused: Set<Int>, at now: Moment) {
         guard let name = writes.removeValue(forKey: id), let batch = lives[name]?.batch, batch.write == id,
@@ -240,9 +270,11 @@ extension Ingester {
         }
     }
 
-    /// Nothing of the batch is under way: it waits for a gate or for its next try.
-    mutating func abandonIdle(_ name: String) {
-        if lives[name]?.batch != nil, lives[name]?.batch?.write == nil { abandon(name) }
+    /// Abandons the batch unless a write is in flight.
+    /// - Parameter readsOn: records are still read, so that a write that was acknowledged will be read back.
+    mutating func abandonIdle(_ name: String, readsOn: Bool) {
+        guard let batch = lives[name]?.batch else { return }
+        if batch.write == nil || (batch.isAcknowledged && !readsOn) { abandon(name) }
     }
 
     /// Leaves the rest to the next owner, who finds it on the topic.
@@ -268,6 +300,7 @@ extension Ingester {
             lives[name]?.stored = batch.wasOverruled ? nil : feed
         }
         if let post = batch.post, isOwned(name), !isFinishing { send(post, for: name) }
+        planHeldBack(name, at: now)
         proceed(name, at: now)
     }
 }

@@ -4,7 +4,9 @@ import NewsModel
 
 extension Ingester {
     mutating func assign(_ numbers: [Int32]) {
-        for number in numbers where partitions[number] == nil {
+        for number in numbers {
+            // The group did not wait for the release, and gives the partition back: what was known of it is out of date.
+            if partitions[number] != nil { lose([number]) }
             partitions[number] = Partition()
             for name in rules.keys.sorted() {
                 if rules[name]?.partition(among: settings.partitions) == number { add(name, to: number) }
@@ -26,11 +28,21 @@ extension Ingester {
         partitions[number]?.stage = .owned
         for name in partitions[number]?.names.sorted() ?? [] {
             lives[name]?.state.webSub.restored()
+            primeFromEntries(name)
             learnCallbacks(name)
             remember(name, at: now)
             proceed(name, at: now)
             planFirst(name, at: now)
         }
+    }
+
+    /// A first reading whose process ended before the feed's own record was stored: what appeared since is news.
+    private mutating func primeFromEntries(_ name: String) {
+        guard let life = lives[name], !life.state.isPrimed,
+            let first = life.log.table.rows.lazy.map(\.state.firstSeen).min()
+        else { return }
+        lives[name]?.state.primedAt = Minute.instant(first)
+        lives[name]?.state.isHalfPrimed = true
     }
 
     /// What the feed has brought lately, for its group.
@@ -53,12 +65,12 @@ extension Ingester {
             partitions[number]?.stage = .leaving
             for name in partitions[number]?.names.sorted() ?? [] {
                 stopFetching(name)
-                abandonIdle(name)
+                abandonIdle(name, readsOn: false)
             }
         }
     }
 
-    mutating func lose(_ numbers: [Int32], at now: Moment) {
+    mutating func lose(_ numbers: [Int32]) {
         for number in numbers {
             for name in partitions[number]?.names.sorted() ?? [] { drop(name) }
             partitions[number] = nil
@@ -70,7 +82,7 @@ extension Ingester {
         isFinishing = true
         for name in lives.keys.sorted() {
             stopFetching(name)
-            abandonIdle(name)
+            abandonIdle(name, readsOn: true)
         }
     }
 
@@ -178,6 +190,7 @@ extension Ingester {
         for name in freed where isOwned(name) {
             note(.notice, name, "Editors let this feed go on.")
             advance(name, at: now)
+            planHeldBack(name, at: now)
             plan(name, at: now.steady, because: "resumed", now)
         }
     }

@@ -8,6 +8,7 @@ extension Ingester {
 
     /// The first poll of a feed that this process has got: soon, but not all feeds at once.
     mutating func planFirst(_ name: String, at now: Moment) {
+        planHeldBack(name, at: now)
         guard let life = lives[name], let rules = life.rules, !life.state.isGone || life.state.url != rules.url else {
             return
         }
@@ -271,9 +272,11 @@ extension Ingester {
         let following = following(document, life, rules, isPartial: false, at: now)
         var state = succeeded(name, receipt, request, at: now)
         state.primedAt = following.feed.primedAt
+        state.isHalfPrimed = false
         state.hasDegraded = following.feed.hasDegraded
         state.medianGap = following.feed.medianGap
         state.lastNewAt = following.feed.lastNewAt
+        state.cappedAt = following.feed.cappedAt
         if case .answered(let answer) = result {
             lives[name]?.counts.bytes += Int64(max(answer.bodyBytes, 0))
             if settings.webSubURL != nil, rules.usesWebSub {
@@ -296,6 +299,7 @@ extension Ingester {
         var state = life.state
         state.hasDegraded = following.feed.hasDegraded
         state.lastNewAt = following.feed.lastNewAt
+        state.cappedAt = following.feed.cappedAt
         state.webSub = lives[name]?.state.webSub ?? state.webSub
         record(name, following, state: state, wasPrimed: true, at: now)
     }
@@ -304,7 +308,7 @@ extension Ingester {
         _ document: FeedDocument, _ life: FeedLife, _ rules: FeedRules, isPartial: Bool, at now: Moment
     ) -> Following {
         Follower.follow(
-            document, rules: rules, feed: life.state, entries: life.log.table,
+            document, rules: rules, feed: life.state, log: life.log,
             group: rules.group.flatMap { groups[$0] } ?? GroupMemory(), lane: settings.lane,
             backfillLane: settings.backfillLane, isPartial: isPartial, at: now.wall)
     }
@@ -316,14 +320,11 @@ extension Ingester {
         guard let life = lives[name] else { return }
         for text in following.notes { note(.warning, name, "Of this feed, \(text).") }
         lives[name]?.counts.add(following)
-        if !wasPrimed {
-            note(
-                .info, name,
-                "First reading: \(counted(following.decisions.count, "entry", plural: "entries")) known, \(following.count(.alert)) sent."
-            )
-        }
         var batch = FeedBatch(feed: state, storesFeed: true)
-        batch.entries = following.changes.map { entry($0) }
+        if !wasPrimed {
+            batch.firstReading = .init(known: following.decisions.count, sent: following.count(.alert))
+        }
+        batch.entries = following.changes.map { entry($0, life) }
         let hasEvents = batch.entries.contains { $0.record?.intent != nil }
         remember(following, of: life)
         lives[name]?.state.lastNewAt = state.lastNewAt
@@ -340,9 +341,14 @@ extension Ingester {
         }
     }
 
-    private mutating func entry(_ change: Following.Change) -> FeedBatch.Entry {
+    private mutating func entry(_ change: Following.Change, _ life: FeedLife) -> FeedBatch.Entry {
         guard let state = change.state else { return FeedBatch.Entry(hash: change.hash) }
-        var record = EntryRecord(state: state, writer: settings.writer)
+        var record = EntryRecord(state: state, name: change.name, writer: settings.writer)
+        switch change.heldBack {
+        case .kept: record.heldBack = life.log.heldBack[change.hash]
+        case .dropped: break
+        case .replaced(let held): record.heldBack = held
+        }
         if let written = change.event {
             lastOrder += 1
             var bytes: [UInt8] = []

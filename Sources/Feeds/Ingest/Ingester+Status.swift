@@ -13,6 +13,7 @@ extension Ingester {
         status.nextPollAt = life.nextPoll.map { now.wall + ($0 - now.steady) }
         status.because = life.because
         status.counts = life.counts
+        status.heldBack = life.log.heldBack.count
         return status
     }
 
@@ -31,7 +32,8 @@ extension Ingester {
     package var load: Load {
         Load(
             fetches: fetches.count, writes: writes.count, batches: batches, timers: timers.size,
-            waiting: lives.values.reduce(0) { $0 + $1.waiting.count }, feeds: lives.count)
+            waiting: lives.values.reduce(0) { $0 + $1.waiting.count },
+            heldBack: lives.values.reduce(0) { $0 + $1.log.heldBack.count }, feeds: lives.count)
     }
 
     package struct Load: Sendable, Hashable {
@@ -40,6 +42,7 @@ extension Ingester {
         package var batches: Int
         package var timers: Int
         package var waiting: Int
+        package var heldBack: Int
         package var feeds: Int
     }
 }

@@ -55,6 +55,7 @@ public struct Ingester {
         case poll(String, plan: UInt64)
         case batch(String)
         case hub(String)
+        case heldBack(String)
     }
 
     public init(_ settings: IngestSettings) {
@@ -79,10 +80,11 @@ public struct Ingester {
         switch input {
         case .assigned(let numbers): assign(numbers)
         case .revoked(let numbers): revoke(numbers, at: now)
-        case .lost(let numbers): lose(numbers, at: now)
+        case .lost(let numbers): lose(numbers)
         case .record(let partition, let key, let value): read(partition, key, value, at: now)
         case .restored(let partition): restored(partition, at: now)
         case .fetched(let id, let result): fetched(id, result, at: now)
+        case .stored(let id): stored(id)
         case .published(let id): published(id, refused: [], at: now)
         case .refused(let id, let places, let because):
             refused(id, places, because: because, at: now)
@@ -103,6 +105,7 @@ public struct Ingester {
             case .poll(let name, let plan): pollDue(name, plan: plan, at: now)
             case .batch(let name): retryBatch(name, at: now)
             case .hub(let name): askHub(name, at: now)
+            case .heldBack(let name): releaseHeldBack(name, at: now)
             }
         }
         while let turn = queue.next(at: now.steady) { beginFetch(turn.feed, host: turn.host, at: now) }

@@ -17,6 +17,10 @@ struct EntryRecord: Sendable, Hashable {
     var state: EntryState
     /// What is still to be written; `nil` when nothing is.
     var intent: Intent?
+    /// What a limit holds back; `nil` when nothing is.
+    var heldBack: HeldBack?
+    /// `nil` for an entry of which nothing was written.
+    var name: EventName?
     /// The process that wrote the record.
     var writer: String
 }

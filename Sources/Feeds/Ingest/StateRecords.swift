@@ -28,13 +28,20 @@ extension EntryRecord {
                 json.field("hourBegan", Int64(state.hourBegan))
                 json.field("versionsThisHour", Int64(state.versionsThisHour))
             }
+            if state.sentPrint != 0 { json.field("sent", Int64(state.sentPrint)) }
+            if state.returnedAt != 0 { json.field("returnedAt", Int64(state.returnedAt)) }
+            if let name {
+                json.field("id", name.id)
+                json.field("origin", name.origin?.description)
+            }
             json.field("writer", writer)
-            if let intent {
-                json.object("intent") { json in
-                    json.field("lane", intent.lane)
-                    json.field("key", intent.key)
-                    json.field("order", intent.order)
-                    json.field("event", String(decoding: intent.event, as: UTF8.self))
+            if let intent { json.object("intent") { intent.write(into: &$0) } }
+            if let heldBack {
+                json.object("heldBack") { json in
+                    json.field("version", heldBack.version)
+                    json.field("due", Int64(heldBack.due))
+                    json.field("staleAt", Int64(heldBack.staleAt))
+                    heldBack.intent.write(into: &json)
                 }
             }
         }
@@ -64,11 +71,33 @@ extension EntryRecord {
         state.hourBegan = members.minute("hourBegan")
         state.versionsThisHour = UInt8(clamping: members.number("versionsThisHour") ?? 0)
         writer = members.text("writer") ?? ""
-        if let intent = members.members("intent"), let lane = intent.text("lane"), let key = intent.text("key"),
-            let event = intent.bytes("event")
-        {
-            self.intent = Intent(lane: lane, key: key, event: event, order: intent.number("order") ?? 0)
+        state.sentPrint = members.minute("sent")
+        state.returnedAt = members.minute("returnedAt")
+        name = members.text("id").map {
+            EventName(id: $0, origin: members.text("origin").flatMap { EntryHash(hexadecimal: $0) })
         }
+        intent = members.members("intent").flatMap(Intent.init)
+        if let held = members.members("heldBack"), let intent = Intent(held), let version = held.text("version") {
+            heldBack = HeldBack(
+                intent: intent, version: version.cut(toBytes: EventLimits.version), due: held.minute("due"),
+                staleAt: held.minute("staleAt"))
+        }
+    }
+}
+
+extension Intent {
+    fileprivate func write(into json: inout JSONWriter) {
+        json.field("lane", lane)
+        json.field("key", key)
+        json.field("order", order)
+        json.field("event", String(decoding: event, as: UTF8.self))
+    }
+
+    fileprivate init?(_ members: StateMembers) {
+        guard let lane = members.text("lane"), let key = members.text("key"), let event = members.bytes("event") else {
+            return nil
+        }
+        self.init(lane: lane, key: key, event: event, order: members.number("order") ?? 0)
     }
 }
 
@@ -84,6 +113,7 @@ extension FeedState {
             if hasDegraded { json.field("identity", "link") }
             json.field("lastSuccessAt", lastSuccessAt)
             json.field("lastNewAt", lastNewAt)
+            json.field("cappedAt", cappedAt)
             json.field("medianGap", medianGap.map(\.components.seconds))
             json.field("interval", interval.map(\.components.seconds))
             if failures > 0 {
@@ -118,6 +148,7 @@ extension FeedState {
         hasDegraded = members.text("identity") == "link"
         lastSuccessAt = members.instant("lastSuccessAt")
         lastNewAt = members.instant("lastNewAt")
+        cappedAt = members.instant("cappedAt")
         medianGap = members.seconds("medianGap")
         interval = members.seconds("interval")
         failures = Int(clamping: min(max(members.number("failures") ?? 0, 0), 1_000_000))

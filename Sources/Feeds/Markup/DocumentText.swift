@@ -7,7 +7,42 @@ enum DocumentText {
     /// A byte order mark decides. Without one, bytes that are valid UTF-8 are UTF-8 whatever is declared: a wrong
     /// declaration is more likely than another encoding that happens to look like it. Then the charset of Content-Type
     /// counts, then that of the XML declaration, then windows-1252.
-    static func utf8(_ bytes: [UInt8], charset: String?) -> [UInt8] {
+    static func utf8(_ bytes: [UInt8], charset: String?) -> [UInt8] { decode(bytes, charset: charset).text }
+
+    /// - Returns: `isLegible` is false when nothing says how to read the bytes: they are not UTF-8, whatever is declared, and
+    ///   as windows-1252 they would be gibberish, as is Japanese, Chinese or Russian that is declared as UTF-8.
+    static func decode(_ bytes: [UInt8], charset: String?) -> (text: [UInt8], isLegible: Bool) {
+        if let text = declaredText(bytes, charset: charset) { return (text, true) }
+        if isMostlyUTF8(bytes) { return (repaired(bytes), true) }
+        return (windows1252(bytes), isWestern(bytes))
+    }
+
+    /// Western letters and punctuation stand between ASCII; bytes of other scripts stand together, or are signs that
+    /// nobody uses.
+    private static func isWestern(_ bytes: [UInt8]) -> Bool {
+        var (likely, unlikely, run) = (0, 0, 0)
+        func end(_ run: Int, _ rare: Int) {
+            if run >= 4 { unlikely += run } else { (likely, unlikely) = (likely + run - rare, unlikely + rare) }
+        }
+        var rare = 0
+        for byte in bytes {
+            guard byte >= 0x80 else {
+                end(run, rare)
+                (run, rare) = (0, 0)
+                continue
+            }
+            run += 1
+            switch byte {
+            case 0x80, 0x85, 0x91...0x97, 0x99, 0xA0...0xFF, 0x8A, 0x8C, 0x8E, 0x9A, 0x9C, 0x9E, 0x9F: break
+            default: rare += 1
+            }
+        }
+        end(run, rare)
+        return likely >= unlikely
+    }
+
+    /// The text by its mark, by being UTF-8, or by an encoding that is declared.
+    private static func declaredText(_ bytes: [UInt8], charset: String?) -> [UInt8]? {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return repaired(Array(bytes.dropFirst(3))) }
         if let encoding = wideEncoding(bytes) {
             let text = Iconv.utf8(bytes, from: encoding) ?? repaired(bytes)
@@ -24,14 +59,15 @@ enum DocumentText {
         }
         if isValid(bytes) { return bytes }
         for name in declared() {
-            if name == Charset.windows1252 { break }
+            // It has a meaning for every byte.
+            if name == Charset.windows1252 { return isMostlyUTF8(bytes) ? repaired(bytes) : windows1252(bytes) }
             if name == Charset.utf8 {
                 if isMostlyUTF8(bytes) { return repaired(bytes) }
             } else if let text = Iconv.utf8(bytes, from: name) {
                 return text
             }
         }
-        return isMostlyUTF8(bytes) ? repaired(bytes) : windows1252(bytes)
+        return nil
     }
 
     private static func isValid(_ bytes: [UInt8]) -> Bool {

@@ -14,13 +14,49 @@ enum EventText {
     }
 
     /// A text for readers; `nil` when blank. Control characters other than tabs and line ends become spaces: phones
-    /// cannot show them and XML payloads cannot hold them, but they are no reason to hold back news.
-    static func prose(_ value: JSONValue, name: FieldName, limit: Int) throws(Undecodable) -> String? {
-        let text = try checked(value, name: name, limit: limit)
+    /// cannot show them and XML payloads cannot hold them, but they are no reason to hold back news. Characters that change
+    /// the direction of what follows are left out: they make a lock screen show a text backwards.
+    ///
+    /// - Parameter cuts: a text beyond `limit` is cut, instead of being refused.
+    static func prose(
+        _ value: JSONValue, name: FieldName, limit: Int, cuts: Bool = false
+    ) throws(Undecodable) -> String? {
+        let text = try checked(value, name: name, limit: cuts ? .max : limit)
         if isBlank(text) { return nil }
-        guard hasControl(text) else { return String(decoding: text, as: UTF8.self) }
-        let cleaned = text.lazy.map { isLineEndOrTab($0) || ($0 >= 0x20 && $0 != 0x7F) ? $0 : 0x20 }
-        return String(decoding: cleaned, as: UTF8.self)
+        let shown = mayHaveInvisible(text) ? cleaned(text) : String(decoding: text, as: UTF8.self)
+        guard cuts, text.count > limit else { return shown }
+        return shown.cut(toBytes: limit)
+    }
+
+    private static func cleaned(_ text: JSONText) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+            switch scalar.value {
+            case 0x09, 0x0A, 0x0D: scalars.append(scalar)
+            case 0..<0x20, 0x7F...0x9F: scalars.append(" ")
+            case 0x202A...0x202E, 0x2066...0x2069: break
+            default: scalars.append(scalar)
+            }
+        }
+        return String(scalars)
+    }
+
+    /// The common case is one without; quotation marks and dashes begin with one of these bytes too.
+    private static func mayHaveInvisible(_ text: JSONText) -> Bool {
+        let mayHave = ByteWords.any(in: text) {
+            $0.hasByte(below: 0x20) | $0.hasByte(0x7F) | $0.hasByte(0xC2) | $0.hasByte(0xE2)
+        }
+        guard mayHave else { return false }
+        var (before, second): (UInt8, UInt8) = (0, 0)
+        for byte in text {
+            switch (second, before, byte) {
+            case (_, _, 0..<0x20), (_, _, 0x7F), (_, 0xC2, 0x80...0x9F), (0xE2, 0x80, 0xAA...0xAE),
+                (0xE2, 0x81, 0xA6...0xA9):
+                return true
+            default: (second, before) = (before, byte)
+            }
+        }
+        return false
     }
 
     /// A number as text: integers exactly, others in their shortest form (1.50 becomes 1.5).
@@ -60,8 +96,6 @@ enum EventText {
     private static func hasControl(_ text: JSONText) -> Bool {
         ByteWords.any(in: text) { $0.hasByte(below: 0x20) | $0.hasByte(0x7F) }
     }
-
-    private static func isLineEndOrTab(_ byte: UInt8) -> Bool { byte == 0x09 || byte == 0x0A || byte == 0x0D }
 }
 
 /// A member's name for messages, composed only when a message needs it.

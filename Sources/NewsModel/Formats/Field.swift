@@ -4,7 +4,7 @@ enum Field: UInt8, CaseIterable {
     case id, headline, category, categories, subjects, summary, language, urgency, story, version, status
     case publishedAt, expiresAt, embargoUntil, link, image, environment, test, users, data
     // ninjs, any version
-    case uri, standard, type, versionCreated, firstCreated, contentCreated, embargoed, expires, pubStatus
+    case uri, guid, standard, type, versionCreated, firstCreated, contentCreated, embargoed, expires, pubStatus
     case headlines, headlineOther, title, slugline, descriptionText, descriptionOther, descriptions
     case subject, renditions, associations
     // CloudEvents
@@ -36,6 +36,7 @@ enum Field: UInt8, CaseIterable {
         case .users: ["users"]
         case .data: ["data"]
         case .uri: ["uri"]
+        case .guid: ["guid"]
         case .standard: ["standard"]
         case .type: ["type"]
         case .versionCreated: ["versionCreated", "versioncreated"]

@@ -14,7 +14,7 @@ extension Members {
             guard
                 let language = try EventText.identifier(
                     .string(entry.name), name: path, limit: EventLimits.language),
-                let text = try EventText.prose(entry.value, name: path, limit: EventLimits.headline)
+                let text = try EventText.prose(entry.value, name: path, limit: EventLimits.headline, cuts: true)
             else { continue }
             guard headlines.count < EventLimits.headlines else {
                 throw Undecodable(.tooMany, "headlines has more than \(EventLimits.headlines) members")

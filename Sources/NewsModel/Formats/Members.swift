@@ -117,10 +117,10 @@ extension Members {
         return try EventText.identifier(member.value, name: FieldName(name: member.name), limit: limit)
     }
 
-    /// A text for people: control characters other than tab and line ends become spaces.
+    /// A text for people, as `EventText.prose` cleans it; beyond `limit` it is cut.
     func prose(_ field: Field, limit: Int) throws(Undecodable) -> String? {
         guard let member = member(field) else { return nil }
-        return try EventText.prose(member.value, name: FieldName(name: member.name), limit: limit)
+        return try EventText.prose(member.value, name: FieldName(name: member.name), limit: limit, cuts: true)
     }
 
     func instant(_ field: Field) throws(Undecodable) -> Instant? {

@@ -92,7 +92,9 @@ private struct DocumentReader {
             if case .string(let name)? = inner.member(.name)?.value, name == "ninjs" { return true }
         }
         if members.has(.id) { return false }
-        if members.has(.uri) || members.has(.versionCreated) || members.has(.pubStatus) { return true }
+        if members.has(.uri) || members.has(.guid) || members.has(.versionCreated) || members.has(.pubStatus) {
+            return true
+        }
         // Ours is an object of language and text.
         if case .array? = members.member(.headlines)?.value { return true }
         return false

@@ -1,12 +1,14 @@
 // IPTC ninjs 1.x to 3.x, as agencies send it: news items, events and planning items.
 
 extension Members {
-    /// `uri` is the id, which all versions of an item share. Without `version`, `versionCreated` is the version.
+    /// `uri` is the id, which all versions of an item share; Superdesk calls it `guid`. Without `version`, `versionCreated` is
+    /// the version.
     ///
     /// - Parameter envelope: supplies a missing id or time, and receives the id before anything else can fail.
     /// - Parameter inner: memory for the objects inside the document.
     func ninjs(_ envelope: inout Envelope, _ inner: inout Members) throws(Undecodable) -> NewsEvent {
-        let id = try id(.uri, &envelope)
+        let idField: Field = has(.uri) || !has(.guid) ? .uri : .guid
+        let id = try id(idField, &envelope)
         try requireUniqueNames()
         let status = try status(.pubStatus)
         try requireClearNames(
@@ -42,18 +44,18 @@ extension Members {
         event.urgency = try urgency()
         event.status = status
         event.version = try ninjsVersion()
-        event.publishedAt = try instant(.versionCreated)
-        if event.publishedAt == nil { event.publishedAt = try instant(.contentCreated) }
-        if event.publishedAt == nil { event.publishedAt = try instant(.firstCreated) }
+        event.publishedAt = try ninjsInstant(.versionCreated)
+        if event.publishedAt == nil { event.publishedAt = try ninjsInstant(.contentCreated) }
+        if event.publishedAt == nil { event.publishedAt = try ninjsInstant(.firstCreated) }
         if event.publishedAt == nil { event.publishedAt = try envelope.publishedAt() }
-        event.expiresAt = try instant(.expires)
-        event.embargoUntil = try instant(.embargoed)
+        event.expiresAt = try ninjsInstant(.expires)
+        event.embargoUntil = try ninjsInstant(.embargoed)
         if isBlank(.embargoed), status == .usable {
             // As in NewsML-G2: an embargo whose end is not known yet.
             event.embargoUntil = .distantFuture
             event.status = .withheld
         }
-        event.link = webAddress(.uri)
+        event.link = webAddress(.uri) ?? webAddress(.guid)
         event.image = picture(&inner)
         event.environment = try environment(envelope)
         event.isTest = try flag(.test) ?? false
@@ -63,7 +65,18 @@ extension Members {
 
     private func ninjsVersion() throws(Undecodable) -> NewsEvent.Version? {
         if let version = try version() { return version }
-        return try instant(.versionCreated).map { NewsEvent.Version($0.description) }
+        return try ninjsInstant(.versionCreated).map { NewsEvent.Version($0.description) }
+    }
+
+    /// Superdesk leaves out the colon of the offset: `+0000`.
+    private func ninjsInstant(_ field: Field) throws(Undecodable) -> Instant? {
+        if case .string(let text)? = member(field)?.value, text.count > 5,
+            text[text.count - 5] == UInt8(ascii: "+") || text[text.count - 5] == UInt8(ascii: "-")
+        {
+            let bytes = Array(text.dropLast(2)) + [UInt8(ascii: ":")] + Array(text.suffix(2))
+            if let instant = bytes.withUnsafeBufferPointer({ Instant(rfc3339: $0) }) { return instant }
+        }
+        return try instant(field)
     }
 
     // MARK: - Texts

@@ -78,7 +78,7 @@ package struct FeedExplanation: Sendable {
             case .alert, .update: .green
             case .canceled, .withheld: .yellow
             case .unreadable: .red
-            case .noise, .stale, .backlog, .duplicate, .unchanged: .grey
+            case .noise, .limited, .stale, .backlog, .duplicate, .unchanged: .grey
             }
         var lines = ["\(hasColours ? colour.applied(to: word) : word): \(decision.because.plain)"]
         func add(_ name: String, _ value: String?) {

@@ -26,6 +26,7 @@ struct FeedFollowing {
     private func fetcher() throws -> Fetcher {
         var fetching = FetcherSettings()
         fetching.contact = settings.ingest.contact
+        fetching.trustCertificates(of: ProcessInfo.processInfo.environment)
         return try Fetcher(fetching)
     }
 

@@ -28,6 +28,7 @@ package enum FeedTable {
         switch status.state {
         case .failing(let since?, _), .blocked(let since?, _):
             "\(status.state.code) for \(words(now - since))"
+        case .capped(let since, _): "capped \(past(since, at: now))"
         case .waiting(let until): "waiting, \(words(until - now))"
         default: status.state.code
         }
@@ -46,8 +47,10 @@ package enum FeedTable {
     private static func remarks(_ status: FeedStatus) -> [String] {
         let quiet =
             status.isQuiet ? status.usualGap.map { "strangely quiet: usually something new every \(words($0))" } : nil
-        return [status.state.detail, quiet, status.movedTo.map { "moved for good: set url to \($0)" }].compactMap(
-            \.self)
+        let heldBack = status.heldBack.flatMap { $0 > 0 ? "\($0) held back by limits, sent later" : nil }
+        return [status.state.detail, heldBack, quiet, status.movedTo.map { "moved for good: set url to \($0)" }]
+            .compactMap(
+                \.self)
     }
 
     private static func past(_ instant: Instant?, at now: Instant) -> String {

@@ -46,6 +46,7 @@ extension FeedRules {
                 ?? reader.unclear(path / "identity", "guid, link, link+title or regex:EXPRESSION", .automatic)
         }
         if let most = reader.given(path / "maxPerPoll", { $0.integerOrWord($1) }) { maxPerPoll = most }
+        if let most = reader.given(path / "maxPerHour", { $0.integerOrWord($1) }) { maxPerHour = most }
         if let most = reader.given(path / "maxVersionsPerHour", { $0.integerOrWord($1) }) { maxVersionsPerHour = most }
         isUndated = reader.given(path / "undated") { $0.boolean($1) } ?? isUndated
         catchUpIsLive = reader.given(path / "catchUp") { $0.text($1) } == "live"

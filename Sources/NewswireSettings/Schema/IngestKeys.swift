@@ -74,8 +74,12 @@ extension SettingsKey {
                 "ingest.feeds.*.maxPerPoll", .integer(1...1_000), default: "\(feed.maxPerPoll)",
                 "The most new alerts from one poll; more are a publisher's mistake, and become known silently."),
             SettingsKey(
+                "ingest.feeds.*.maxPerHour", .integer(1...100_000), default: "\(feed.maxPerHour)",
+                "The most events within an hour, by polls and pushes together, recalls apart; what comes beyond is held back and warned of."
+            ),
+            SettingsKey(
                 "ingest.feeds.*.maxVersionsPerHour", .integer(1...1_000), default: "\(feed.maxVersionsPerHour)",
-                "The most versions of one entry within an hour."),
+                "The most versions of one entry within an hour; the last text waits for its end."),
             SettingsKey(
                 "ingest.feeds.*.undated", .boolean, default: "\(feed.isUndated)",
                 "The feed has no dates: every entry that was not there before is news."),

@@ -18,6 +18,7 @@ public struct FeedScenario: Sendable, Hashable {
     public var lostSessions: Int
     public var failedWrites: Int
     public var maxPerPoll: Int
+    public var maxPerHour: Int
 
     public init(seed: UInt64) {
         self.seed = seed
@@ -33,6 +34,7 @@ public struct FeedScenario: Sendable, Hashable {
         lostSessions = processes > 1 ? random.pick([0, 0, 3, 8], or: 0) : 0
         failedWrites = random.pick([0, 2, 15], or: 0)
         maxPerPoll = random.pick([3, 1_000, 1_000], or: 1_000)
+        maxPerHour = random.pick([4, 20, 1_000, 1_000], or: 1_000)
     }
 }
 
@@ -81,6 +83,8 @@ public enum FeedPromise: String, Sendable, Hashable, CaseIterable {
     case oneVersion = "a version has one content, and versions go forward"
     case nothingTwice = "nothing is written twice under another version or id"
     case noBacklog = "the backlog is never sent"
+    case bounded = "a feed alerts at most maxPerHour times an hour"
+    case handsOver = "a partition that is asked back is released as soon as its writes are answered"
     case politeness = "one request at a time to a host, and none before it wants one"
     case boundedMemory = "memory is bounded"
     case ends = "everything ends when it is asked to"

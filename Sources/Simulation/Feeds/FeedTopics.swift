@@ -61,12 +61,10 @@ struct LaneTopic {
         var lane: String
     }
 
-    /// - Parameters:
-    ///   - comparesSummary: another summary makes another version.
-    ///   - mayBeRenamed: the item has changed its id and its text, so that nothing tells the old entry from a new one.
+    /// - Parameter comparesSummary: another summary makes another version.
     /// - Returns: a broken promise.
     mutating func append(
-        _ event: FeedEvent, lane: String, comparesSummary: Bool, mayBeRenamed: Bool
+        _ event: FeedEvent, lane: String, comparesSummary: Bool
     ) -> (FeedPromise, String)? {
         count += 1
         guard let (id, version) = read(event.value, lane: lane) else { return (.oneVersion, "an event cannot be read") }
@@ -88,7 +86,7 @@ struct LaneTopic {
                 return (.nothingTwice, "\(id) was written as \(last.version) and the same as \(version.version)")
             }
         }
-        if let other = ids[version.link], other != id, !version.isCanceled, !mayBeRenamed {
+        if let other = ids[version.link], other != id, !version.isCanceled {
             return (.nothingTwice, "\(version.link) was written as \(other) and as \(id)")
         }
         ids[version.link] = ids[version.link] ?? id

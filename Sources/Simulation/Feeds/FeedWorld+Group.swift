@@ -52,7 +52,7 @@ extension FeedWorld {
 
     mutating func deliver(_ partition: Int32, to number: Int, life: Int) throws(FeedViolation) {
         guard processes[number].isAlive, processes[number].life == life else { return }
-        while let reading = processes[number].reading[partition] {
+        while let reading = processes[number].reading[partition], reading.revokedAt == nil {
             if !reading.isRestored, reading.position >= reading.end {
                 processes[number].reading[partition]?.isRestored = true
                 try give(.restored(partition: partition), to: number, life: life)
@@ -89,6 +89,7 @@ extension FeedWorld {
         heirs[partition] = random.pick(alive, or: owner)
         let life = processes[owner].life
         agenda.add(.deadline(owner, life: life, Int32(partition)), at: now + .seconds(5))
+        processes[owner].reading[Int32(partition)]?.revokedAt = now
         try give(.revoked([Int32(partition)]), to: owner, life: life)
     }
 

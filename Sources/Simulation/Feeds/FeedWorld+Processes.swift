@@ -54,7 +54,7 @@ extension FeedWorld {
         }
         let load = processes[number].ingester.load
         if load.feeds > names.count || load.fetches > 40 || load.writes > 2 * load.feeds || load.batches > load.feeds
-            || load.timers > 500 + 200 * load.feeds
+            || load.heldBack > 100 * load.feeds || load.timers > 500 + 200 * load.feeds
         {
             try broken(.boundedMemory, "process \(number) keeps \(load)")
         }
@@ -70,13 +70,17 @@ extension FeedWorld {
         case .store(let id, let partition, let records):
             for record in records { try checkIntent(record) }
             try pause(number, writing: records)
+            processes[number].unanswered[id] = partition
             let fails = fails()
             let at = writeTime(of: number)
+            let appearing =
+                !fails || random.chance(percent: 30) ? records.count : random.number(0...records.count)
             agenda.add(
-                .stored(
-                    number, life: life, id, partition, records, fails: fails,
-                    appears: !fails || random.chance(percent: 30)), at: at)
+                .stored(number, life: life, id, partition, records, fails: fails, appearing: appearing), at: at)
         case .publish(let id, let lane, let events):
+            if let feed = events.first?.feed, let rules = rules[feed] {
+                processes[number].unanswered[id] = rules.partition(among: scenario.partitions)
+            }
             let fails = fails()
             let stored = fails ? random.number(0...max(events.count - 1, 0)) : events.count
             agenda.add(

@@ -29,6 +29,10 @@ public struct FeedWorld {
     var shown: Set<String> = []
     /// Events that somebody has decided to write.
     var decided: Set<[UInt8]> = []
+    /// The links of items that somebody has decided to alert of.
+    var alerted: Set<String> = []
+    /// By feed: when alerts were decided, within the last hour.
+    var alerts: [String: [Instant]] = [:]
     var report = FeedLifeReport()
 
     /// One process, or what is left of it.
@@ -39,12 +43,22 @@ public struct FeedWorld {
         var isAlive: Bool
         var reading: [Int32: Reading] = [:]
         var fetching: [FetchID: Fetching] = [:]
+        /// The partitions whose feeds await the broker's answer to a write.
+        var unanswered: [WriteID: Int32] = [:]
         var hosts: [String: HostRecord] = [:]
         /// Keeps its writes in order.
         var lastWriteAt = Instant.distantPast
         /// It stands still until then, and so does what it knows.
         var pausedUntil = Instant.distantPast
         var hasFinished = false
+
+        /// The broker has answered.
+        mutating func heard(_ input: IngestInput) {
+            switch input {
+            case .stored(let id), .published(let id), .writeFailed(let id, _): unanswered[id] = nil
+            default: break
+            }
+        }
     }
 
     struct Reading {
@@ -52,6 +66,8 @@ public struct FeedWorld {
         /// Where the partition ended when it was assigned.
         var end: Int
         var isRestored = false
+        /// When the group asked for the partition back: nothing is read from then on.
+        var revokedAt: Instant?
     }
 
     struct Fetching: Hashable {
@@ -69,7 +85,7 @@ public struct FeedWorld {
     enum Occurrence: Hashable {
         case wake(Int, life: Int)
         case answer(Int, life: Int, FetchID, FetchRequest, isCanceled: Bool)
-        case stored(Int, life: Int, WriteID, Int32, [StateRecord], fails: Bool, appears: Bool)
+        case stored(Int, life: Int, WriteID, Int32, [StateRecord], fails: Bool, appearing: Int)
         case published(Int, life: Int, WriteID, lane: String, [FeedEvent], stored: Int)
         case told(Int, life: Int, IngestInput)
         case deliver(Int, life: Int, Int32)
@@ -123,6 +139,7 @@ public struct FeedWorld {
         var rules = FeedRules(name: name, url: publisher.url)
         rules.category = "World"
         rules.maxPerPoll = scenario.maxPerPoll
+        rules.maxPerHour = scenario.maxPerHour
         rules.maxAge = draw.pick([.seconds(7_200), .seconds(3_600), nil], or: nil)
         rules.updates = draw.pick([.headline, .headline, .any], or: .headline)
         rules.isUndated = draw.chance(percent: 20)
@@ -189,14 +206,16 @@ public struct FeedWorld {
         case .wake(let number, let life): try give(.tick, to: number, life: life)
         case .answer(let number, let life, let id, let request, let isCanceled):
             try answer(number, life, id, request, isCanceled: isCanceled)
-        case .stored(let number, let life, let id, let partition, let records, let fails, let appears):
-            if appears { append(records, to: partition) }
-            if fails { tell(.writeFailed(id, because: "the simulated broker is away"), number, life) }
+        case .stored(let number, let life, let id, let partition, let records, let fails, let appearing):
+            append(Array(records.prefix(appearing)), to: partition)
+            tell(fails ? .writeFailed(id, because: "the simulated broker is away") : .stored(id), number, life)
         case .published(let number, let life, let id, let lane, let events, let stored):
             try write(events.prefix(stored), to: lane)
             let fails = stored < events.count
             tell(fails ? .writeFailed(id, because: "the simulated broker is away") : .published(id), number, life)
-        case .told(let number, let life, let input): try give(input, to: number, life: life)
+        case .told(let number, let life, let input):
+            if processes[number].life == life { processes[number].heard(input) }
+            try give(input, to: number, life: life)
         case .deliver(let number, let life, let partition): try deliver(partition, to: number, life: life)
         case .newsroom(let name): newsroom(name)
         case .edit(let name, let number): publishers[name]?.edit(number, at: now)
@@ -212,6 +231,7 @@ public struct FeedWorld {
             guard processes[number].life == life, owners[Int(partition)] == number, heirs[Int(partition)] != nil else {
                 return
             }
+            try checkHandover(of: partition, by: number)
             processes[number].reading[partition] = nil
             owners[Int(partition)] = nil
             try give(.lost([partition]), to: number, life: life)
@@ -229,16 +249,9 @@ public struct FeedWorld {
     private mutating func write(_ events: ArraySlice<FeedEvent>, to lane: String) throws(FeedViolation) {
         for event in events {
             let comparesSummary = rules[event.feed]?.updates == .any
-            let mayBeRenamed = mayBeRenamed(event)
-            let broken = lanes.append(
-                event, lane: lane, comparesSummary: comparesSummary, mayBeRenamed: mayBeRenamed)
+            let broken = lanes.append(event, lane: lane, comparesSummary: comparesSummary)
             if let (promise, sentence) = broken { try self.broken(promise, sentence) }
         }
-    }
-
-    private func mayBeRenamed(_ event: FeedEvent) -> Bool {
-        guard let link = lanes.read(event.value, lane: "")?.1.link, let (_, item) = item(link) else { return false }
-        return mayBeRenamed(item)
     }
 
     func broken(_ promise: FeedPromise, _ sentence: String) throws(FeedViolation) {

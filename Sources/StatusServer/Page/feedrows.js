@@ -3,6 +3,7 @@
 import { duration, element, number, past, seconds, sentence, tableRow } from "./format.js";
 
 function state(feed, now) {
+  if (feed.state === "capped") return `capped ${past(feed.since, now)}`;
   if (feed.since) return `${feed.state} for ${duration(Math.round(seconds(feed.since, now)))}`;
   if (feed.until) return `${feed.state}, ${duration(Math.round(seconds(now, feed.until)))} left`;
   return feed.state;
@@ -26,6 +27,7 @@ export const push = ({ webSub }) => (webSub.state === "none" ? "–" : webSub.pr
 function remarks(feed) {
   return [
     feed.detail && sentence(feed.detail),
+    feed.heldBack > 0 && `${number(feed.heldBack)} held back by limits, sent later.`,
     feed.quiet && `Strangely quiet: usually something new every ${duration(feed.usualGapSeconds)}.`,
     feed.movedTo && `Moved for good: set url to ${feed.movedTo}.`,
   ].filter(Boolean);

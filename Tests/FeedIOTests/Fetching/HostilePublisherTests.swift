@@ -117,6 +117,39 @@ struct HostilePublisherTests {
         #expect(try await failure(.text(String(repeating: info, count: 40) + good))?.reason == .protocolError)
     }
 
+    @Test func `fetches that together need more memory than there is wait for one another`() async throws {
+        let padding = String(repeating: " ", count: 2 << 20)
+        try await withPublisher { _ in
+            .status(200, body: Array((smallFeed + padding).utf8))
+        } _: { publisher, _ in
+            let fetcher = try TestFetcher(bodies: 1 << 20)
+            let sizes = try await withThrowingTaskGroup(of: Int?.self) { group in
+                for _ in 0..<8 { group.addTask { try await fetcher.get(publisher.url("/")).answer?.bodyBytes } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(sizes == Array(repeating: smallFeed.utf8.count + padding.utf8.count, count: 8))
+            await fetcher.close()
+        }
+    }
+
+    @Test func `one that never ends does not hold up those that wait for its memory`() async throws {
+        let padding = String(repeating: " ", count: 2 << 20)
+        let limits = FetchLimits.patient.with { $0.whole = .seconds(2) }
+        try await withPublisher { request in
+            request.path == "/good"
+                ? .status(200, body: Array((smallFeed + padding).utf8))
+                : .text("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n" + padding)
+        } _: { publisher, _ in
+            let fetcher = try TestFetcher(limits, bodies: 1 << 20)
+            async let bad = fetcher.get(publisher.url("/bad"))
+            async let good = fetcher.get(publisher.url("/good"))
+            let (first, second) = try await (bad, good)
+            #expect(first.answer == nil)
+            #expect(second.answer?.bodyBytes == smallFeed.utf8.count + padding.utf8.count)
+            await fetcher.close()
+        }
+    }
+
     @Test func `bodies of refusals are not waited for`() async throws {
         for status in [301, 302, 304, 403, 404, 410, 429, 500] {
             let answer = ScriptedPublisher.Answer.endless(

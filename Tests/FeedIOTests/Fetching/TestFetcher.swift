@@ -10,11 +10,12 @@ struct TestFetcher {
     let fetcher: Fetcher
 
     init(
-        _ limits: FetchLimits = .patient, contact: String? = nil, trustsTests: Bool = true,
+        _ limits: FetchLimits = .patient, bodies: Int? = nil, contact: String? = nil, trustsTests: Bool = true,
         lookUp: @escaping LookUp = systemLookUp
     ) throws {
         var settings = FetcherSettings()
         settings.limits = limits
+        if let bodies { settings.bodies = bodies }
         settings.contact = contact
         if trustsTests {
             settings.trust = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(TestCertificates.authority.utf8)))

@@ -7,7 +7,8 @@ import Testing
 struct FollowedFeed {
     var rules: FeedRules
     var feed = FeedState()
-    var entries = EntryTable()
+    var log = EntryLog()
+    var entries: EntryTable { log.table }
     var group = GroupMemory()
     var now: Instant
     var backfillLane = "backfill"
@@ -29,14 +30,28 @@ struct FollowedFeed {
     }
 
     @discardableResult
-    mutating func poll(_ entries: [FeedEntry], after gap: Duration = .seconds(60)) -> Following {
+    mutating func poll(
+        _ entries: [FeedEntry], after gap: Duration = .seconds(60), isPartial: Bool = false
+    ) -> Following {
         now = now + gap
         let result = Follower.follow(
-            FeedDocument(format: .rss20, entries: entries), rules: rules, feed: feed, entries: self.entries,
-            group: group, lane: "live", backfillLane: backfillLane, at: now)
+            FeedDocument(format: .rss20, entries: entries), rules: rules, feed: feed, log: log, group: group,
+            lane: "live", backfillLane: backfillLane, isPartial: isPartial, at: now)
         feed = result.feed
         feed.lastSuccessAt = now
-        for change in result.changes { self.entries[change.hash] = change.state }
+        for change in result.changes {
+            let before = log.heldBack[change.hash]
+            let record = change.state.map { state in
+                var record = EntryRecord(state: state, name: change.name, writer: "test")
+                switch change.heldBack {
+                case .kept: record.heldBack = before
+                case .dropped: break
+                case .replaced(let held): record.heldBack = held
+                }
+                return record
+            }
+            log.fold(change.hash, record)
+        }
         return result
     }
 
@@ -268,21 +283,181 @@ extension Following {
         #expect(feed.poll([feed.entry("a", age: .seconds(5))]).actions == [.unchanged])
     }
 
-    @Test func `a text that comes back within a day is noise`() {
-        var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
-        feed.poll([feed.entry("a", "One")])
-        #expect(feed.poll([feed.entry("a", "Two")]).actions == [.update])
-        for headline in ["One", "Two", "One", "Two"] {
-            #expect(feed.poll([feed.entry("a", headline)]).actions == [.noise])
-        }
-        #expect(feed.poll([feed.entry("a", "One")], after: .seconds(25 * 3_600)).actions == [.update])
+    @Test func `a wrong correction that is taken back reaches readers`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("a", "Right")])
+        #expect(feed.poll([feed.entry("a", "Wrong")]).actions == [.update])
+        let back = feed.poll([feed.entry("a", "Right")])
+        #expect(back.events.map(\.headline) == ["Right"])
+        #expect(back.events.map(\.version?.text) == ["3"])
     }
 
-    @Test func `an entry has at most maxVersionsPerHour versions`() {
+    @Test func `a text that goes to and fro is sent once it lasts`() {
+        var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
+        for headline in ["One", "Two", "One"] { feed.poll([feed.entry("a", headline)]) }
+        for _ in 0..<5 {
+            #expect(feed.poll([feed.entry("a", "Two")]).actions == [.limited])
+            #expect(feed.log.heldBack.values.map(\.due) == [Minute.of(feed.now) + 60])
+            // What readers have needs no event, and what waited is not sent.
+            #expect(feed.poll([feed.entry("a", "One")]).actions == [.noise])
+            #expect(feed.log.heldBack.isEmpty)
+        }
+        feed.poll([feed.entry("a", "Two")])
+        #expect(feed.poll([feed.entry("a", "Two")]).actions == [.unchanged])
+        #expect(feed.log.heldBack.count == 1)
+        #expect(feed.poll([feed.entry("a", "Three")]).actions == [.update])
+    }
+
+    @Test func `the text beyond maxVersionsPerHour waits for the end of the hour, the last one only`() {
         var feed = FollowedFeed.empty()
+        let began = Minute.of(feed.now + .seconds(60))
         let actions = (0..<5).map { number in feed.poll([feed.entry("a", "Text \(number)")]).actions[0] }
-        #expect(actions == [.alert, .update, .update, .noise, .noise])
+        #expect(actions == [.alert, .update, .update, .limited, .limited])
+        let held = feed.log.heldBack.values.first
+        #expect(held?.due == began + 60)
+        #expect(held?.version == "4")
+        #expect(held.map { String(decoding: $0.intent.event, as: UTF8.self).contains("Text 4") } == true)
         #expect(feed.poll([feed.entry("a", "Text 9")], after: .seconds(3_700)).actions == [.update])
+        #expect(feed.log.heldBack.isEmpty)
+    }
+
+    @Test func `a recall does not wait, and ends what waits`() {
+        var feed = FollowedFeed.empty()
+        for number in 0..<4 { feed.poll([feed.entry("a", "Text \(number)")]) }
+        #expect(feed.log.heldBack.count == 1)
+        var gone = feed.entry("a")
+        gone.status = .canceled
+        #expect(feed.poll([gone]).actions == [.canceled])
+        #expect(feed.log.heldBack.isEmpty)
+    }
+
+    // MARK: - Floods
+
+    @Test func `beyond maxPerHour alerts and updates wait, over polls and pushes`() {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 3 }
+        let entries = ["d", "c", "b", "a"].map { feed.entry($0) }
+        #expect(feed.poll(entries).actions == [.alert, .alert, .alert, .limited])
+        #expect(feed.feed.cappedAt == feed.now)
+        #expect(feed.poll(entries).actions == [.unchanged, .unchanged, .unchanged, .unchanged])
+        #expect(feed.poll([feed.entry("e")], isPartial: true).actions == [.limited])
+        var edited = entries
+        edited[0].headline = "Corrected"
+        let result = feed.poll([feed.entry("e")] + edited)
+        #expect(result.actions == [.unchanged, .limited, .unchanged, .unchanged, .unchanged])
+        #expect(result.notes.count == 1)
+        #expect(feed.log.heldBack.count == 3)
+        // News that have left the feed are none; a correction of what readers have is.
+        feed.poll([feed.entry("f")])
+        #expect(feed.log.heldBack.keys.count { feed.entries[$0]?.standing == .sent } == 1)
+        #expect(feed.log.heldBack.keys.count { feed.entries[$0]?.standing == .waiting } == 1)
+        #expect(feed.poll([feed.entry("g")], after: .seconds(3_700)).actions == [.alert])
+    }
+
+    @Test func `events held back are bounded, and what finds no room is looked at again`() {
+        var feed = FollowedFeed.empty {
+            $0.maxPerHour = 1
+            $0.maxPerPoll = 1_000
+        }
+        let entries = (0..<(Follower.heldBackMax + 10)).map { feed.entry("\($0)") }
+        let result = feed.poll(entries)
+        #expect(result.count(.limited) == entries.count - 1)
+        #expect(feed.log.heldBack.count <= Follower.heldBackMax)
+        #expect(feed.entries.count < entries.count)
+        #expect(feed.poll(entries, after: .seconds(3_601)).count(.alert) == 1)
+    }
+
+    @Test func `first sight and the backfill lane are not limited`() {
+        var feed = FollowedFeed {
+            $0.maxPerHour = 1
+            $0.onFirstSight = .last(3)
+        }
+        #expect(feed.poll(["c", "b", "a"].map { feed.entry($0) }).events.count == 3)
+        #expect(feed.poll([feed.entry("d")]).actions == [.alert])
+    }
+
+    @Test func `one headline whose id and link change with each poll is told once`() {
+        var feed = FollowedFeed.empty()
+        var events = 0
+        for number in 0..<600 {
+            let entry = feed.entry("id\(number)", "Storm", link: "https://example.org/storm?s=\(number)")
+            events += feed.poll([entry]).events.count
+        }
+        #expect(events == 1)
+    }
+
+    @Test func `five headlines whose ids and links change with each poll are told once each`() {
+        var feed = FollowedFeed.empty()
+        var events = 0
+        for number in 0..<50 {
+            let entries = (0..<5).map {
+                feed.entry("\($0)-\(number)", "Story \($0)", link: "https://a.b/\($0)/\(number)")
+            }
+            events += feed.poll(entries).events.count
+        }
+        #expect(events == 5)
+    }
+
+    @Test func `the same headline a day later is another story`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("1", "Morning briefing")])
+        #expect(feed.poll([feed.entry("2", "Morning briefing")], after: .seconds(86_400)).actions == [.alert])
+    }
+
+    @Test func `stories that share a headline and roll over at once are news`() {
+        var feed = FollowedFeed.empty()
+        feed.poll((0..<8).map { feed.entry("\($0)", "Breaking news") })
+        #expect(feed.poll((8..<16).map { feed.entry("\($0)", "Breaking news") }).events.count == 8)
+    }
+
+    // MARK: - Continued under another id
+
+    @Test func `an id made from the headline with an unchanged link is one story`() {
+        var feed = FollowedFeed.empty()
+        let link = "https://example.org/storm"
+        feed.poll([feed.entry("storm-nears", "Storm nears", link: link)])
+        let update = feed.poll([feed.entry("storm-hits", "Storm hits", link: link)])
+        #expect(update.actions == [.update])
+        #expect(update.events.map(\.id) == ["wire:storm-nears"])
+        #expect(update.events.map(\.version?.text) == ["2"])
+        let next = feed.poll([feed.entry("storm-passed", "Storm passed", link: link)])
+        #expect(next.events.map(\.id) == ["wire:storm-nears"])
+        #expect(next.events.map(\.version?.text) == ["3"])
+        #expect(feed.poll([feed.entry("storm-passed", "Storm passed", link: link)]).actions == [.unchanged])
+    }
+
+    @Test func `an id that comes back continues the story, and so does a change after it`() {
+        var feed = FollowedFeed.empty()
+        func storm(_ id: String, _ headline: String) -> FeedEntry {
+            feed.entry(id, headline, link: "https://example.org/storm")
+        }
+        let first = (storm("a", "Storm"), storm("b", "Storm"), storm("a", "Storm hits"), storm("b", "Storm passed"))
+        #expect(feed.poll([first.0]).actions == [.alert])
+        #expect(feed.poll([first.1]).actions == [.noise])
+        let third = feed.poll([first.2])
+        #expect(third.events.map { "\($0.id) \($0.version?.text ?? "")" } == ["wire:a 2"])
+        let fourth = feed.poll([first.3])
+        #expect(fourth.events.map { "\($0.id) \($0.version?.text ?? "")" } == ["wire:a 3"])
+    }
+
+    @Test func `an alert that waits is continued under another id`() {
+        var feed = FollowedFeed.empty { $0.maxPerHour = 1 }
+        func entries(_ suffix: String) -> [FeedEntry] {
+            ["b", "a"].map { feed.entry($0 + suffix, "Story \($0)", link: "https://example.org/\($0)") }
+        }
+        let (old, new) = (entries("1"), entries("2"))
+        #expect(feed.poll(old).actions == [.alert, .limited])
+        #expect(feed.poll(new).events.isEmpty)
+        #expect(feed.log.heldBack.keys.map(\.self) == [EntryHash("a2")])
+    }
+
+    @Test func `a recall under another id names the event that was sent`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("a", "Storm", link: "https://example.org/storm")])
+        var gone = feed.entry("b", "Withdrawn", link: "https://example.org/storm")
+        gone.status = .canceled
+        let result = feed.poll([gone])
+        #expect(result.events.map(\.id) == ["wire:a"])
+        #expect(result.events.map(\.status) == [.canceled])
     }
 
     @Test func `a change to an entry of which nothing was sent is noise`() {

@@ -163,4 +163,33 @@ struct FormatTests {
         #expect(entry.headline?.utf8.count == 4_096 && entry.summary?.utf8.count == 16_384 && entry.link == nil)
         #expect(entry.categories.first?.name.utf8.count == 256)
     }
+
+    @Test func `a title's own language is the entry's`() throws {
+        let rss = """
+            <rss version="2.0"><channel><language>en</language><item xml:lang="de"><guid>1</guid>
+            <title xml:lang="fr">Titre</title></item></channel></rss>
+            """
+        let atom = """
+            <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><entry><id>urn:1</id><title xml:lang="fr">Titre</title></entry></feed>
+            """
+        for text in [rss, atom] {
+            let document = try FeedReader.read(Array(text.utf8), from: DocumentSource(address: "https://a.b/"))
+            #expect(document.entries.map(\.language) == ["fr"])
+        }
+    }
+
+    @Test func `the title of an entry's only media stands in for a missing one`() throws {
+        let media = "<media:content url='https://a.b/1.jpg'><media:title>Storm</media:title></media:content>"
+        func read(_ inside: String) throws -> String? {
+            let text = """
+                <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel><item><guid>1</guid>\(inside)</item></channel></rss>
+                """
+            return try FeedReader.read(Array(text.utf8), from: DocumentSource(address: "https://a.b/")).entries.first?
+                .headline
+        }
+        #expect(try read(media) == "Storm")
+        #expect(try read("<media:group>\(media)</media:group>") == "Storm")
+        #expect(try read(media + media) == nil)
+        #expect(try read("<title>Own</title>\(media)") == "Own")
+    }
 }

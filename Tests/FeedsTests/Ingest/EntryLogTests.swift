@@ -76,6 +76,39 @@ import Testing
         #expect(log.overwritten.isEmpty)
     }
 
+    @Test func `a version that was written under one id of a story is not written under the other`() throws {
+        let (old, new) = (EntryHash("old"), EntryHash("new"))
+        func record(_ text: String, _ origin: EntryHash?) throws -> EntryRecord {
+            var record = try #require(Self.record(text))
+            record.name = EventName(id: "wire:old", origin: origin)
+            return record
+        }
+        var log = EntryLog()
+        log.fold(old, try record("1 done", nil))
+        log.fold(new, try record("1 done", old))
+        #expect(log.fold(new, try record("2 X", old)))
+        #expect(!log.fold(old, try record("2 Y", nil)))
+        #expect(log.intents[old] == nil)
+        // A version that is overtaken before its entry is known is erased.
+        let third = EntryHash("third")
+        #expect(!log.fold(third, try record("2 Z", old)))
+        #expect(log.overwritten.contains(third) && log.record(of: third, writer: "w") == nil)
+        #expect(log.fold(old, try record("3 Y", nil)))
+    }
+
+    @Test func `the names of events are bounded, and those of continued stories stay longest`() throws {
+        var log = EntryLog()
+        for number in 0..<1_000 {
+            var record = try #require(Self.record("1 done"))
+            record.state.firstSeen = UInt32(number)
+            record.name = EventName(id: "wire:\(number)", origin: number == 3 ? EntryHash("x") : nil)
+            log.fold(EntryHash("\(number)"), record)
+        }
+        #expect(log.names.count < EntryLog.namesMax * 3 / 2)
+        #expect(log.names[EntryHash("999")] != nil && log.names[EntryHash("3")] != nil)
+        #expect(log.names[EntryHash("4")] == nil)
+    }
+
     @Test func `an unreadable record is written over only where something is known`() {
         var log = EntryLog()
         log.spoiled(Self.hash)
@@ -110,7 +143,13 @@ import Testing
         record.state.hourBegan = 7
         record.state.versionsThisHour = 255
         record.state.standing = .heldAfterSent
+        record.state.sentPrint = .max
+        record.state.returnedAt = 8
         record.intent?.event = Array(#"{"id":"é \" \\ 🗞"}"#.utf8)
+        record.name = EventName(id: "wire:é", origin: EntryHash("b"))
+        record.heldBack = HeldBack(
+            intent: Intent(lane: "live", key: "k", event: Array("{}".utf8), order: 0), version: "8", due: 9,
+            staleAt: Minute.never)
         #expect(try reading(record.bytes) { EntryRecord($0) } == record)
     }
 

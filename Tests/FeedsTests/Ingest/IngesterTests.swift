@@ -164,6 +164,113 @@ struct IngestDesk {
         #expect(desk.texts.prefix(2) == ["wire:a 1 Headline of a", "wire:b 1 Headline of b"])
     }
 
+    /// Asked back before and after the broker has answered.
+    @Test(arguments: [false, true])
+    func `a revoked partition is released although its records are not read back`(isAnswered: Bool) throws {
+        var ingester = Ingester(IngestDesk.withTwoStories.settings)
+        var now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
+        _ = ingester.handle(.assigned([0]), at: now)
+        _ = ingester.handle(.restored(partition: 0), at: now)
+        now.steady = now.steady + .seconds(61)
+        now.wall = now.wall + .seconds(61)
+        let fetch = ingester.handle(.tick, at: now).compactMap { if case .fetch(let id, _) = $0 { id } else { nil } }
+        let id = try #require(fetch.first)
+        let document = FeedDocument(format: .rss20, entries: IngestDesk.withTwoStories.document)
+        let answer = FetchAnswer(status: 200, finalURL: "https://example.org/feed", document: .feed(document))
+        let writes = ingester.handle(.fetched(id, .answered(answer)), at: now).compactMap {
+            if case .store(let id, _, _) = $0 { id } else { nil }
+        }
+        let write = try #require(writes.first)
+        let order: [IngestInput] = isAnswered ? [.stored(write), .revoked([0])] : [.revoked([0]), .stored(write)]
+        #expect(!ingester.handle(order[0], at: now).contains(.released([0])))
+        #expect(ingester.handle(order[1], at: now).contains(.released([0])))
+        #expect(ingester.load.batches == 0 && ingester.load.writes == 0)
+    }
+
+    @Test func `a partition that comes back without a release is read again`() {
+        let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
+        var ingester = Ingester(IngestDesk().settings)
+        _ = ingester.handle(.assigned([0]), at: now)
+        _ = ingester.handle(.revoked([0]), at: now)
+        _ = ingester.handle(.assigned([0]), at: now)
+        _ = ingester.handle(.restored(partition: 0), at: now)
+        #expect(ingester.status(at: now).map(\.name) == ["wire"])
+    }
+
+    /// All records of the first reading were stored, or all but the last ones.
+    @Test(arguments: [0, 1, 2])
+    func `what appears after a first reading that was not finished is news`(missing: Int) {
+        var desk = IngestDesk()
+        desk.publish("old")
+        desk.publish("older")
+        var steps = 0
+        while desk.topic.isEmpty {
+            steps += 1
+            desk = IngestDesk()
+            desk.publish("old")
+            desk.publish("older")
+            desk.live(as: "first", steps: steps)
+        }
+        desk.topic.removeLast(missing)
+        desk.now = desk.now + .seconds(120)
+        desk.publish("new")
+        desk.live(as: "second", polls: 2)
+        #expect(desk.texts == ["wire:new 1 Headline of new"])
+    }
+
+    @Test func `an undated entry is no news after a first reading that may have been stored in part`() {
+        var desk = IngestDesk()
+        desk.settings.feeds[0].isUndated = true
+        for id in ["a", "b", "c"] { desk.publish(id) }
+        for index in desk.document.indices { desk.document[index].publishedAt = nil }
+        desk.live(as: "first")
+        desk.topic.removeAll { $0.key.hasPrefix("feed/") }
+        desk.topic.removeLast()
+        desk.live(as: "second", polls: 2)
+        #expect(desk.written.isEmpty)
+        desk.publish("new")
+        desk.live(as: "third", polls: 2)
+        #expect(desk.texts == ["wire:new 1 Headline of new"])
+    }
+
+    // MARK: - Held back
+
+    @Test func `the last text of an hour is sent when the hour ends, also by another process`() {
+        var desk = IngestDesk()
+        desk.live(as: "first")
+        desk.publish("a")
+        for headline in ["One", "Two", "Three", "Wrong", "Right"] {
+            desk.document[0].headline = headline
+            desk.live(as: "first", polls: 1)
+        }
+        #expect(desk.texts == ["wire:a 1 One", "wire:a 2 Two", "wire:a 3 Three"])
+        // The entry has left the feed meanwhile.
+        desk.document = []
+        desk.live(as: "second", polls: 3)
+        desk.now = desk.now + .seconds(3_600)
+        desk.live(as: "third", polls: 2)
+        #expect(desk.texts.suffix(1) == ["wire:a 4 Right"])
+        #expect(desk.written.count == 4)
+    }
+
+    @Test func `what maxPerHour holds back is sent as room comes, corrections first, and old news never`() {
+        var desk = IngestDesk()
+        desk.settings.feeds[0].maxPerHour = 2
+        desk.live(as: "first")
+        for id in ["a", "b", "c", "d"] { desk.publish(id) }
+        desk.live(as: "first")
+        #expect(desk.texts == ["wire:c 1 Headline of c", "wire:d 1 Headline of d"])
+        desk.document[0].headline = "Corrected"
+        desk.live(as: "first")
+        #expect(desk.written.count == 2)
+        desk.now = desk.now + .seconds(3_600)
+        desk.live(as: "second", polls: 3)
+        #expect(desk.texts.dropFirst(2) == ["wire:d 2 Corrected", "wire:a 1 Headline of a"])
+        desk.now = desk.now + .seconds(3_600)
+        desk.live(as: "third", polls: 3)
+        #expect(desk.written.count == 4)
+    }
+
     @Test func `a host that asks to be left alone is, although nobody wants the answer any more`() {
         var settings = IngestDesk().settings
         settings.feeds[0].group = "left"

@@ -52,6 +52,35 @@ struct DocumentTextTests {
         #expect(content(declared("utf-8") + Array("éé".utf8) + [0xE9, 0x61, 0xF0, 0x9F]) == "éé\u{FFFD}a\u{FFFD}")
     }
 
+    /// Japanese, Chinese and Russian, declared as UTF-8 or not at all.
+    @Test(
+        arguments: [
+            [0x83, 0x6A, 0x83, 0x85, 0x81, 0x5B, 0x83, 0x58, 0x82, 0xF0, 0x93, 0x60, 0x82, 0xA6, 0x82, 0xE9],
+            [0xD6, 0xD0, 0xB9, 0xFA, 0xD0, 0xC2, 0xCE, 0xC5], [0xCD, 0xEE, 0xE2, 0xEE, 0xF1, 0xF2, 0xE8],
+        ] as [[UInt8]])
+    func `text of another script that is declared as UTF-8 is not read`(bytes: [UInt8]) {
+        let title = Array("<rss><channel><item><guid>1</guid><title>".utf8) + bytes + Array("</title>".utf8)
+        for head in ["<?xml version='1.0' encoding='utf-8'?>", ""] {
+            #expect(throws: NotAFeed.self) {
+                try FeedReader.read(Array(head.utf8) + title, from: DocumentSource(address: "https://a.b/"))
+            }
+        }
+    }
+
+    @Test func `Western text that is declared as UTF-8 is read`() {
+        let text = "<title>L\u{E9}gislatives \u{2013} \u{201C}d\u{E9}j\u{E0} vu\u{201D}, caf\u{E9}</title>"
+        let bytes = text.unicodeScalars.map { scalar -> UInt8 in
+            switch scalar.value {
+            case 0x2013: 0x96
+            case 0x201C: 0x93
+            case 0x201D: 0x94
+            default: UInt8(truncatingIfNeeded: scalar.value)
+            }
+        }
+        let (read, isLegible) = DocumentText.decode(Array("<?xml encoding='utf-8'?>".utf8) + bytes, charset: "utf-8")
+        #expect(isLegible && String(decoding: read, as: UTF8.self).hasSuffix(text))
+    }
+
     @Test func `a character may be cut by the end of a chunk`() {
         let bytes = declared("gb2312", 0x20) + [UInt8](repeating: 0x61, count: 4_001)
         for padding in 0..<8 {

@@ -51,6 +51,40 @@ struct NinjsTests {
         #expect(try document.entries.first?.newsEvent(id: "urn:1").status == .canceled)
     }
 
+    @Test func `Superdesk's items are read: guid for uri, offsets without a colon`() throws {
+        let superdesk = #"""
+            {"guid": "urn:newsml:localhost:2026:1", "version": "3", "type": "text", "versioncreated": "2026-11-21T12:00:00+0000",
+             "firstcreated": "2026-11-21T13:30:00+0130", "embargoed": "2026-11-21T13:00:00+0100", "pubstatus": "usable",
+             "headline": "A", "urgency": 3}
+            """#
+        for text in [
+            superdesk, "[\(superdesk)]", #"{"_items": [\#(superdesk)], "_meta": {"total": 1}}"#,
+            #"{"items": [\#(superdesk)]}"#,
+        ] {
+            let document = try NewsSample.read(text)
+            #expect(document.format == .ninjs)
+            let entry = try #require(document.entries.first)
+            #expect(entry.id == "urn:newsml:localhost:2026:1" && entry.headline == "A")
+            #expect(entry.publishedAt == Instant(milliseconds: 1_795_262_400_000))
+            #expect(entry.embargo == .until(Instant(milliseconds: 1_795_262_400_000)))
+            #expect(document.entries.count == 1 && document.skipped.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        #"[{"error":"quota"}]"#, #"{"error":"quota"}"#, #"{"items":[{"error":"quota"}]}"#,
+        #"{"_items":[{"error":"quota"}]}"#,
+        #"[{"error":"quota"},{"error":"again"}]"#, #"{"message":"no","items":null}"#,
+    ])
+    func `JSON that holds no item is not a feed`(text: String) {
+        #expect(throws: NotAFeed.self) { try NewsSample.read(text) }
+    }
+
+    @Test(arguments: [#"{"_items":[]}"#, #"{"version":"https://jsonfeed.org/version/1.1","items":[]}"#])
+    func `an empty list of items is an empty feed`(text: String) throws {
+        #expect(try NewsSample.read(text).entries.isEmpty)
+    }
+
     @Test func `an array without items is not a feed`() {
         #expect(throws: NotAFeed.self) { try NewsSample.read("[1, 2]") }
         #expect(throws: NotAFeed.self) { try NewsSample.read("[") }

@@ -1,0 +1,49 @@
+import Synchronization
+import Testing
+
+@testable import FeedIO
+
+struct ByteBudgetTests {
+    private final class Log: Sendable {
+        let granted = Mutex<[String]>([])
+        func note(_ name: String) { granted.withLock { $0.append(name) } }
+        var names: [String] { granted.withLock(\.self) }
+    }
+
+    @Test func `the oldest fetch always gets its bytes, and the others wait in order`() {
+        let (budget, log) = (ByteBudget(10), Log())
+        let (first, second, third) = (budget.begin(), budget.begin(), budget.begin())
+        #expect(budget.take(8, for: first) { log.note("first") })
+        #expect(!budget.take(4, for: second) { log.note("second") })
+        #expect(!budget.take(3, for: third) { log.note("third") })
+        #expect(budget.take(20, for: first) { log.note("first") })
+        budget.end(first)
+        #expect(log.names == ["second", "third"])
+        // The second is the oldest now.
+        #expect(budget.take(100, for: second) { log.note("second") })
+        budget.end(second)
+        budget.end(third)
+        #expect(budget.take(10, for: budget.begin()) { log.note("new") })
+    }
+
+    @Test func `a fetch that ends while it waits is not granted anything`() {
+        let (budget, log) = (ByteBudget(10), Log())
+        let (first, second) = (budget.begin(), budget.begin())
+        #expect(budget.take(10, for: first) { log.note("first") })
+        #expect(!budget.take(10, for: second) { log.note("second") })
+        budget.end(second)
+        budget.end(first)
+        #expect(log.names.isEmpty)
+        #expect(budget.take(10, for: budget.begin()) { log.note("new") })
+    }
+
+    @Test func `a fetch that keeps nothing does not count as the oldest`() {
+        let budget = ByteBudget(10)
+        let (idle, busy) = (budget.begin(), budget.begin())
+        #expect(budget.take(50, for: busy) {})
+        // It is older than the one that keeps all, so it need not wait for it.
+        #expect(budget.take(1, for: idle) {})
+        budget.end(busy)
+        budget.end(idle)
+    }
+}
