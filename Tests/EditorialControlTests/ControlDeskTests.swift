@@ -192,16 +192,6 @@ import Testing
         #expect(desk.status.alarms == [.notWritten(TestDesk.failure)])
     }
 
-    @Test func `a beat that does not come back holds nothing up for long`() {
-        var desk = TestDesk()
-        desk.take(.began(reading: desk.reading))
-        desk.take(.reachedEnd)
-        desk.pass(.seconds(4))
-        #expect(!desk.isKnown)
-        desk.pass(.seconds(2))
-        #expect(desk.isKnown)
-    }
-
     // MARK: Open transactions
 
     @Test func `nothing is sent while an open transaction hides what stood on the topic at the start`() {
