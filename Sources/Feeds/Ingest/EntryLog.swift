@@ -63,6 +63,12 @@ struct EntryLog: Sendable, Hashable {
     private func isOvertaken(_ record: EntryRecord, of hash: EntryHash) -> Bool {
         // Whatever writes no event under a name of its own can repeat none.
         if record.state.standing == .moved || (record.intent == nil && record.name?.origin == nil) { return false }
+        // What says again what counts already settles a record that does not count.
+        if let old = table[hash], old.version == record.state.version,
+            record.intent == nil || record.intent?.event == intents[hash]?.event
+        {
+            return false
+        }
         let origin = record.name?.origin ?? hash
         var relatives = names.filter { $0.value.origin == origin && $0.key != hash }.map(\.key)
         if origin != hash { relatives.append(origin) }
