@@ -55,7 +55,8 @@ struct EntryLog: Sendable, Hashable {
         }
         table[hash] = record.state
         heldBack[hash] = record.heldBack
-        keep(record.name, of: hash)
+        // The entry that continues it has the name.
+        keep(record.state.standing == .moved ? nil : record.name, of: hash)
         return true
     }
 
@@ -85,10 +86,14 @@ struct EntryLog: Sendable, Hashable {
         // The newest entries, and before them those whose ids cannot be told from their keys.
         let newest = names.keys.sorted { first, second in
             let (one, other) = (names[first]?.origin != nil, names[second]?.origin != nil)
-            let (age, otherAge) = (table[first]?.firstSeen ?? 0, table[second]?.firstSeen ?? 0)
+            let (age, otherAge) = (lastChange(of: first), lastChange(of: second))
             return one == other ? (age, first) > (otherAge, second) : one
         }
         for hash in newest.dropFirst(Self.namesMax) { names[hash] = nil }
+    }
+
+    private func lastChange(of hash: EntryHash) -> UInt32 {
+        table[hash].map { max($0.firstSeen, $0.lastSeen) } ?? 0
     }
 
     private func counts(_ record: EntryRecord, after old: EntryState?, pending: Intent?) -> Bool {
