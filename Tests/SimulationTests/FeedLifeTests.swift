@@ -117,16 +117,23 @@ private struct MakesEventsAnew: FeedInterference {
     }
 }
 
-/// Gives an entry another id and headline with each poll.
+/// Writes each event under an id of its own.
 private struct RenamesEntries: FeedInterference {
     private var count = 0
 
-    mutating func alter(_ input: IngestInput, at now: Instant) -> IngestInput? {
-        count += 1
-        return input.withEntries { entry in
-            entry.id = "\(entry.id ?? "")-\(count)"
-            entry.headline = "\(entry.headline ?? "") \(count)"
+    mutating func alter(_ actions: inout [IngestAction]) -> [IngestInput] {
+        actions = actions.map { action in
+            guard case .publish(let id, let lane, let events) = action else { return action }
+            count += 1
+            let renamed = events.map { event in
+                let text = String(decoding: event.value, as: UTF8.self)
+                var event = event
+                event.value = Array(text.replacing("\"id\":\"", with: "\"id\":\"\(count)-", maxReplacements: 1).utf8)
+                return event
+            }
+            return .publish(id, lane: lane, renamed)
         }
+        return []
     }
 }
 

@@ -55,7 +55,8 @@ struct EntryLog: Sendable, Hashable {
         }
         table[hash] = record.state
         heldBack[hash] = record.heldBack
-        keep(record.name, of: hash)
+        // The entry that continues it has the name.
+        keep(record.state.standing == .moved ? nil : record.name, of: hash)
         return true
     }
 
@@ -63,6 +64,12 @@ struct EntryLog: Sendable, Hashable {
     private func isOvertaken(_ record: EntryRecord, of hash: EntryHash) -> Bool {
         // Whatever writes no event under a name of its own can repeat none.
         if record.state.standing == .moved || (record.intent == nil && record.name?.origin == nil) { return false }
+        // What says again what counts already settles a record that does not count.
+        if let old = table[hash], old.version == record.state.version,
+            record.intent == nil || record.intent?.event == intents[hash]?.event
+        {
+            return false
+        }
         let origin = record.name?.origin ?? hash
         var relatives = names.filter { $0.value.origin == origin && $0.key != hash }.map(\.key)
         if origin != hash { relatives.append(origin) }
@@ -79,10 +86,14 @@ struct EntryLog: Sendable, Hashable {
         // The newest entries, and before them those whose ids cannot be told from their keys.
         let newest = names.keys.sorted { first, second in
             let (one, other) = (names[first]?.origin != nil, names[second]?.origin != nil)
-            let (age, otherAge) = (table[first]?.firstSeen ?? 0, table[second]?.firstSeen ?? 0)
+            let (age, otherAge) = (lastChange(of: first), lastChange(of: second))
             return one == other ? (age, first) > (otherAge, second) : one
         }
         for hash in newest.dropFirst(Self.namesMax) { names[hash] = nil }
+    }
+
+    private func lastChange(of hash: EntryHash) -> UInt32 {
+        table[hash].map { max($0.firstSeen, $0.lastSeen) } ?? 0
     }
 
     private func counts(_ record: EntryRecord, after old: EntryState?, pending: Intent?) -> Bool {

@@ -358,12 +358,13 @@ extension Following {
             $0.maxPerHour = 1
             $0.maxPerPoll = 1_000
         }
-        let entries = (0..<(Follower.heldBackMax + 10)).map { feed.entry("\($0)") }
-        let result = feed.poll(entries)
-        #expect(result.count(.limited) == entries.count - 1)
-        #expect(feed.log.heldBack.count <= Follower.heldBackMax)
-        #expect(feed.entries.count < entries.count)
-        #expect(feed.poll(entries, after: .seconds(3_601)).count(.alert) == 1)
+        let first = (0..<100).map { feed.entry("\($0)") }
+        #expect(feed.poll(first).count(.limited) == 99)
+        let more = (100..<120).map { feed.entry("\($0)") } + first
+        let result = feed.poll(more)
+        #expect(result.count(.limited) == 20 && result.notes.count == 2)
+        #expect(feed.log.heldBack.count == Follower.heldBackMax && feed.entries.count == 101)
+        #expect(feed.poll(more, after: .seconds(3_601)).count(.alert) == 1)
     }
 
     @Test func `first sight and the backfill lane are not limited`() {

@@ -94,6 +94,12 @@ import Testing
         #expect(!log.fold(third, try record("2 Z", old)))
         #expect(log.overwritten.contains(third) && log.record(of: third, writer: "w") == nil)
         #expect(log.fold(old, try record("3 Y", nil)))
+        // Whatever is written over is settled by its own record, or its owner would write it for ever.
+        for hash in [old, new] {
+            log.spoiled(hash)
+            log.fold(hash, log.record(of: hash, writer: "w"))
+            #expect(log.overwritten.isDisjoint(with: [hash]))
+        }
     }
 
     @Test func `the names of events are bounded, and those of continued stories stay longest`() throws {

@@ -209,6 +209,7 @@ struct IngestDesk {
             desk = IngestDesk()
             desk.publish("old")
             desk.publish("older")
+            desk.now = desk.now + .seconds(120)
             desk.live(as: "first", steps: steps)
         }
         desk.topic.removeLast(missing)
@@ -265,7 +266,7 @@ struct IngestDesk {
         #expect(desk.written.count == 2)
         desk.now = desk.now + .seconds(3_600)
         desk.live(as: "second", polls: 3)
-        #expect(desk.texts.dropFirst(2) == ["wire:d 2 Corrected", "wire:a 1 Headline of a"])
+        #expect(desk.texts.dropFirst(2) == ["wire:d 2 Corrected", "wire:b 1 Headline of b"])
         desk.now = desk.now + .seconds(3_600)
         desk.live(as: "third", polls: 3)
         #expect(desk.written.count == 4)
