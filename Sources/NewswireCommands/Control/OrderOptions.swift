@@ -7,6 +7,7 @@ import Foundation
 import KafkaModel
 import NewsModel
 import NewswireSettings
+import PublishEngine
 import PublisherService
 
 /// What all commands have that give an order.

@@ -112,7 +112,8 @@ package struct EngineRehearsal {
             stored(request, .held)
         case .kafka(.commit(let lane, let generation, let offsets)):
             take(.kafka(.committed(lane, generation, offsets: offsets, failure: nil)))
-        case .kafka, .renewToken, .clockStepped, .askHubForTime, .confirmOrders, .returnHeld, .recall, .applied, .finish:
+        case .kafka, .renewToken, .clockStepped, .askHubForTime, .confirmOrders, .returnHeld, .recall, .applied,
+            .finish:
             break
         }
     }
