@@ -209,9 +209,9 @@ struct NamespaceTests {
         let updated = test.call("PUT", "/sports", headers: ["If-Match": "*"], body: Self.entry(sent))
         #expect(try updated.status == 200 && figures(updated).isEmpty)
         #expect(try read(&test) == busy)
-        test.now = test.now.advanced(byMilliseconds: 86_400_000)
-        #expect(
-            try read(&test) == ["DailyMaxActiveDevices=1", "DailyMaxActiveRegistrations=1", "DailyApiCalls=0"])
+        test.now = test.now.advanced(byMilliseconds: 80_000_000)
+        let tomorrow = try read(&test)
+        #expect(tomorrow == ["DailyMaxActiveDevices=1", "DailyMaxActiveRegistrations=1", "DailyApiCalls=0"])
     }
 
     @Test
@@ -289,7 +289,9 @@ struct NamespaceTests {
         var after = try TestNamespace()
         let description = try #require(stored.flatMap { HubDescription(stored: $0) })
         after.namespace.addHub(try HubName("sports"), description)
-        #expect(after.call("GET", "/sports").text == before)
+        // The figures of the day are not stored.
+        func undated(_ text: String) -> String { text.replacing(/<Daily\w+>\d+<\/Daily\w+>/, with: "") }
+        #expect(undated(after.call("GET", "/sports").text) == undated(before))
         #expect(HubDescription(stored: Array("<hub/>".utf8)) == nil)
         _ = test.call("DELETE", "/sports")
         guard case .description(nil)? = test.namespace.takeChanges().last?.change else {

@@ -86,7 +86,7 @@ struct RoutingTests {
         var test = try TestHub()
         for name in ["a", "a", "b"] {
             let inner =
-                "<DeviceToken>A1</DeviceToken><BodyTemplate>{}</BodyTemplate><TemplateName>\(name)</TemplateName>"
+                "<DeviceToken>A1</DeviceToken><BodyTemplate>{\"aps\":{}}</BodyTemplate><TemplateName>\(name)</TemplateName>"
             _ = test.call("POST", "/registrations", body: WireTable.entry("AppleTemplate", inner))
         }
         _ = test.send("{}", tags: nil)

@@ -89,12 +89,12 @@ import Testing
     let table = ResultTable(width: 140, hasColours: false)
     #expect(
         table.line(result)
-            == "2026-11-21 02:20:00  rejected     e 1               -                 apple         World,Sports           400        12  refused: no"
+            == "2026-11-21 02:20:00  rejected     e 1           -             apple         World,Sports           400        12  refused: no"
     )
     #expect(TextWidth.columns(table.title) <= 140)
     result.cut = ["summary", "message"]
     result.leftOut = ["Weather"]
-    let wide = ResultTable(width: 200, hasColours: false).line(result)
+    let wide = ResultTable(width: 240, hasColours: false).line(result)
     #expect(wide.hasSuffix("refused: no; cut: summary, message; left out: Weather"))
 }
 

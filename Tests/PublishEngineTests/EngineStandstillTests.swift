@@ -49,7 +49,9 @@ import Testing
     @Test func `the answer to a commit from before a standstill confirms nothing`() throws {
         var shell = try TestShell { $0.connections = 1 }
         shell.answersCommits = false
-        let actions = shell.assign() + shell.publish(news("a"), news("b")) + shell.wait(.seconds(10))
+        var actions = shell.assign() + shell.publish(news("a"), news("b"))
+        actions += shell.take(.endReached(TestShell.live, TestShell.first, TestShell.source, offset: 2))
+        actions += shell.wait(.seconds(10))
         let before = try #require(actions.commits.first)
         _ = shell.take(.stoodStill(.seconds(40)))
         _ = shell.take(.ordersConfirmed(1))

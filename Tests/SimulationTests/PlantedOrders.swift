@@ -47,13 +47,6 @@ struct WaitsForNoOrders: Interference {
     }
 }
 
-/// Goes on after a standstill as if no time had passed.
-struct IgnoresStandstills: Interference {
-    mutating func alter(_ input: inout Input) {
-        if case .stoodStill = input { input = .alarm }
-    }
-}
-
 /// Says of all that was accepted that it left before a recall.
 struct InventsRecalls: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {

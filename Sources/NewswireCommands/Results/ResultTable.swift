@@ -27,8 +27,9 @@ package struct ResultTable: Sendable {
         self.columns = columns
         let fixed = [19, 11, 0, 0, 12, 18, 6, 8] + reached
         let left = max(width - fixed.reduce(0, +) - 2 * fixed.count, 40)
-        let id = min(max(left / 3, 12), 40)
-        widths = [19, 11, id, id, 12, 18, 6, 8] + reached + [max(left - 2 * id, 12)]
+        let id = min(max(left / 4, 12), 40)
+        let story = min(max(left / 6, 12), 28)
+        widths = [19, 11, id, story, 12, 18, 6, 8] + reached + [max(left - id - story, 12)]
     }
 
     package var title: String {
