@@ -114,6 +114,34 @@ import Testing
         #expect(desk.recalled.contains("a") == false)
     }
 
+    @Test func `a recall by an event outlives the end of an older order that knew nothing of it`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.start()
+        desk.answerWrites()
+        desk.take(.recalled(.of("a")))
+        // It was on its way when the event was read.
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        #expect(desk.recalled == ["a"])
+        #expect(desk.written.suffix(1).map(\.key) == ["recall/story/a"])
+        desk.echo()
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        #expect(desk.recalled == [])
+    }
+
+    @Test func `a recall by an event ends with the order that covers it when that is lifted later`() {
+        var desk = TestDesk()
+        desk.write(.stands(Order(recall: "a")))
+        desk.start()
+        desk.take(.recalled(.of("a")))
+        desk.pass(.seconds(40))
+        desk.write(.lifted(.recall(story: "a")))
+        desk.read()
+        #expect(desk.recalled == [])
+    }
+
     @Test func `an event that is read again recalls nothing that was lifted, however soon`() {
         var desk = TestDesk()
         desk.start()

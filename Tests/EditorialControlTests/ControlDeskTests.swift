@@ -176,6 +176,7 @@ import Testing
         desk.pass(.seconds(600))
         #expect(!desk.isKnown)
         #expect(desk.status.alarms == [.unreadable(TestDesk.failure)])
+        desk.answerWrites()
         desk.start()
         #expect(desk.isKnown)
         #expect(desk.status.alarms == [])
@@ -219,6 +220,9 @@ import Testing
         desk.take(.heldUp(false))
         desk.writeBeat()
         desk.read()
+        #expect(!desk.isKnown, "it is so old that no order behind it has waited for us")
+        desk.answerWrites()
+        desk.pass(.seconds(1), echoes: true)
         #expect(desk.isKnown)
     }
 
@@ -247,9 +251,40 @@ import Testing
         desk.pass(.seconds(2))
         #expect(desk.isKnown == (policy == .continue))
         #expect(desk.status.alarms == [.stale(.seconds(61), stops: policy == .stop)])
+        desk.answerWrites()
+        desk.pass(.seconds(1), echoes: true)
+        #expect(desk.isKnown && desk.status.alarms == [])
+    }
+
+    @Test
+    func `where stale orders stop sending, a topic that speaks again is no licence before a beat of now came back`() {
+        var desk = TestDesk(onStale: .stop)
+        desk.start()
+        desk.answerWrites()
+        desk.pass(.seconds(9), echoes: true)
+        desk.pass(.seconds(61))
+        #expect(!desk.isKnown)
+        // Written before it fell silent: an order behind it that was given since then did not wait for us.
         desk.writeBeat()
         desk.read()
-        #expect(desk.isKnown && desk.status.alarms == [])
+        #expect(!desk.isKnown)
+        desk.write(.stands(Order(stop: .hub)))
+        desk.answerWrites()
+        desk.pass(.seconds(1), echoes: true)
+        #expect(desk.isKnown && desk.status.standing[.stop(.hub)] != nil)
+        #expect(desk.log.suffix(2) == ["tell", "known"])
+    }
+
+    @Test func `an order found when the topic is read again is answered, whatever its clock and our beats say`() {
+        var desk = TestDesk()
+        desk.start()
+        desk.answerWrites()
+        desk.take(.unreadable(TestDesk.failure))
+        desk.write(.stands(Order(recall: "a")))
+        desk.compact()
+        desk.readAll()
+        desk.take(.applied(AppliedOrder(order: "1"), shard: ShardID(0)))
+        #expect(desk.audited.map(\.order) == ["1"])
     }
 
     @Test func `a beat every ten seconds, one at a time`() {

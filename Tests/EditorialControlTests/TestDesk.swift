@@ -98,7 +98,8 @@ struct TestDesk {
         read()
     }
 
-    mutating func writeBeat() { write(.beat(.init(replica: "us", at: now.wall))) }
+    /// Our last beat comes to stand on the topic.
+    mutating func writeBeat() { write(.beat(lastBeat ?? .init(replica: "us", at: now.wall))) }
 
     /// Only the last record of each key stays, and no tombstone.
     mutating func compact() {

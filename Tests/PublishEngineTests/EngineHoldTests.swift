@@ -322,6 +322,17 @@ struct EngineHoldTests {
         #expect(restored.returns == ["s superseded"])
     }
 
+    @Test func `of a story, only what is held and older is called back for a version that has not left yet`() throws {
+        var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
+        _ = shell.assign()
+        _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
+        let sent = shell.publish(news("a", story: "s", version: 3))
+        // Another process may hold this very version by now, and this one may never come to send it.
+        #expect(sent.returnedVersions == [NewsEvent.Version("1")])
+        _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("3"), isHeld: true)]))
+        #expect(shell.reply(201, to: sent.sends[0]).returnedVersions == [NewsEvent.Version("3")])
+    }
+
     @Test func `what is held is called back when it is read after the ledger`() throws {
         var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
         _ = shell.assign(ledger: [accepted("b", "2", story: "s"), accepted("c", "9", story: nil)], end: 1)
@@ -375,5 +386,11 @@ struct EngineHoldTests {
         let endless = shell.publish(#"{"uri":"a","headline":"h","subject":[{"name":"World"}],"embargoed":""}"#)
         #expect(endless.outcomes == [.withheld])
         #expect(endless.endings.first?.result.error?.code == "embargo")
+    }
+}
+
+extension [Action] {
+    fileprivate var returnedVersions: [NewsEvent.Version?] {
+        compactMap { if case .returnHeld(_, _, let version) = $0 { .some(version) } else { nil } }
     }
 }

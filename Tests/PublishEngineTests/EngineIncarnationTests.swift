@@ -71,6 +71,80 @@ struct EngineIncarnationTests {
         #expect(sent.map { $0.text.contains("headline of b") } == [true])
     }
 
+    @Test func `where the ledger begins falls with a new incarnation, before anything of it is done`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        var commits: [PartitionOffset] = []
+        for id in ["a", "b", "c"] {
+            let stored = shell.store(shell.reply(201, to: shell.publish(news(id)).sends[0]))
+            commits += (stored.commits + shell.wait(.seconds(1)).commits).joined()
+        }
+        #expect(commits.contains(PartitionOffset(TestShell.results, 2)))
+        let begun = shell.take(.beganAnew(TestShell.live, TestShell.first, TestShell.source))
+        let known = LedgerEntry(
+            offset: 1, source: .init(partition: TestShell.source, offset: 5), platform: .template, outcome: .accepted,
+            identity: RecordIdentity(eventID: "b"), eventID: "b")
+        let restored = begun + shell.restore(begun, ledger: [known], end: 3) + shell.wait(.seconds(1))
+        let last = try #require(restored.commits.joined().last { $0.partition == TestShell.results })
+        #expect(last.offset <= 1)
+    }
+
+    // MARK: Long ledgers
+
+    private func entries(_ ids: [String], from result: Int64 = 0) -> [LedgerEntry] {
+        ids.enumerated().map { index, id in
+            LedgerEntry(
+                offset: result + Int64(index), source: .init(partition: TestShell.source, offset: Int64(index)),
+                platform: .template, outcome: .accepted, identity: RecordIdentity(eventID: id), eventID: id)
+        }
+    }
+
+    @Test func `more results than there is room for are read in turns, and none is sent twice`() throws {
+        var shell = try TestShell {
+            $0.restoredMax = 4
+            $0.duplicateWindow = 0
+        }
+        let ids = (0..<10).map { "e\($0)" }
+        // The order of results is not that of records.
+        let ledger = entries(ids).sorted { ($0.source.offset % 3, $0.offset) < ($1.source.offset % 3, $1.offset) }
+        _ = shell.assign(ledger: ledger, end: 10)
+        #expect(shell.engine.counts.restored <= 4)
+        var actions = shell.take(
+            .records(
+                TestShell.live, TestShell.first, TestShell.source, (ids + ["new"]).map { shell.record(news($0)) }))
+        var turns = 0
+        var sent: [Sent] = []
+        while !actions.isEmpty, turns < 20 {
+            sent += actions.sends
+            #expect(actions.commits.joined().allSatisfy { $0.partition != TestShell.results || $0.offset <= 10 })
+            actions = shell.restore(actions, ledger: ledger, end: 10)
+            #expect(shell.engine.counts.restored <= 4)
+            turns += 1
+        }
+        #expect(sent.map { $0.text.contains("headline of new") } == [true])
+        #expect(turns > 2)
+        let done = shell.store(shell.reply(201, to: sent[0])) + shell.wait(.seconds(1))
+        #expect(done.commits.joined().contains(PartitionOffset(TestShell.source, 11)))
+    }
+
+    @Test func `what there was no room for is read from its first result on, and is a reason to wait`() throws {
+        var shell = try TestShell { $0.restoredMax = 2 }
+        let ids = (0..<4).map { "e\($0)" }
+        _ = shell.assign(ledger: entries(ids, from: 100), end: 104)
+        let records = ids.map { shell.record(news($0)) }
+        let read = shell.take(.records(TestShell.live, TestShell.first, TestShell.source, records))
+        let starts = read.compactMap { action -> Int64? in
+            if case .kafka(.restore(_, _, TestShell.results, [TestShell.source], let start)) = action {
+                start.offset
+            } else {
+                nil
+            }
+        }
+        #expect(starts == [102])
+        #expect(shell.status.waits.contains { $0.reason == .ledger })
+        #expect(!read.commits.joined().contains { $0.partition == TestShell.results && $0.offset > 102 })
+    }
+
     @Test func `a partition whose ledger cannot be read waits by itself, and says why`() throws {
         let other = TopicPartition(topic: "news", partition: 1)
         var shell = try TestShell()

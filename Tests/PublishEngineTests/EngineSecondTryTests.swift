@@ -39,6 +39,18 @@ struct EngineSecondTryTests {
         #expect(shell.reply(400, to: retry[0]).outcomes == [.unknown])
     }
 
+    @Test func `a second copy does not leave behind a newer version that stood between it and the first`() throws {
+        var shell = try TestShell()
+        _ = shell.assign()
+        let first = shell.publish(news("a", story: "s", version: 1))
+        _ = shell.publish(news("b", story: "s", version: 2))
+        #expect(shell.publish(news("a", story: "s", version: 1)).outcomes.isEmpty)
+        let newer = shell.store(shell.reply(400, to: first.sends[0])).sends
+        #expect(newer.map { $0.text.contains("headline of b") } == [true])
+        let ended = shell.reply(201, to: newer[0])
+        #expect((ended + shell.store(ended)).outcomes == [.accepted, .superseded])
+    }
+
     @Test(arguments: [true, false])
     func `a second copy that comes while the first is under way waits for its outcome`(isTaken: Bool) throws {
         var shell = try TestShell()

@@ -40,6 +40,17 @@ struct PaceTests {
         #expect(Double(all.count) <= 500 * length + 9)
     }
 
+    @Test(arguments: [[1, 1, 1], [4, 1, 1], [2, 3, 3], [7, 1, 2], [1, 1, 98]], [3, 5, 7, 50])
+    func `shares of a burst add up to no more than the burst`(parts: [Int], burst: Int) {
+        let (total, start) = (parts.reduce(0, +), Instant(nanoseconds: 0))
+        let bursts = parts.map { part in
+            TokenBucket(rate: 10, burst: burst, share: .init(part: part, total: total), emptyAt: start)
+                .available(at: start + .seconds(1000))
+        }
+        #expect(bursts.allSatisfy { $0 >= 1 })
+        #expect(bursts.reduce(0, +) <= burst)
+    }
+
     @Test func `a new bucket is empty and one that waited is full`() {
         let start = Instant(nanoseconds: 0)
         var bucket = TokenBucket(rate: 10, burst: 5, emptyAt: start)

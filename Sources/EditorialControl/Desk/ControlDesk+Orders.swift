@@ -26,6 +26,7 @@ extension ControlDesk {
         waiting.remove(scope)
         if standing.apply(.lifted(scope)) {
             tell(.lifted(scope), isAnswered: time != nil, now)
+            uncover(scope, now)
             while let order = waiting.next(for: standing) { stand(order, now) }
         } else if time != nil {
             confirm(scope, now)
@@ -52,13 +53,30 @@ extension ControlDesk {
         }
         let scope = ControlScope.recall(story: recall.story)
         defer { if owed[scope] == nil || isMissing { settledRecalls.append(recall.story) } }
-        if standing[scope] != nil { return }
         let order = Order(recall, now: now.wall)
+        if let known = standing[scope] {
+            if known.id != order.id, covered.count < OwedOrder.eventsMax { covered[scope] = order }
+            return
+        }
         if lifts.hasLifted(order) {
             // The shard that read it obeys it: take that back.
             actions.append(.tell([.lifted(scope)]))
             return
         }
+        give(order, now)
+    }
+
+    /// The order about the same has ended. A recall by an event that its end did not know of takes its place.
+    mutating func uncover(_ scope: ControlScope, _ now: Moment) {
+        guard !covered.isEmpty, let order = covered.removeValue(forKey: scope), !lifts.hasLifted(order),
+            !order.hasLapsed(at: clock.embargoClock(now))
+        else { return }
+        give(order, now)
+    }
+
+    /// Puts an event's order in force, here and on the topic.
+    private mutating func give(_ order: Order, _ now: Moment) {
+        let scope = order.scope
         guard settings.replica == nil || owed.count < OwedOrder.eventsMax, standing.apply(.stands(order)) else {
             return noteUnordered()
         }

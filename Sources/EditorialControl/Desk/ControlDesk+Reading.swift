@@ -5,7 +5,7 @@ import NewsModel
 /// stands, since a log that is not compacted yet repeats orders that were lifted long ago.
 extension ControlDesk {
     mutating func begin(_ reading: UInt64, _ now: Moment) {
-        phase = .reading(FreshReading(number: reading))
+        phase = .reading(FreshReading(number: reading, isAwaited: beats.isWritten))
         silence.asked(now)
         beats.canBeHeard(now)
         if beats.isDue(now) { beat(now) }
@@ -41,7 +41,7 @@ extension ControlDesk {
         case .lifted(let scope): readLift(of: scope, at: record.timestamp ?? now.wall, now)
         case .beat(let beat):
             beats.heard(beat, now)
-            if beat.replica == settings.replica { beats.isSeen = true }
+            if beat.replica == settings.replica, beats.saw(beat, now) { see() }
         case .ended(let replica): beats.ended(replica)
         case .environment(let found): read(found)
         case .noEnvironment: read(nil)
@@ -78,6 +78,17 @@ extension ControlDesk {
         }
     }
 
+    /// What a reading has shown holds from its end on.
+    private mutating func see() {
+        guard case .reading(var fresh) = phase else {
+            beats.isSeen = true
+            return
+        }
+        phase = .waiting(nil)
+        fresh.hasSeenBeat = true
+        phase = .reading(fresh)
+    }
+
     private mutating func read(_ found: HubEnvironment?) {
         guard case .reading(var fresh) = phase else {
             environment = found
@@ -100,7 +111,7 @@ extension ControlDesk {
         }
         // Not copied while it is changed.
         phase = .waiting(nil)
-        fresh.take(order, isLate: beats.isSeen)
+        fresh.take(order, isLate: beats.isOnTopic)
         phase = .reading(fresh)
     }
 
@@ -128,7 +139,7 @@ extension ControlDesk {
         fresh.lift(scope, wasKnown: standing[scope] != nil)
         phase = .reading(fresh)
         // Whoever lifted it waits for our answer, although it never stood here.
-        if standing[scope] == nil, let time, beats.isSeen { confirmIfRecent(scope, at: time, now) }
+        if standing[scope] == nil, let time, beats.isOnTopic { confirmIfRecent(scope, at: time, now) }
     }
 
     mutating func reachEnd(_ now: Moment) {
@@ -140,6 +151,7 @@ extension ControlDesk {
         hasRead = true
         readTo = fresh.readTo
         beats.reachedEnd(now)
+        if fresh.hasSeenBeat { beats.isSeen = true }
         waiting = fresh.waiting
         unreadable = fresh.unreadable
         counts.unreadable = max(counts.unreadable, fresh.unreadableCount)
@@ -177,9 +189,11 @@ extension ControlDesk {
                 continue
             }
             told.append(change)
-            expectAnswers(to: change, if: fresh.late.contains(change.scope) || isRecent(change, now), now)
+            let isAwaited = fresh.isAwaited || fresh.late.contains(change.scope) || isRecent(change, now)
+            expectAnswers(to: change, if: isAwaited, now)
         }
         if !told.isEmpty { actions.append(.tell(told)) }
+        for case .lifted(let scope) in told { uncover(scope, now) }
     }
 }
 
@@ -187,6 +201,10 @@ extension ControlDesk {
 struct FreshReading: Sendable {
     /// The last reading asked for when it began.
     let number: UInt64
+    /// A beat of ours was written before: whoever has given an order since then waits for us, whatever is left of that beat.
+    let isAwaited: Bool
+    /// A beat of ours that counts stands on the topic.
+    var hasSeenBeat = false
     /// The offset of the last record; that before the first one of an empty topic.
     var readTo: Int64 = -1
     var orders = StandingOrders()
@@ -201,7 +219,7 @@ struct FreshReading: Sendable {
     var unreadableCount: UInt64 = 0
     var environment: HubEnvironment?
 
-    init(number: UInt64) { self.number = number }
+    init(number: UInt64, isAwaited: Bool) { (self.number, self.isAwaited) = (number, isAwaited) }
 
     mutating func take(_ order: Order, isLate: Bool) {
         hidden.remove(order.scope)

@@ -34,6 +34,8 @@ extension ControlDesk {
         let silent = silence.duration(now)
         if hasKnown, !silence.isStale, silent >= settings.staleAfter {
             silence.isStale = true
+            // Orders may have been given meanwhile, and not have waited for us: they stand before our next beat.
+            if settings.onStale == .stop, settings.replica != nil { beats.isSeen = false }
             note(.stale(silent))
         }
         guard !isDraining, silence.mayAsk(now) else { return }

@@ -138,6 +138,8 @@ public struct ControlDesk: Sendable {
     var early: [EventRecall] = []
     /// Orders in force that the topic does not have: of events, and those that went with a topic that was deleted.
     var owed: [ControlScope: OwedOrder] = [:]
+    /// Recalls by events of what others had recalled before: they hold should those be lifted that they did not know of.
+    var covered: [ControlScope: Order] = [:]
     /// The stories of `Action.settled`, while an input is handled.
     var settledRecalls: [String] = []
     var lifts = RecentLifts()
@@ -213,18 +215,21 @@ public struct ControlDesk: Sendable {
     }
 
     private mutating func tellWhetherKnown(_ now: Moment) {
-        if !hasKnown, hasRead && (beats.isSeen || settings.replica == nil) || doesWithoutTopic {
+        if !hasKnown, hasRead && isHeard || doesWithoutTopic {
             hasKnown = true
             let waiting = early
             early = []
             for recall in waiting { take(recall, now) }
         }
-        let knows = hasKnown && !isElsewhere && !(silence.isStale && settings.onStale == .stop)
+        let knows = hasKnown && !isElsewhere && (settings.onStale == .continue || !silence.isStale && isHeard)
         guard knows != isKnown else { return }
         isKnown = knows
         hasSent = hasSent || knows
         actions.append(.known(knows))
     }
+
+    /// Whoever gives an order waits for us; nobody does for one that only reads.
+    private var isHeard: Bool { beats.isSeen || settings.replica == nil }
 
     /// There is no topic, so nothing is going to be written soon.
     var isMissing: Bool { if case .waiting(.missing) = phase { true } else { false } }

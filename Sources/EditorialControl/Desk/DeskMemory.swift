@@ -22,12 +22,17 @@ struct Silence: Sendable {
 
 /// This process's beats, and those of the others.
 struct Beats: Sendable {
-    /// Our first one came back: everything that was written before it has been read. Also if it may not be written.
+    /// One of ours came back while it still counted: everything that was written before it has been read, and whoever gave an
+    /// order behind it waits for us. Also if it may not be written.
     var isSeen = false
+    /// One of ours was read, however old it was then.
+    private(set) var isOnTopic = false
     var isInFlight = false
     /// Since when the topic can be read without interruption, by the monotonic clock.
     private var readableSince: Instant?
     private var lastAt: Instant?
+    /// The time on the last one that we wrote, by the clock on the wall.
+    private var lastWall: Instant?
     /// A beat that was not written is not tried again before then.
     private var notBefore: Instant?
     /// The last beat that we wrote carries no time of the log.
@@ -50,7 +55,19 @@ struct Beats: Sendable {
     mutating func wrote(_ beat: ControlRecord.Beat, _ now: Moment) {
         isInFlight = true
         isUndated = beat.logTime == nil
-        (lastAt, notBefore) = (now.steady, nil)
+        (lastAt, lastWall, notBefore) = (now.steady, beat.at, nil)
+    }
+
+    /// One of ours stands on the topic, or may.
+    var isWritten: Bool { lastAt != nil }
+
+    /// One of ours came back.
+    ///
+    /// - Returns: true if it counts still.
+    mutating func saw(_ beat: ControlRecord.Beat, _ now: Moment) -> Bool {
+        isOnTopic = true
+        guard beat.at == lastWall, let lastAt else { return false }
+        return now.steady - lastAt < ControlRecord.Beat.countsFor
     }
 
     mutating func retry(_ now: Moment) { notBefore = now.steady + Self.retryAfter }

@@ -66,10 +66,14 @@ public struct RestoreStart: Sendable, Hashable {
     public var window: Int64
     /// Results before this time are of no use, for a partition without a committed offset. By the wall clock.
     public var since: Instant?
+    /// From there on, whatever the group has committed: what was read before is read on. The watermarks committed do not count
+    /// then, as they may be about a former incarnation of the partitions.
+    public var offset: Int64?
 
-    public init(window: Int64 = 0, since: Instant? = nil) {
+    public init(window: Int64 = 0, since: Instant? = nil, offset: Int64? = nil) {
         self.window = window
         self.since = since
+        self.offset = offset
     }
 }
 

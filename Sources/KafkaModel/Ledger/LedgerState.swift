@@ -172,7 +172,7 @@ public struct LedgerState: Sendable {
         jobs[index].progress = progress
         jobs[index].phase = .reading(movedAt: now, began: now)
         hasChanged = true
-        guard !job.sources.isEmpty else { return nil }
+        guard !job.sources.isEmpty, job.start.offset == nil else { return nil }
         return IncarnationNotes(
             generation: job.generation, notes: job.sources.map { ($0, location.notes[$0]) },
             uncommitted: location.uncommitted)
@@ -186,7 +186,9 @@ public struct LedgerState: Sendable {
             return overflow ? low : earlier
         }
         let (first, basis): (Int64, RestoreEnd.Basis) =
-            if let committed = location.committed, committed <= end {
+            if let offset = job.start.offset {
+                (offset <= end ? offset : low, .committed)
+            } else if let committed = location.committed, committed <= end {
                 (back(committed), .committed)
             } else if location.committed != nil {
                 // Past the end: the results topic was created again, or cut back. All of it is new to us.
@@ -199,8 +201,9 @@ public struct LedgerState: Sendable {
             }
         let start = min(max(first, low), end)
         return Progress(
-            next: start, start: start, end: end, basis: basis, watermarks: location.watermarks,
-            isCut: location.committed.map { $0 < low } ?? false, recentFrom: back(end))
+            next: start, start: start, end: end, basis: basis,
+            watermarks: job.start.offset == nil ? location.watermarks : [:],
+            isCut: (job.start.offset ?? location.committed).map { $0 < low } ?? false, recentFrom: back(end))
     }
 
     /// The partition cannot be read for now. The others are not touched.

@@ -51,17 +51,20 @@ package struct ClockWitnesses: Sendable {
         if difference(at: moment) == nil { recordsAgreeWithHub = false }
     }
 
-    /// Records with these times were read.
-    package mutating func read(_ times: some Sequence<Instant?>, at moment: Moment) {
+    /// These records were read.
+    ///
+    /// An array and not any sequence: a generic function of another module allocates for every element.
+    package mutating func read(_ records: [SourceRecord], at moment: Moment) {
         guard let theirs = hubTime(at: moment) else {
-            for case let time? in times where time - moment.wall > Self.tolerance {
+            for record in records {
+                guard let time = record.timestamp, time - moment.wall > Self.tolerance else { continue }
                 future = (moment.wall - time, moment.steady + Self.futureLasts)
             }
             return
         }
         guard !recordsAgreeWithHub, difference(at: moment) != nil else { return }
-        recordsAgreeWithHub = times.contains { time in
-            time.map { max($0 - theirs, theirs - $0) <= Self.tolerance } ?? false
+        recordsAgreeWithHub = records.contains { record in
+            record.timestamp.map { max($0 - theirs, theirs - $0) <= Self.tolerance } ?? false
         }
     }
 

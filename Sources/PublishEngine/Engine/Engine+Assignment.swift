@@ -31,11 +31,13 @@ extension Engine {
         updateShare(turn)
     }
 
+    /// - Parameter offset: from where on; `nil` for what the group has committed.
     private func askForLedger(
-        of partition: Int32, _ lane: LaneID, sources: [TopicPartition], window: Int64, _ turn: inout Turn
+        of partition: Int32, _ lane: LaneID, sources: [TopicPartition], window: Int64, from offset: Int64? = nil,
+        _ turn: inout Turn
     ) {
         let results = TopicPartition(topic: settings.resultsTopic, partition: partition)
-        let start = RestoreStart(window: window, since: turn.wall - settings.ledgerAge)
+        let start = RestoreStart(window: window, since: turn.wall - settings.ledgerAge, offset: offset)
         turn.actions.append(
             .kafka(.restore(lane, lanes[lane].generation, results: results, sources: sources, start)))
     }
@@ -48,6 +50,7 @@ extension Engine {
     ) {
         let slots = restoring(results, lane, generation)
         for slot in slots { partitions[slot].restore() }
+        let capacity = max(settings.restoredMax / max(lanes.reduce(0) { $0 + $1.slots.count }, 1), 2)
         for entry in entries {
             guard let platform = settings.platforms.firstIndex(of: entry.platform),
                 let slot = slots.first(where: { partitions[$0].id == entry.source.partition })
@@ -57,13 +60,28 @@ extension Engine {
                 _ = partitions[slot].recent.insert(delivery)
             }
             restoreVersion(of: entry, platform, slot, &turn)
-            if entry.isOpen { partitions[slot].restored.learn(entry, platform: platform) }
+            if entry.isOpen { partitions[slot].restored.learn(entry, platform: platform, capacity: capacity) }
         }
         guard let end else { return }
         for slot in slots {
+            let wasRestoring = partitions[slot].isRestoring
             partitions[slot].finishRestore(end: end.offset)
-            turn.actions.append(.kafka(.resume(partitions[slot].id, lane, generation)))
+            if wasRestoring { turn.actions.append(.kafka(.resume(partitions[slot].id, lane, generation))) }
+            // A new incarnation's watermark went out before it was known where its results begin.
+            if wasRestoring, partitions[slot].lowWatermark != nil { lanes[lane].commit.note() }
         }
+    }
+
+    /// The lane's next record, if there is one, may be one that the ledger has as done: that shows when more of the ledger was
+    /// read.
+    mutating func readLedgerOn(_ lane: LaneID, _ turn: inout Turn) {
+        guard let next = lanes[lane].unexamined.first, let slot = partitions.place(of: next.id)?.slot else { return }
+        let id = partitions[slot].id
+        let results = TopicPartition(topic: settings.resultsTopic, partition: id.partition)
+        // A second request for the same results partition would take the first one's place.
+        guard restoring(results, lane, partitions[slot].generation).isEmpty else { return }
+        let offset = partitions[slot].restored.readOn(at: turn.now)
+        askForLedger(of: id.partition, lane, sources: [id], window: 0, from: offset, &turn)
     }
 
     mutating func restoreFailed(
@@ -72,10 +90,11 @@ extension Engine {
         for slot in restoring(results, lane, generation) { partitions[slot].restore(failure: failure) }
     }
 
+    /// Those whose ledger is being read, for the first time or on.
     private func restoring(_ results: TopicPartition, _ lane: LaneID, _ generation: Generation) -> [Int] {
         lanes[lane].slots.filter { slot in
             partitions[slot].generation == generation && partitions[slot].id.partition == results.partition
-                && partitions[slot].isRestoring
+                && partitions[slot].ledgerReading != nil
         }
     }
 
@@ -110,6 +129,9 @@ extension Engine {
         lanes[lane].commit.note()
         turn.actions.append(.kafka(.rewind(id, lane, partitions[slot].generation)))
         // No watermark says which records of the new incarnation are done, so no source partitions are named.
-        askForLedger(of: id.partition, lane, sources: [], window: Int64(settings.duplicateWindow) * 4, &turn)
+        askForLedger(of: id.partition, lane, sources: [], window: restartWindow, &turn)
     }
+
+    /// Results below L that are read for a new incarnation.
+    var restartWindow: Int64 { Int64(settings.duplicateWindow) * 4 }
 }

@@ -20,7 +20,7 @@ extension Engine {
         if inquiry != .over {
             // Records that were read before, and wait for this, are witnesses too.
             for lane in lanes.ids {
-                witnesses.read(lanes[lane].unexamined.lazy.map(\.record.timestamp), at: turn.moment)
+                witnesses.read(lanes[lane].unexamined.map(\.record), at: turn.moment)
             }
         }
         inquiry = .over
@@ -28,7 +28,7 @@ extension Engine {
     }
 
     mutating func noteTimes(of records: [SourceRecord], _ turn: inout Turn) {
-        witnesses.read(records.lazy.map(\.timestamp), at: turn.moment)
+        witnesses.read(records, at: turn.moment)
         turn.expiryClock = witnesses.expiryClock(at: turn.moment)
     }
 

@@ -65,8 +65,7 @@ extension Engine {
         var moved: Set<Int32> = []
         for slot in lanes[lane].slots {
             let partition = partitions[slot].id.partition
-            // Until the ledger is read, the place where its results begin is unknown: L stays.
-            let start = partitions.ledgerStart(of: slot) ?? .min
+            let start = partitions.ledgerStart(of: slot) ?? ledgerStartOfRestarted(slot, lane) ?? .min
             ledger[partition] = min(ledger[partition] ?? .max, start)
             guard let watermark = takeWatermark(of: slot) else { continue }
             offsets.append(watermark)
@@ -74,12 +73,20 @@ extension Engine {
         }
         for (partition, start) in ledger.sorted(by: { $0.key < $1.key }) where start >= 0 && ownsAll(partition, lane) {
             let committed = lanes[lane].commit.ledger[partition]
-            guard moved.contains(partition) || start >= (committed ?? 0) + LaneCommit.ledgerStep || committed == nil
-            else { continue }
+            // It falls when a new incarnation is read from its beginning.
+            let mustGo = committed.map { start < $0 || start >= $0 + LaneCommit.ledgerStep } ?? true
+            guard mustGo || moved.contains(partition) else { continue }
             lanes[lane].commit.ledger[partition] = start
             offsets.append(PartitionOffset(TopicPartition(topic: settings.resultsTopic, partition: partition), start))
         }
         return offsets
+    }
+
+    /// L until the ledger of a new incarnation is read: where that reading begins, at the latest. `nil` while the ledger is read
+    /// for the first time: then the place where its results begin is unknown, and L stays.
+    private func ledgerStartOfRestarted(_ slot: Int, _ lane: LaneID) -> Int64? {
+        guard partitions[slot].lowWatermark != nil else { return nil }
+        return lanes[lane].commit.ledger[partitions[slot].id.partition].map { max(0, $0 - restartWindow) }
     }
 
     /// - Returns: the partition's watermark if it moved.

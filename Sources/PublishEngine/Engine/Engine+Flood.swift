@@ -25,7 +25,8 @@ extension Engine {
             return
         }
         if lanes[lane].ready.isEmpty {
-            guard let next = lanes[lane].unexamined.popFirst() else {
+            guard let next = nextUnexamined(of: lane) else {
+                readLedgerOn(lane, &turn)
                 lanes[lane].flood?.postponeProbe(to: turn.now + .seconds(1))
                 return
             }

@@ -124,7 +124,9 @@ extension Engine {
         guard !held.isEmpty else { return }
         let relation = held.relation(to: routed)
         guard relation == .older || isGone && relation == .same else { return }
-        takeBackHeld(routed.orderKey, because: .superseded, upTo: routed.event.version, &turn)
+        // This very version may be held by another process meanwhile.
+        let version = isGone ? routed.event.version : held.version(of: routed.orderKey)
+        takeBackHeld(routed.orderKey, because: .superseded, upTo: version, &turn)
     }
 
     /// How an event ends that came back before its time; `nil` if its time has come.

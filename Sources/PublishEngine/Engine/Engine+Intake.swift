@@ -36,29 +36,42 @@ extension Engine {
     mutating func examine(_ turn: inout Turn) {
         guard isRunning, !awaitsTime(turn) else { return }
         for lane in lanes.ids where !lanes[lane].isPaused {
-            while !lanes[lane].isFlooded, !awaitsTime(turn), !lanes[lane].unexamined.isEmpty {
-                examineGroup(of: lane, &turn)
-            }
+            while !lanes[lane].isFlooded, !awaitsTime(turn), examineGroup(of: lane, &turn) {}
         }
     }
 
     /// Reads a group of records, then admits them. Each of the two steps is about as large as a processor's instruction cache,
     /// so that taking turns between them would fetch both anew for every record.
-    private mutating func examineGroup(of lane: LaneID, _ turn: inout Turn) {
+    ///
+    /// - Returns: false if there was none.
+    private mutating func examineGroup(of lane: LaneID, _ turn: inout Turn) -> Bool {
         var group: [(id: DeliveryID, content: ExaminedRecord)] = []
-        group.reserveCapacity(Self.groupMax)
-        while group.count < Self.groupMax, let next = lanes[lane].unexamined.popFirst() {
-            guard partitions.place(of: next.id) != nil else { continue }
+        group.reserveCapacity(min(Self.groupMax, lanes[lane].unexamined.count))
+        while group.count < Self.groupMax, let next = nextUnexamined(of: lane) {
             group.append((next.id, content(of: next, lane, turn)))
         }
         for (index, next) in group.enumerated() {
             if lanes[lane].isFlooded || waitsForTime(next.content, &turn) {
                 let rest = group[index...].map { Lane.Unexamined(id: $0.id, record: $0.content.record) }
                 lanes[lane].unexamined.prepend(contentsOf: rest)
-                return
+                return true
             }
             admit(next.content, next.id, &turn)
         }
+        // Not before the group was admitted: it needs what was read so far.
+        if group.isEmpty { readLedgerOn(lane, &turn) }
+        return !group.isEmpty
+    }
+
+    /// The lane's next record, unless what the ledger has of it is not known yet.
+    mutating func nextUnexamined(of lane: LaneID) -> Lane.Unexamined? {
+        while let next = lanes[lane].unexamined.first {
+            let place = partitions.place(of: next.id)
+            if let place, next.record.offset >= partitions[place.slot].restored.horizon { return nil }
+            lanes[lane].unexamined.removeFirst()
+            if place != nil { return next }
+        }
+        return nil
     }
 
     private static let groupMax = 64

@@ -35,7 +35,7 @@ extension Engine {
     ) {
         guard let content = partitions.content(of: place) else { return }
         let request = end(place, content, as: outcome, failure, reply, isPending: outcome.isDeadLettered, turn)
-        if outcome == .accepted, content.returned == nil, let routed = content.routed {
+        if outcome == .accepted, !held.isEmpty, content.returned == nil, let routed = content.routed {
             takeBackHeld(olderThan: routed, isGone: partitions.content(of: place) == nil, &turn)
         }
         if outcome.isDeadLettered {

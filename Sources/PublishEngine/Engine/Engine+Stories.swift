@@ -69,8 +69,8 @@ extension Engine {
             guard let place = partitions.place(of: next), partitions[place].phase == .waiting,
                 let content = partitions.content(of: place), let routed = content.routed
             else { continue }
-            if partitions[place].claim == .awaitsTwin, !takePlaceOfTwin(place, routed) {
-                settle(place, as: .duplicate, .duplicate, &turn)
+            if partitions[place].claim == .awaitsTwin, let ending = takePlaceOfTwin(place, routed) {
+                settle(place, as: ending.outcome, ending.failure, &turn)
                 continue
             }
             stories.setHead(next, of: story)
@@ -91,12 +91,20 @@ extension Engine {
         }
     }
 
-    /// - Returns: `false` if the twin was accepted.
-    private mutating func takePlaceOfTwin(_ place: Place, _ routed: RoutedEvent) -> Bool {
-        let isFirst = partitions[place.slot].recent.insert(
-            RecentDeliveries.delivery(of: routed, platform: place.platform))
-        partitions[place].claim(isOwner: isFirst)
-        return isFirst
+    /// - Returns: why it does not leave: the twin was accepted, or a newer version that stood between the two.
+    private mutating func takePlaceOfTwin(
+        _ place: Place, _ routed: RoutedEvent
+    ) -> (outcome: Outcome, failure: ResultRecord.Failure)? {
+        let delivery = RecentDeliveries.delivery(of: routed, platform: place.platform)
+        guard partitions[place.slot].recent.insert(delivery) else { return (.duplicate, .duplicate) }
+        let fingerprint = RecentDeliveries.story(routed.orderKey, platform: place.platform)
+        let story = RecentDeliveries.versions(of: routed.event, fingerprint)
+        if let version = routed.event.version, partitions[place.slot].recent.isOutdated(version, ofStory: story) {
+            partitions[place.slot].recent.remove(delivery)
+            return (.superseded, .outdated)
+        }
+        partitions[place].claim(isOwner: true)
+        return nil
     }
 
     /// Another try, by an editor for example, is no duplicate; unless a redriven copy is already under way.

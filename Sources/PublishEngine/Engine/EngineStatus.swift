@@ -148,6 +148,12 @@ package struct EngineCounts: Sendable, Hashable {
 }
 
 extension Engine {
+    /// Records of the partition from there on wait until more of the ledger was read; `nil` for none.
+    package func ledgerHorizon(of id: TopicPartition) -> Int64? {
+        let slot = lanes.ids.lazy.compactMap { lane in lanes[lane].slots.first { partitions[$0].id == id } }.first
+        return slot.flatMap { partitions[$0].restored.horizon == .max ? nil : partitions[$0].restored.horizon }
+    }
+
     package var counts: EngineCounts {
         EngineCounts(
             inFlight: inFlight.count, stories: stories.count, unexamined: lanes.reduce(0) { $0 + $1.unexamined.count },

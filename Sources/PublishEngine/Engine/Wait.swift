@@ -126,15 +126,15 @@ extension Engine {
         var restoring: (since: Instant, failure: KafkaFailure?, partitions: [TopicPartition])?
         var unstored: Instant?
         for slot in lanes[lane].slots {
-            switch partitions[slot].phase {
-            case .restoring(let since, let failure):
-                var all = restoring ?? (since, nil, [])
-                all.since = min(all.since, since)
-                all.failure = all.failure ?? failure
+            if let reading = partitions[slot].ledgerReading {
+                var all = restoring ?? (reading.since, nil, [])
+                all.since = min(all.since, reading.since)
+                all.failure = all.failure ?? reading.failure
                 all.partitions.append(partitions[slot].id)
                 restoring = all
-            case .finishing: add(.newIncarnation, moment.steady, "\(partitions[slot].id) was made anew", "")
-            case .free, .active, .held, .draining: break
+            }
+            if partitions[slot].isFinishing {
+                add(.newIncarnation, moment.steady, "\(partitions[slot].id) was made anew", "")
             }
             if partitions[slot].unstored > 0 { unstored = min(unstored ?? .distantFuture, partitions[slot].storedAt) }
         }

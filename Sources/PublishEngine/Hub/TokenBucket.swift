@@ -30,7 +30,10 @@ public struct TokenBucket: Sendable, Hashable {
         } else {
             interval = 1_000_000_000
         }
-        let ours = max(1, burst.multipliedReportingOverflow(by: max(share.part, 1)).partialValue / max(share.total, 1))
+        let proportion = burst.multipliedReportingOverflow(by: max(share.part, 1)).partialValue / max(share.total, 1)
+        // Others may own each of the other parts, and each of them may send one request at any time.
+        let left = burst.subtractingReportingOverflow(max(share.total - share.part, 0)).partialValue
+        let ours = max(1, min(proportion, left))
         tolerance = interval.multipliedReportingOverflow(by: Int64(ours - 1)).partialValue
         fullAt = now + .nanoseconds(tolerance + interval)
     }

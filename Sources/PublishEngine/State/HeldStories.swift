@@ -67,10 +67,14 @@ struct HeldStories: Sendable {
 
     /// What is held of the story is an older version.
     func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
-        guard !isEmpty else { return false }
+        self.version(of: story).map { $0 < version } ?? false
+    }
+
+    /// The version that is held of the story; `nil` for none, or an event without a version.
+    func version(of story: String) -> NewsEvent.Version? {
+        guard !isEmpty else { return nil }
         let key = Fingerprint(of: story).value
-        guard let held = added[key] ?? known[key], let held else { return false }
-        return held < version
+        return (added[key] ?? known[key]) ?? nil
     }
 
     /// What is held of the story is asked back.

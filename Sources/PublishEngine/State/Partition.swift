@@ -127,18 +127,25 @@ struct Partition: Sendable {
         }
     }
 
+    /// Since when the ledger is being read, for the first time or on, and why the last try failed; `nil` if it is not.
+    var ledgerReading: (since: Instant, failure: KafkaFailure?)? {
+        if case .restoring(let since, let failure) = phase { return (since, failure) }
+        return restored.reading.map { ($0.since, $0.failure) }
+    }
+
     /// Nothing is under way: no reply and no acknowledgement is awaited.
     var isQuiet: Bool { inFlight == 0 && unstored == 0 }
 
     /// The reading of the ledger goes on, or could not for this reason.
     mutating func restore(failure: KafkaFailure? = nil) {
         if case .restoring(let since, _) = phase { phase = .restoring(since: since, failure: failure) }
+        restored.readingFailed(failure)
     }
 
     /// The ledger was read to its end.
     mutating func finishRestore(end: Int64) {
         restored.finish(end: end)
-        phase = .active
+        if isRestoring { phase = .active }
     }
 
     mutating func hold() { phase = .held }

@@ -12,6 +12,8 @@ struct Ownership {
     var hasRewound = false
     /// The ledger was read: requests may leave.
     var isRestored = false
+    /// More of the ledger is read than there was room for at once: for the records from this offset on.
+    var readsOnFrom: Int64?
     /// Offsets of the results that were read back for it and settle a delivery.
     var known: Set<Int64> = []
     /// Offsets of all results that were read back for it.

@@ -20,6 +20,13 @@ extension SimulatedCluster {
         let index = address.process
         switch command {
         case .restore(let lane, let generation, let results, let sources, let start):
+            if start.offset != nil {
+                for number in ownerships(lane, generation, address)
+                where sources.contains(truth.ownerships[number].partition) {
+                    truth.ownerships[number].readsOnFrom = processes[index].engine?.ledgerHorizon(
+                        of: truth.ownerships[number].partition)
+                }
+            }
             processes[index].lanes[lane.index].ledger.restore(
                 results, for: sources, from: start, shard: ShardID(0), generation: generation)
             wakeLedger(address, lane: lane.index)

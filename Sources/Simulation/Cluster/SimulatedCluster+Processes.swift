@@ -140,9 +140,12 @@ extension SimulatedCluster {
     ) {
         // An engine that has restored a partition learns no more of it from the reading for another topic's.
         for number in numbers
-        where truth.ownerships[number].partition.partition == results.partition && !truth.ownerships[number].isRestored
+        where truth.ownerships[number].partition.partition == results.partition
+            && (!truth.ownerships[number].isRestored || truth.ownerships[number].readsOnFrom != nil)
         {
-            for entry in entries where entry.source.partition == truth.ownerships[number].partition {
+            let horizon = truth.ownerships[number].readsOnFrom ?? .min
+            for entry in entries
+            where entry.source.partition == truth.ownerships[number].partition && entry.source.offset >= horizon {
                 truth.ownerships[number].seen.insert(entry.offset)
                 guard entry.isOpen else { continue }
                 truth.ownerships[number].known.insert(entry.offset)
@@ -151,6 +154,11 @@ extension SimulatedCluster {
             }
             guard end != nil else { continue }
             truth.ownerships[number].isRestored = true
+            if truth.ownerships[number].readsOnFrom != nil, let kept = truth.ledger[results.partition]?.start {
+                // Retention may have taken what there was no room for when it was read first.
+                truth.ownerships[number].readsOnFrom = nil
+                truth.ownerships[number].known = truth.ownerships[number].known.filter { $0 >= kept }
+            }
             record(.restored(ownership: number))
         }
     }
@@ -199,7 +207,7 @@ extension SimulatedCluster {
         processes[address.process].ownerships.last { truth.ownerships[$0].partition == partition }
     }
 
-    private func ownerships(_ lane: LaneID, _ generation: Generation, _ address: Address) -> [Int] {
+    func ownerships(_ lane: LaneID, _ generation: Generation, _ address: Address) -> [Int] {
         processes[address.process].ownerships.filter {
             truth.ownerships[$0].lane == lane.index && truth.ownerships[$0].generation == generation
         }

@@ -65,6 +65,9 @@ extension Setting {
             sharePercent: random.pick([0, 50, 80], or: 50), events: random.pick([20, 100, 500], or: 500))
         engine.unknownAttempts = random.number(1...5)
         engine.duplicateWindow = random.pick([8, 64, 4096, 4096], or: 4096)
+        // Drawn aside: recorded seeds keep the lives that they had before.
+        var aside = random
+        engine.restoredMax = aside.pick([2, 16, 128, 32_768], or: 32_768)
         engine.commitInterval = random.milliseconds(10...500)
         engine.revokeDeadline = random.milliseconds(500...10_000)
         engine.drainDeadline = random.milliseconds(2_000...20_000)

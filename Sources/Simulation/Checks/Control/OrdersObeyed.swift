@@ -51,7 +51,7 @@ struct OrdersObeyed: Checker {
             return "\(truth.name(delivery)) left process \(address.process), which knew of \(scope.key)"
         }
         for (scope, standing) in book.standing.sorted(by: { $0.key.key < $1.key.key }) where concerns(scope) {
-            if standing.isAcknowledged {
+            if standing.isAcknowledged, truth.scenario.setting.onStale == .stop || !standing.isAlone(address) {
                 return "\(truth.name(delivery)) left after all had applied \(standing.id) (\(scope.key))"
             }
             if let start = book.started[address], start > standing.at {
@@ -75,6 +75,8 @@ struct OrderBook {
     /// By process: the orders that it has applied, maybe before they stood, because an event of its own gave them.
     private var applied: [Address: Set<Answer>] = [:]
     private var unanswered: [Address: [String: ControlScope]] = [:]
+    /// Every order that ever stood on the topic.
+    private var known: Set<Order> = []
     /// The furthest that a clock on a wall has been ahead.
     private var ahead = Duration.zero
     private let forgetsLapsed: Bool
@@ -90,11 +92,22 @@ struct OrderBook {
         var until: Instant?
         /// Those that ran when it came, and have not applied it.
         var missing: Set<Address>
+        /// It stood there before. Nobody waits for answers to what a process has written again, so processes may not give any.
+        var isWrittenAgain: Bool
+        /// Those that had not been heard of for long when it came, by true time and as whoever gave it was told: one of them that
+        /// is cut off, and goes on without the topic, sends what it has read.
+        var silent: Set<Address>
+        var unheard: Set<String> = []
         /// What whoever gave it knows of its answers. Clocks that disagree must not make it believe too much.
         var answers: OrderAnswers
 
         /// Every process obeys it, or whoever gave it was told so.
         var isAcknowledged: Bool { missing.isEmpty || answers.isComplete }
+
+        /// It did not count when the order came.
+        func isAlone(_ address: Address) -> Bool {
+            unheard.contains(address.replica) || !answers.isComplete && silent.contains(address)
+        }
     }
 
     /// The id alone does not name an order: that of an event's recall is a place on a topic, and a topic that is made again has its
@@ -130,6 +143,8 @@ struct OrderBook {
                 standing[order.scope] = Standing(
                     id: order.id, at: truth.now, until: order.until,
                     missing: Set(heard.filter { isWaitedFor($0.key, order, truth.now) }.keys),
+                    isWrittenAgain: !known.insert(order).inserted,
+                    silent: Set(started.keys.filter { !isWaitedFor($0, order, truth.now) }),
                     answers: OrderAnswers(
                         to: Instruction(id: order.id, scope: order.scope, at: order.at, by: order.by)))
             case .lifted(let scope): standing[scope] = nil
@@ -141,6 +156,10 @@ struct OrderBook {
             }
             if let meaning = view.take(row.record) {
                 for scope in standing.keys { standing[scope]?.answers.take(meaning, view.signs) }
+                if case .stands(let order) = row.meaning {
+                    let unheard = standing[order.scope]?.answers.unheard ?? []
+                    standing[order.scope]?.unheard = Set(unheard.map(\.beat.replica))
+                }
             }
         // Processes that know it write it again; where none runs, nobody knows it any more.
         case .orderLost(let scope): standing[scope] = nil
@@ -148,7 +167,11 @@ struct OrderBook {
         case .input(let address, .orders(let changes)):
             for change in changes { take(change, address, truth.now) }
         case .applied(let address, let applied):
-            unanswered[address]?[applied.order] = nil
+            if let scope = unanswered[address]?.removeValue(forKey: applied.order),
+                standing[scope]?.isWrittenAgain == true
+            {
+                standing[scope]?.missing.remove(address)
+            }
         case .audited(let address, let entry):
             for scope in standing.keys { standing[scope]?.answers.take(entry) }
             guard let name = entry.applied?.order else { return }
@@ -156,7 +179,7 @@ struct OrderBook {
             for (scope, order) in standing where order.id == name && scope.key == entry.scope {
                 standing[scope]?.missing.remove(address)
             }
-        case .sent where forgetsLapsed: forgetLapsed(truth.now)
+        case .sent where forgetsLapsed, .over where forgetsLapsed: forgetLapsed(truth.now)
         default: break
         }
     }

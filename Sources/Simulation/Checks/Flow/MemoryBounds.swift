@@ -55,6 +55,11 @@ struct MemoryBounds: Checker {
         let window = settings.lanes.map(\.window.records).max() ?? 0
         let partitions = snapshot.lanes.reduce(0) { $0 + $1.partitions }
         if counts.records > 4 * window * max(partitions, 1) { return "\(counts.records) records behind the watermarks" }
+        // A partition that came when there were fewer has been given more room.
+        let restored = 4 * max(settings.restoredMax, 2 * partitions)
+        if counts.restored > restored {
+            return "\(counts.restored) records known from the ledger, \(restored) are allowed"
+        }
         return nil
     }
 

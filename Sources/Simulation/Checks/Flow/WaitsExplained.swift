@@ -32,6 +32,11 @@ struct WaitsExplained: Checker {
             .holding(let delivery, let ownership?, _, _):
             waiting[ownership]?[delivery] = truth.now
         case .acknowledged(let ownership?, let delivery, .result, _): waiting[ownership]?[delivery] = nil
+        case .restored(let ownership):
+            // Read on, the ledger may show that a delivery needs no outcome here.
+            waiting[ownership] = waiting[ownership]?.filter { delivery, _ in
+                !truth.resultsOf[delivery].contains { truth.ownerships[ownership].knows($0, as: ownership) }
+            }
         case .ended(let ownership): waiting[ownership] = nil
         case .inspected(let address, let reasons): return unexplained(address, reasons, truth)
         default: break

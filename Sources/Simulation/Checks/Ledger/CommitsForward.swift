@@ -32,12 +32,13 @@ struct CommitsForward: Checker {
         return nil
     }
 
-    /// The owner learned meanwhile that the partition began anew: late, maybe, but it has to begin again.
+    /// The owner learned meanwhile that the partition began anew: late, maybe, but it has to begin again. A commit that was under
+    /// way then still has the offset of the former incarnation.
     private func hasRewound(
         _ address: Address, _ partition: TopicPartition, since time: Instant, _ truth: GroundTruth
     ) -> Bool {
         truth.ownerships.reversed().contains {
-            $0.address == address && $0.partition == partition && $0.end == nil && $0.beganAt >= time && $0.hasRewound
+            $0.address == address && $0.partition == partition && $0.beganAt >= time && $0.hasRewound
         }
     }
 
