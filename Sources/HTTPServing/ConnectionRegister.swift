@@ -61,10 +61,12 @@ final class ConnectionRegister: Sendable {
     // MARK: Memory
 
     /// Takes memory for a connection's requests or answers.
+    /// - Parameter isRequest: a new one, which needs room for its answer later: requests alone get half of what there is.
     /// - Returns: false if the connection has as much as it may have, or is being closed; then nothing is taken.
-    func hold(_ id: ObjectIdentifier, _ bytes: Int) -> Bool {
+    func hold(_ id: ObjectIdentifier, _ bytes: Int, isRequest: Bool = false) -> Bool {
+        let most = isRequest ? limits.heldByConnectionMax / 2 : limits.heldByConnectionMax
         let (isHeld, victim) = state.withLock { state -> (Bool, Entry?) in
-            guard let held = state.entries[id]?.held, held + bytes <= limits.heldByConnectionMax else {
+            guard let held = state.entries[id]?.held, held + bytes <= most else {
                 return (false, nil)
             }
             state.hold(id, bytes)

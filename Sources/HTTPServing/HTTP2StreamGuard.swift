@@ -38,7 +38,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         connection = try? context.channel.parent?.pipeline.syncOperations.handler(type: HTTP2ConnectionGuard.self)
         connection?.streamOpened()
         connectionID = context.channel.parent.map { ObjectIdentifier($0) }
-        if let connectionID, register.hold(connectionID, Self.overhead) { held = Self.overhead }
+        if let connectionID, register.hold(connectionID, Self.overhead, isRequest: true) { held = Self.overhead }
         watch(context)
     }
 

@@ -34,6 +34,8 @@ enum Reason: CaseIterable {
     case forbiddenCharacters
     /// Bytes that are not UTF-8 in a document that is.
     case brokenUTF8
+    /// Text that would come out as gibberish is no news: it is held back until the publisher declares the right encoding.
+    case undeclaredEncodings
     /// UTF-8 that was taken for Latin-1 before it came into the feed, and then written as entities.
     case wrongSinceBefore
     /// 31 June, 25 o'clock and 1983 are no dates of a feed.
@@ -90,6 +92,7 @@ enum Reason: CaseIterable {
                 || theirs?.unicodeScalars.filter { $0.value >= 0x20 }.elementsEqual((ours ?? "").unicodeScalars)
                     ?? false
         case (.brokenUTF8, .feedTitle): return ours?.contains("\u{FFFD}") ?? false
+        case (.undeclaredEncodings, .refused): return difference.ours?.contains("not in the encoding") ?? false
         case (.wrongSinceBefore, .summary): return ours == "â€¦" || name == "bozo_linenoise.xml"
         case (.impossibleDates, .publishedAt), (.impossibleDates, .updatedAt):
             return name.contains("_bad_") || (ours == nil && theirs.flatMap(Int.init).map { $0 < 631_152_000 } ?? false)

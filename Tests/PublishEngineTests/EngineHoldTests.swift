@@ -213,14 +213,28 @@ struct EngineHoldTests {
         #expect(withheld.returns == ["s superseded"])
     }
 
-    @Test func `another event of a story, without versions to compare, neither takes its place nor ends it`() throws {
+    @Test func `of two events of a story without versions the later one takes the place of what is held`() throws {
         var shell = try shell()
-        _ = shell.take(.held([HeldStory(story: "s", isHeld: true)]))
+        let week = embargo(shell.wall + Self.inAWeek)
+        _ = shell.store(shell.publish(news("a", story: "s", week)))
+        let later = shell.publish(news("b", story: "s", week))
+        #expect(later.holds.map(\.event.eventID) == ["b"])
+        _ = shell.store(later)
+        let last = shell.publish(news("c", story: "s"))
+        #expect(last.sends.count == 1 && last.returns == ["s superseded"])
+    }
+
+    @Test func `another event of a story, with nothing to tell which is newer, neither takes its place nor ends it`()
+        throws
+    {
+        var shell = try shell()
+        let other = TopicPartition(topic: "news", partition: 7)
+        _ = shell.take(.held([HeldStory(story: "s", source: .init(partition: other, offset: 0), isHeld: true)]))
         let live = shell.publish(news("b", story: "s"))
         #expect(live.sends.count == 1)
         #expect(live.returns.isEmpty)
-        let other = shell.publish(news("c", story: "s", embargo(shell.wall + .seconds(600))))
-        #expect(other.holds.isEmpty, "on the held topic it would take the first one's place")
+        let third = shell.publish(news("c", story: "s", embargo(shell.wall + .seconds(600))))
+        #expect(third.holds.isEmpty, "on the held topic it would take the first one's place")
         _ = shell.reply(201, to: try #require(live.sends.first))
         #expect(shell.wait(.seconds(601)).sends.count == 1)
     }
@@ -328,9 +342,9 @@ struct EngineHoldTests {
         _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
         let sent = shell.publish(news("a", story: "s", version: 3))
         // Another process may hold this very version by now, and this one may never come to send it.
-        #expect(sent.returnedVersions == [NewsEvent.Version("1")])
+        #expect(sent.returnedParts == [.upTo(NewsEvent.Version("1"))])
         _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("3"), isHeld: true)]))
-        #expect(shell.reply(201, to: sent.sends[0]).returnedVersions == [NewsEvent.Version("3")])
+        #expect(shell.reply(201, to: sent.sends[0]).returnedParts == [.upTo(NewsEvent.Version("3"))])
     }
 
     @Test func `what is held is called back when it is read after the ledger`() throws {
@@ -390,7 +404,7 @@ struct EngineHoldTests {
 }
 
 extension [Action] {
-    fileprivate var returnedVersions: [NewsEvent.Version?] {
-        compactMap { if case .returnHeld(_, _, let version) = $0 { .some(version) } else { nil } }
+    fileprivate var returnedParts: [HeldPart] {
+        compactMap { if case .returnHeld(_, _, let part) = $0 { part } else { nil } }
     }
 }

@@ -33,8 +33,8 @@ extension HeldDesk {
         /// How many partitions each topic has that exists.
         case counts([String: Int])
         case orders([OrderChange])
-        /// A wish of an engine: what is held of the story, up to a version if it names one. A newer one may have been held since.
-        case bringBack(story: String, ReturnReason, upTo: NewsEvent.Version? = nil)
+        /// A wish of an engine.
+        case bringBack(story: String, ReturnReason, HeldPart = .all)
         /// How many records that came back when they were due the shard has settled since its start, and how many requests a
         /// second it may send; `nil`: as many as it can.
         case settled(ShardID, Int, perSecond: Int?)

@@ -39,8 +39,7 @@ public struct HeldDesk: Sendable {
 
     private struct Wish: Sendable {
         var until: Instant
-        /// None newer than this is wished for.
-        var version: VersionRank
+        var part: HeldPart
     }
 
     private struct Step: Sendable {
@@ -111,8 +110,7 @@ public struct HeldDesk: Sendable {
                 requeue()
             }
         case .orders(let changes): for change in changes { obey(change) }
-        case .bringBack(let story, let reason, let version):
-            grant(HeldIndex.hash(story), reason, upTo: VersionRank(version), now)
+        case .bringBack(let story, let reason, let part): grant(HeldIndex.hash(story), reason, part, now)
         case .settled(let shard, let count, let perSecond):
             pace.settled(count, by: shard, perSecond: perSecond, at: now)
         case .restored(let endings): for ending in endings { vanishedEvents.ended(ending, at: now) }
@@ -196,7 +194,7 @@ public struct HeldDesk: Sendable {
         var entry = HeldIndex.Entry(
             story: story, place: place, release: event.due, version: .init(event.version),
             source: source, original: HeldOriginal(offset: event.source.offset, identity: event.identity))
-        if let wish = wishes[story], entry.version.isNewer(than: wish.version) != true {
+        if let wish = wishes[story], wish.part.contains(entry.version) {
             wishes[story] = nil
             if wish.until > now { entry.reason = .superseded }
         }
@@ -209,13 +207,13 @@ public struct HeldDesk: Sendable {
                 return
             }
             endangered[index[slot].place] = nil
-            if entry.version.isNewer(than: index[slot].version) == true { supersede(index[slot]) }
+            if entry.isLater(than: index[slot]) { supersede(index[slot]) }
             index.replace(slot, by: entry, since: since)
             queue(slot)
         } else {
             queue(index.insert(entry, since: since))
         }
-        told.append(HeldStory(story: event.story, version: event.version, isHeld: true))
+        told.append(HeldStory(story: event.story, version: event.version, source: event.source, isHeld: true))
     }
 
     private mutating func erase(_ text: String, upTo: Int64, _ place: HeldPlace, _ told: inout [HeldStory]) {
@@ -282,16 +280,15 @@ public struct HeldDesk: Sendable {
     }
 
     /// An engine may wish for what it has written a moment ago, and what was not read yet.
-    private mutating func grant(_ story: UInt64, _ reason: ReturnReason, upTo version: VersionRank, _ now: Instant) {
-        bringBack(story, reason, upTo: version)
+    private mutating func grant(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart, _ now: Instant) {
+        bringBack(story, reason, part)
         guard reason == .superseded, index.slots(of: story).isEmpty else { return }
         if wishes.count >= Self.wishesMax { wishes = wishes.filter { $0.value.until > now } }
-        if wishes.count < Self.wishesMax { wishes[story] = Wish(until: now + Self.wishLasts, version: version) }
+        if wishes.count < Self.wishesMax { wishes[story] = Wish(until: now + Self.wishLasts, part: part) }
     }
 
-    private mutating func bringBack(_ story: UInt64, _ reason: ReturnReason, upTo version: VersionRank? = nil) {
-        for slot in index.slots(of: story) where index[slot].state == .waiting {
-            if let version, index[slot].version.isNewer(than: version) == true { continue }
+    private mutating func bringBack(_ story: UInt64, _ reason: ReturnReason, _ part: HeldPart = .all) {
+        for slot in index.slots(of: story) where index[slot].state == .waiting && part.contains(index[slot].version) {
             index.change(slot) { $0.reason = reason }
             queue(slot)
         }

@@ -53,6 +53,15 @@ struct HeldIndex: Sendable {
         /// By the embargo's clock. Who is called back does not wait.
         var release: Instant { reason == .due ? ownRelease : .distantPast }
 
+        /// A newer version; of events without versions, one that stands further behind on the same source partition.
+        func isLater(than other: Entry) -> Bool {
+            if let isNewer = version.isNewer(than: other.version) { return isNewer }
+            guard version.isNone, other.version.isNone, source == other.source, let original,
+                let former = other.original
+            else { return false }
+            return original.offset > former.offset
+        }
+
         /// By time, then arrival.
         fileprivate static func < (one: Entry, other: Entry) -> Bool {
             one.release != other.release ? one.release < other.release : one.packedPlace < other.packedPlace
@@ -273,8 +282,20 @@ struct VersionRank: Sendable {
         }
     }
 
+    var isNone: Bool { rank == 0 }
+
     /// - Returns: `nil` if that cannot be told.
     func isNewer(than other: VersionRank) -> Bool? {
         rank == 0 || other.rank == 0 || rank == other.rank ? nil : rank > other.rank
+    }
+}
+
+extension HeldPart {
+    func contains(_ version: VersionRank) -> Bool {
+        switch self {
+        case .all: true
+        case .upTo(let last): version.isNewer(than: VersionRank(last)) != true
+        case .withoutVersion: version.isNone
+        }
     }
 }

@@ -74,12 +74,11 @@ public enum HeldRecord {
     }
 
     /// The original once more, from its source topic, after the held topic has lost it. Whoever reads it decides again whether it is
-    /// held; as a redriven record it is no duplicate of itself.
+    /// held. Should two processes write it, the second copy is a duplicate, since the first was accepted or is held.
     public static func restored(_ original: SourceRecord, to partition: TopicPartition) -> ProducedRecord {
-        let headers = original.headers.filter { $0.name != HeaderName.held && $0.name != HeaderName.redrive }
-        return ProducedRecord(
+        ProducedRecord(
             topic: partition.topic, partition: partition.partition, key: original.key, value: original.value,
-            headers: headers + [RecordHeader(HeaderName.redrive, "1")])
+            headers: original.headers.filter { $0.name != HeaderName.held })
     }
 
     /// Ends the holding of what stood up to an offset. It names the offset, as a newer version may have been written meanwhile:

@@ -30,10 +30,12 @@ struct VanishedEvents: Sendable {
     static let passMax = 256
     /// The delay before a failed pass is tried again.
     static let pause = Duration.seconds(5)
-    /// What is due this soon may have been sent by its owner instead of being held again.
-    static let margin = Duration.seconds(60)
+    /// Its owner has written it again long before that, or nobody will.
+    static let margin = Duration.seconds(600)
 
     var isEmpty: Bool { expected.count == 0 }
+    /// What is missed may be written again soon.
+    var isBusy: Bool { !isEmpty && (!isOver || isDue || !restoring.isEmpty) }
     var wakeAt: Instant? { isOver && isDue && restoring.isEmpty && !isEmpty ? notBefore : nil }
 
     /// The topic is read from its beginning: all of this is expected.
@@ -84,10 +86,13 @@ struct VanishedEvents: Sendable {
             }
             guard sources.isOurs(entry.source) else {
                 // Its owner has the same to do. Should it not know the event, we may become its owner in time.
-                if entry.release <= clock + Self.margin { expected.remove(slot) }
+                if entry.release + Self.margin <= clock { expected.remove(slot) }
                 continue
             }
-            guard let original = entry.original, let partition = sources.partition(of: entry.source) else {
+            // A partition that is no more has taken its records with it.
+            guard let original = entry.original, let partition = sources.partition(of: entry.source),
+                sources.otherTarget(of: entry.source) == nil
+            else {
                 lost += 1
                 expected.remove(slot)
                 continue
@@ -138,6 +143,9 @@ extension HeldDesk {
             }
         }
     }
+
+    /// Events are missed on the held topic, and some may be written to their lanes again.
+    package var isRestoring: Bool { vanishedEvents.isBusy }
 
     /// Events that vanished from the held topic: those written to their lanes again, and those whose originals are gone too.
     public var vanished: (restored: Int, lost: Int) { (vanishedEvents.restored, vanishedEvents.lost) }

@@ -22,8 +22,8 @@ public enum Action: Sendable {
     case askHubForTime
     /// Write the original to the held topic; answer with `stored`. Its result follows once this is acknowledged.
     case hold(StoreRequest, SourceRecord, HeldEvent)
-    /// Bring back what the held topic has of the story, up to a version if there is one: a newer one may be held meanwhile.
-    case returnHeld(story: String, because: ReturnReason, upTo: NewsEvent.Version?)
+    /// Bring back what the held topic has of the story.
+    case returnHeld(story: String, because: ReturnReason, HeldPart)
     /// Recall the story, by its order key, on the process's other shards, and everywhere by an order on the control topic.
     case recall(EventRecall)
     /// What an order has met here.

@@ -10,15 +10,15 @@ extension Engine {
 
     /// Until when a record goes to the held topic; `nil` if it stays here. What came back from there is not held again for the same
     /// reason: the clock of the process that brought it back may be ahead of ours. An embargo may end in quiet hours.
-    func hold(of content: ExaminedRecord, _ routed: RoutedEvent, _ turn: borrowing Turn) -> Due? {
+    func hold(of content: ExaminedRecord, _ routed: RoutedEvent, at place: Place, _ turn: borrowing Turn) -> Due? {
         guard let least = settings.holdsBeyond, let due = content.due(turn), due.at > turn.embargoClock + least,
             content.returned == nil || (due.because == .quietHours && routed.event.embargoUntil != nil),
             content.record.byteCount <= Self.heldBytesMax,
             // The held topic has one place for a story: it waits here instead.
             !routed.event.isForSomeOfItsStory
         else { return nil }
-        // Another event of the story would lose its place there, being no version of this one.
-        return held.relation(to: routed) == .unrelated ? nil : due
+        // Another event of the story would lose its place there, if nothing tells which is the newer.
+        return held.relation(to: routed, from: source(of: place)) == .unrelated ? nil : due
     }
 
     /// Ends a delivery as held, once the original stands on the held topic: once for all platforms of its record.
@@ -34,14 +34,14 @@ extension Engine {
         pendingResults.add(request)
         guard !isWritten else { return }
         isWritten = true
-        held.add(routed)
+        held.add(routed, from: source(of: place))
         pendingResults.keep(content, of: place.id)
         // One that expires before it may leave comes back to be told of when it does.
         let original = HeldEvent(
             eventID: event.id, story: routed.orderKey, version: event.version, due: min(due.at, content.deadline),
             because: due.because,
             lane: lanes[place.lane].settings.name,
-            source: .init(partition: partitions[place.slot].id, offset: content.record.offset))
+            source: source(of: place))
         turn.actions.append(.hold(request, content.record, original))
     }
 
@@ -90,7 +90,7 @@ extension Engine {
             guard story.isHeld, let version = story.version, !held.isBeingHeld(story.story),
                 hasSeen(newerThan: version, of: story.story)
             else { continue }
-            takeBackHeld(story.story, because: .superseded, upTo: version, &turn)
+            takeBackHeld(story.story, because: .superseded, part: .upTo(version), &turn)
         }
     }
 
@@ -102,7 +102,7 @@ extension Engine {
         else { return }
         partitions[slot].recent.restore(version, ofStory: RecentDeliveries.story(story, platform: platform))
         if held.hasOlder(than: version, of: story) {
-            takeBackHeld(story, because: .superseded, upTo: version, &turn)
+            takeBackHeld(story, because: .superseded, part: .upTo(version), &turn)
         }
     }
 
@@ -120,13 +120,21 @@ extension Engine {
     ///
     /// - Parameter isGone: the event has left, or never will: then the same version is not needed either. Before, it is what is
     ///   sent if this process does not come to it.
-    mutating func takeBackHeld(olderThan routed: RoutedEvent, isGone: Bool, _ turn: inout Turn) {
+    mutating func takeBackHeld(
+        olderThan routed: RoutedEvent, from source: ResultRecord.Source, isGone: Bool, _ turn: inout Turn
+    ) {
         guard !held.isEmpty else { return }
-        let relation = held.relation(to: routed)
+        let relation = held.relation(to: routed, from: source)
         guard relation == .older || isGone && relation == .same else { return }
         // This very version may be held by another process meanwhile.
         let version = isGone ? routed.event.version : held.version(of: routed.orderKey)
-        takeBackHeld(routed.orderKey, because: .superseded, upTo: version, &turn)
+        let part: HeldPart = version.map { .upTo($0) } ?? (routed.event.story == nil ? .all : .withoutVersion)
+        takeBackHeld(routed.orderKey, because: .superseded, part: part, &turn)
+    }
+
+    /// Where the delivery's record stands.
+    func source(of place: Place) -> ResultRecord.Source {
+        .init(partition: partitions[place.slot].id, offset: partitions[recordOf: place].offset)
     }
 
     /// How an event ends that came back before its time; `nil` if its time has come.
@@ -139,10 +147,10 @@ extension Engine {
     }
 
     mutating func takeBackHeld(
-        _ story: String, because reason: ReturnReason, upTo version: NewsEvent.Version? = nil, _ turn: inout Turn
+        _ story: String, because reason: ReturnReason, part: HeldPart = .all, _ turn: inout Turn
     ) {
         if held.takeBack(story) {
-            turn.actions.append(.returnHeld(story: story, because: reason, upTo: version))
+            turn.actions.append(.returnHeld(story: story, because: reason, part))
         }
     }
 }

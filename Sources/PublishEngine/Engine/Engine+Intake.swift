@@ -112,7 +112,7 @@ extension Engine {
         switch routed.event.status {
         case .withheld:
             // An older version must not go out when its time comes.
-            takeBackHeld(olderThan: routed, isGone: true, &turn)
+            takeBackHeld(olderThan: routed, from: source(of: first), isGone: true, &turn)
             let failure: ResultRecord.Failure =
                 routed.event.embargoUntil == .distantFuture ? .endlessEmbargo : .withheld
             return settleAll(wanted, of: first, as: .withheld, failure, &turn)
@@ -124,7 +124,7 @@ extension Engine {
         guard routed.routing != nil else {
             return settleAll(wanted, of: first, as: .unroutable, content.failure, &turn)
         }
-        let due = hold(of: content, routed, turn)
+        let due = hold(of: content, routed, at: first, turn)
         var isHeld = false
         for platform in settings.platforms.indices where wanted & (1 << platform) != 0 {
             admit(first.on(platform), content, routed, until: due, isHeld: &isHeld, &turn)
@@ -158,7 +158,7 @@ extension Engine {
             if isFirst { partitions[place.slot].recent.remove(delivery) }
             return settle(place, as: .superseded, .outdated, &turn)
         }
-        if held.relation(to: routed) == .newer, content.returned == nil {
+        if !held.isEmpty, content.returned == nil, held.relation(to: routed, from: source(of: place)) == .newer {
             if isFirst { partitions[place.slot].recent.remove(delivery) }
             return settle(place, as: .superseded, .outdated, &turn)
         }
@@ -166,7 +166,9 @@ extension Engine {
             partitions[place].claim(isOwner: isFirst)
             return hold(place, content, routed, until: due, isWritten: &isHeld, &turn)
         }
-        if content.returned == nil { takeBackHeld(olderThan: routed, isGone: false, &turn) }
+        if !held.isEmpty, content.returned == nil {
+            takeBackHeld(olderThan: routed, from: source(of: place), isGone: false, &turn)
+        }
         join(story, place, content, routed, isOwner: isFirst, &turn)
     }
 

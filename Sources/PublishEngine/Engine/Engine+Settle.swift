@@ -34,9 +34,10 @@ extension Engine {
         _ turn: inout Turn
     ) {
         guard let content = partitions.content(of: place) else { return }
+        let source = held.isEmpty ? nil : self.source(of: place)
         let request = end(place, content, as: outcome, failure, reply, isPending: outcome.isDeadLettered, turn)
-        if outcome == .accepted, !held.isEmpty, content.returned == nil, let routed = content.routed {
-            takeBackHeld(olderThan: routed, isGone: partitions.content(of: place) == nil, &turn)
+        if outcome == .accepted, let source, content.returned == nil, let routed = content.routed {
+            takeBackHeld(olderThan: routed, from: source, isGone: partitions.content(of: place) == nil, &turn)
         }
         if outcome.isDeadLettered {
             pendingResults.add(request)

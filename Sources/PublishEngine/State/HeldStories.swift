@@ -2,12 +2,25 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// The stories that have an event on the held topic, each with the highest version there: an entry of some 50 bytes for each.
+/// The stories that have an event on the held topic, each with the highest version there: an entry of some 80 bytes for each.
 struct HeldStories: Sendable {
     /// As the held topic says.
-    private var known: [UInt64: NewsEvent.Version?] = [:]
+    private var known: [UInt64: Held] = [:]
     /// Held by this engine, and not read back from the topic yet.
-    private var added: [UInt64: NewsEvent.Version?] = [:]
+    private var added: [UInt64: Held] = [:]
+
+    private struct Held: Sendable {
+        var version: NewsEvent.Version?
+        /// Where it stood on its source topic, as a hash of the partition and an offset.
+        var partition: UInt64?
+        var offset: Int64 = 0
+
+        init(_ version: NewsEvent.Version?, _ source: ResultRecord.Source?) {
+            self.version = version
+            partition = source.map { Fingerprint(of: $0.partition.description).value }
+            offset = source?.offset ?? 0
+        }
+    }
 
     var isEmpty: Bool { known.isEmpty && added.isEmpty }
 
@@ -17,21 +30,21 @@ struct HeldStories: Sendable {
             known[key] = nil
             return
         }
-        known[key] = .some(story.version)
+        known[key] = Held(story.version, story.source)
         // What was held before may be read back after a newer version was added.
-        if let added = added[key], let newest = added, let version = story.version, version < newest { return }
+        if let newest = added[key]?.version, let version = story.version, version < newest { return }
         added[key] = nil
     }
 
     /// This engine holds the event.
-    mutating func add(_ routed: RoutedEvent) {
-        added[Fingerprint(of: routed.orderKey).value] = .some(routed.event.version)
+    mutating func add(_ routed: RoutedEvent, from source: ResultRecord.Source) {
+        added[Fingerprint(of: routed.orderKey).value] = Held(routed.event.version, source)
     }
 
     /// The held topic does not take it.
     mutating func remove(_ routed: RoutedEvent) {
         let key = Fingerprint(of: routed.orderKey).value
-        if added[key] == .some(routed.event.version) { added[key] = nil }
+        if let held = added[key], held.version == routed.event.version { added[key] = nil }
     }
 
     /// This engine holds an event of the story that was not read back yet.
@@ -47,22 +60,30 @@ struct HeldStories: Sendable {
     /// What is held of an event's story, compared with the event.
     enum Relation: Sendable, Hashable {
         case nothing
+        /// An older version, or without versions an event that stands before this one on its partition.
         case older
         /// The same version, maybe the very event, which is read again because its result was not stored in time.
         case same
         case newer
-        /// Another event of the story, with no versions to tell which is the newer: both are news.
+        /// Another event of the story, and nothing to tell which is the newer: both are news.
         case unrelated
     }
 
-    func relation(to routed: RoutedEvent) -> Relation {
+    func relation(to routed: RoutedEvent, from source: ResultRecord.Source) -> Relation {
         guard !isEmpty, !routed.event.isForSomeOfItsStory else { return .nothing }
         let event = routed.event
         let key = Fingerprint(of: routed.orderKey).value
         guard let held = added[key] ?? known[key] else { return .nothing }
         // Without a story, what is held is a former copy of the same event.
-        guard let held, let version = event.version else { return event.story == nil ? .same : .unrelated }
-        return version < held ? .newer : held < version ? .older : .same
+        guard event.story != nil || held.version != nil && event.version != nil else { return .same }
+        guard let former = held.version, let version = event.version else {
+            let partition = Fingerprint(of: source.partition.description).value
+            guard held.version == nil, known[key]?.version == nil, event.version == nil, held.partition == partition,
+                held.offset <= source.offset
+            else { return .unrelated }
+            return held.offset == source.offset ? .same : .older
+        }
+        return version < former ? .newer : former < version ? .older : .same
     }
 
     /// What is held of the story is an older version.
@@ -74,7 +95,7 @@ struct HeldStories: Sendable {
     func version(of story: String) -> NewsEvent.Version? {
         guard !isEmpty else { return nil }
         let key = Fingerprint(of: story).value
-        return (added[key] ?? known[key]) ?? nil
+        return (added[key] ?? known[key])?.version
     }
 
     /// What is held of the story is asked back.

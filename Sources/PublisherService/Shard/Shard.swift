@@ -293,8 +293,8 @@ final class Shard {
         case .hold(let request, let record, let event):
             let original = HeldRecord.hold(record, event, topic: settings.control.topics.held)
             produce(Unproduced(record: original, delivery: request.delivery, kind: .held))
-        case .returnHeld(let story, let reason, let version):
-            held.take(.bringBack(story: story, reason, upTo: version))
+        case .returnHeld(let story, let reason, let part):
+            held.take(.bringBack(story: story, reason, part))
         case .confirmOrders(let number): control.confirm(number, for: id)
         case .askHubForTime: askHubForTime()
         case .clockStepped(let step):

@@ -31,6 +31,10 @@ enum Fact {
     case keptHere(delivery: Int, ownership: Int?)
     /// A process has put an original back on its lane, as another item.
     case returned(item: Int, of: Int, HeldEvent, ReturnReason, Address, wall: Instant)
+    /// The held topic was deleted with these items; of some, not every process has read that they are there.
+    case heldDeleted(items: Set<Int>, unread: Set<Int>)
+    /// A process has written an original that vanished from the held topic to its lane again, as another item.
+    case restoredHeld(item: Int, of: Int)
     /// An engine wants a result stored.
     case settled(delivery: Int, ownership: Int?, ResultRecord, Address)
     /// The result stands on the results topic.

@@ -11,6 +11,8 @@ struct ControlClient {
     /// The last reading that the desk has asked for.
     var reading: UInt64 = 0
     var isReading = false
+    /// The desk was told that a transaction hides records.
+    var isHeldUp = false
     /// Orders reach the engine in the order in which they were read.
     var toldUntil = Instant.distantPast
     /// When its last write reaches the broker.

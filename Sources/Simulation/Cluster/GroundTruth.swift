@@ -40,6 +40,8 @@ final class GroundTruth {
     var control = ControlLog()
     /// By partition.
     var held: [Int32: HeldLog] = [:]
+    /// How often the held topic was deleted.
+    var heldIncarnation = 0
     /// By serial: how often the news came back from the held topic.
     var returns: [Int: Int] = [:]
     /// By lane: what its group committed.

@@ -5,6 +5,9 @@ import NewsModel
 struct HeldClient {
     var desk = HeldDesk()
     var hasBegun = false
+    /// The topic that it reads, as `GroundTruth.heldIncarnation` counts.
+    var incarnation = 0
+    var isLost = false
     /// By partition: where it is read on.
     var positions: [Int32: Int64] = [:]
     /// Returns that the engine has settled, and its rate, as the desk knows them, or soon will.

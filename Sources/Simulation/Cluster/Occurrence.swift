@@ -65,6 +65,7 @@ enum Occurrence {
     case writeControl(Address, ControlDesk.WriteID, ControlRecord, until: Instant)
     case writeHeld(Address, ProducedRecord, HeldPlace)
     case putBack(Address, HeldDesk.Return)
+    case restoreHeld(Address, HeldDesk.Restore)
     case findHeldEnds(Address, look: Int)
     case announceCounts
     /// Records can be fetched again.
@@ -89,7 +90,7 @@ enum Occurrence {
         case .reply(let flight, _): flight.address
         case .publish, .begins, .ends, .giveOrder, .start, .thaw, .calm, .review, .append, .acknowledge, .commit,
             .completeJoin,
-            .expireSession, .createTopic, .growTopic, .writeControl, .writeHeld, .putBack, .findHeldEnds,
+            .expireSession, .createTopic, .growTopic, .writeControl, .writeHeld, .putBack, .restoreHeld, .findHeldEnds,
             .announceCounts, .serveReaders, .noticeCounts, .arrive:
             nil
         }

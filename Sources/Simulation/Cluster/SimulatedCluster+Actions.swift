@@ -30,11 +30,11 @@ extension SimulatedCluster {
             agenda.add(
                 .answerDesk(address, .applied(applied, shard: ShardID(0))), at: now + random.milliseconds(0...2))
         case .hold(let request, let original, let event): hold(request, original, event, address)
-        case .returnHeld(let story, let reason, let version):
+        case .returnHeld(let story, let reason, let part):
             // The desk takes wishes between two looks at the held topic: it may read on before.
             let at = max(processes[address.process].held?.wishedUntil ?? now, now + random.milliseconds(0...120))
             processes[address.process].held?.wishedUntil = at
-            agenda.add(.tellHeld(address, .bringBack(story: story, reason, upTo: version)), at: at)
+            agenda.add(.tellHeld(address, .bringBack(story: story, reason, part)), at: at)
         case .confirmOrders(let number):
             agenda.add(
                 .answerDesk(address, .confirm(number, shard: ShardID(0))), at: now + random.milliseconds(0...2))

@@ -46,6 +46,8 @@ extension SimulatedCluster {
     }
 
     mutating func compactControl(_ fault: Int) {
+        // A broker compacts nothing behind the beginning of an open transaction.
+        guard transactions.isEmpty else { return }
         for scope in truth.control.hiddenOrders { record(.orderLost(scope)) }
         if truth.control.compact(tombstonesBefore: now - .seconds(60)) { strike(fault, .compactedControl) }
     }
@@ -170,23 +172,33 @@ extension SimulatedCluster {
             return
         }
         let isNew = client.wanted == nil
+        let end = stableControlEnd
         if isNew {
             client.position = 0
             client.hasReachedEnd = false
-            client.wanted = truth.control.end
+            client.wanted = end
         }
-        let rows = truth.control.rows(from: client.position).prefix(random.number(1...8))
-        client.position = rows.last.map { $0.offset + 1 } ?? truth.control.end
+        let rows = truth.control.rows(from: client.position).prefix { $0.offset < end }.prefix(random.number(1...8))
+        client.position = rows.last.map { $0.offset + 1 } ?? max(client.position, end)
         let isAtEnd = !client.hasReachedEnd && client.position >= client.wanted ?? 0
         if isAtEnd { client.hasReachedEnd = true }
         processes[address.process].control = client
-        if client.position < truth.control.end { wakeControl(address.process) }
+        if client.position < end { wakeControl(address.process) }
+        let isHeldUp = client.position >= end && end < truth.control.end
+        if isHeldUp { for fault in transactions.keys { strike(fault, .openTransaction) } }
+        if isHeldUp != client.isHeldUp {
+            processes[address.process].control?.isHeldUp = isHeldUp
+            tellDesk(.heldUp(isHeldUp), address)
+        }
         if isNew { tellDesk(.began(reading: client.reading), address) }
         if !rows.isEmpty { tellDesk(.records(rows.map(\.record)), address) }
         if isAtEnd { tellDesk(.reachedEnd, address) }
     }
 
     // MARK: Faults in force
+
+    /// Behind it, the oldest open transaction hides everything.
+    private var stableControlEnd: Int64 { transactions.values.min() ?? truth.control.end }
 
     private mutating func controlTrouble() -> Int? {
         let fault = activeFaults.first { scenario.faults[$0].kind == .controlAway }

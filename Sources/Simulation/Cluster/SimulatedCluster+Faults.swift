@@ -42,6 +42,13 @@ extension SimulatedCluster {
         case .compactedControl: compactControl(index)
         case .garbledControl: litterControl(index)
         case .compactedHeld: compactHeld(index)
+        case .openTransaction:
+            transactions[index] = truth.control.end
+            agenda.add(.ends(fault: index), at: now + fault.lasts)
+        case .recreatedHeld:
+            deleteHeld(index)
+            activeFaults.append(index)
+            agenda.add(.ends(fault: index), at: now + fault.lasts)
         case .pausedLane(let lane):
             strike(index, .pausedLane)
             activeFaults.append(index)
@@ -66,6 +73,9 @@ extension SimulatedCluster {
                 agenda.add(.input(address(process), .resume(LaneID(lane)), items: []), at: now)
             }
         case .releasedLane(let lane, let decision): release(index, lane, decision)
+        case .openTransaction:
+            transactions[index] = nil
+            for process in processes.indices { wakeControl(process) }
         case .wrongClock(let process, let size), .clockStep(let process, let size):
             stepClock(process, by: .zero - size)
         case .unavailable(let partition) where setting.lane(of: partition.topic) != nil:
@@ -128,7 +138,10 @@ extension SimulatedCluster {
 
     /// The fault that keeps a partition from being read and written.
     func unavailability(of partition: TopicPartition) -> Int? {
-        activeFaults.first { scenario.faults[$0].kind == .unavailable(partition) }
+        activeFaults.first {
+            let kind = scenario.faults[$0].kind
+            return kind == .unavailable(partition) || kind == .recreatedHeld && partition.topic == Setting.held
+        }
     }
 
     /// Nothing is appended to a partition before this time.
@@ -137,6 +150,7 @@ extension SimulatedCluster {
         for fault in activeFaults {
             switch scenario.faults[fault].kind {
             case .stalledResults where partition.topic == setting.results: strike(fault, .stalledResults)
+            case .recreatedHeld where partition.topic == Setting.held: strike(fault, .unavailableHeld)
             case .unavailable(partition):
                 switch partition.topic {
                 case setting.results: strike(fault, .unavailableResults)

@@ -38,8 +38,16 @@ extension SimulatedCluster {
                 at = at + random.milliseconds(0...5)
                 agenda.add(.putBack(address, one), at: at)
             }
-        // The topic never goes away here, and what was erased is not missed.
-        case .restore(let restores): record(.strange("\(restores.count) held events vanished from their topic"))
+        case .restore(let restores):
+            // What was erased is not missed.
+            if truth.heldIncarnation == 0 {
+                record(.strange("\(restores.count) held events vanished from their topic"))
+            }
+            var at = now + random.milliseconds(1...200)
+            for one in restores {
+                at = at + random.milliseconds(0...5)
+                agenda.add(.restoreHeld(address, one), at: at)
+            }
         case .erase(let erasures):
             for erasure in erasures {
                 let tombstone = HeldRecord.tombstone(
@@ -139,6 +147,20 @@ extension SimulatedCluster {
     mutating func readHeld(_ address: Address) {
         guard var client = processes[address.process].held else { return }
         client.isReading = false
+        if isHeldDeleted {
+            // The reader asks for the topic again and again.
+            client.isReading = true
+            let isFirst = !client.isLost
+            (client.isLost, client.hasBegun, client.positions) = (true, false, [:])
+            processes[address.process].held = client
+            agenda.add(.readHeld(address), at: now + random.milliseconds(200...1_000))
+            if isFirst { tellHeldDesk(.lost, address) }
+            return
+        }
+        if client.isLost || client.incarnation != truth.heldIncarnation {
+            (client.isLost, client.hasBegun, client.positions) = (false, false, [:])
+            client.incarnation = truth.heldIncarnation
+        }
         let partitions = (0..<Int32(truth.counts[Setting.held] ?? 0))
         if !client.hasBegun {
             client.hasBegun = true
@@ -174,12 +196,61 @@ extension SimulatedCluster {
         }
     }
 
+    // MARK: A topic that is deleted
+
+    mutating func deleteHeld(_ fault: Int) {
+        strike(fault, .recreatedHeld)
+        var items: Set<Int> = []
+        var unread: Set<Int> = []
+        for (partition, log) in truth.held {
+            for row in log.rows {
+                guard let item = row.item else { continue }
+                items.insert(item)
+                let isRead = processes.allSatisfy { process in
+                    process.engine == nil || process.held?.positions[partition] ?? 0 > row.offset
+                }
+                if !isRead { unread.insert(item) }
+            }
+        }
+        truth.held = [:]
+        truth.heldIncarnation += 1
+        record(.heldDeleted(items: items, unread: unread))
+        for process in processes.indices { wakeHeld(process) }
+    }
+
+    private var isHeldDeleted: Bool { activeFaults.contains { scenario.faults[$0].kind == .recreatedHeld } }
+
+    /// An original that vanished goes to its source partition once more.
+    mutating func restoreHeld(_ one: HeldDesk.Restore, from address: Address) {
+        guard let isAlive = mayWrite(address) else { return }
+        let ending = restoreHeld(one, at: processes[address.process].moment(at: now).wall)
+        if isAlive { agenda.add(.tellHeld(address, .restored([ending])), at: now + random.milliseconds(0...8)) }
+    }
+
+    private mutating func restoreHeld(_ one: HeldDesk.Restore, at wall: Instant) -> HeldDesk.RestoreEnding {
+        guard let log = truth.sources[one.partition], exists(one.partition), unavailability(of: one.partition) == nil
+        else { return .failed(one.id) }
+        let index = log.index(from: one.original.offset)
+        guard index < log.items.count else { return .gone(one.id) }
+        let (offset, item) = log.items[index]
+        var original = truth.news[item].record
+        original.offset = offset
+        guard one.original.isThe(original) else { return .gone(one.id) }
+        let copy = truth.add(
+            truth.copied(item, HeldRecord.restored(original, to: one.partition), as: .restored, writtenAt: wall))
+        truth.publish(copy, in: one.partition.partition)
+        strike(.restoredHeld)
+        record(.restoredHeld(item: copy, of: item))
+        for process in processes.indices { wakePoll(process) }
+        return .restored(one.id)
+    }
+
     /// Every process has read all that stands, and nothing of it waits.
     var isNothingHeld: Bool {
         guard setting.hasHeld else { return true }
         return processes.allSatisfy { process in
             guard process.engine != nil, let client = process.held, client.hasBegun else { return false }
-            return client.desk.count == 0
+            return client.desk.count == 0 && !client.desk.isRestoring
                 && truth.held.allSatisfy { client.positions[$0.key] ?? 0 == $0.value.end }
         }
     }
@@ -242,7 +313,7 @@ extension SimulatedCluster {
             strike(.failedReturn)
             return .failed(one.place)
         }
-        let copy = truth.add(truth.returned(item, original, because: one.reason, writtenAt: wall))
+        let copy = truth.add(truth.copied(item, original, as: .returned(one.reason), writtenAt: wall))
         truth.publish(copy, in: target.partition)
         switch one.reason {
         case .due: strike(.returnedDue)
@@ -262,10 +333,10 @@ extension SimulatedCluster {
 }
 
 extension GroundTruth {
-    /// The record that comes back, as news of its own: its headline has another marker, so that requests for it are told from
+    /// The record that comes back, or is restored, as news of its own: its headline has another marker, so that requests for it are told from
     /// those for the original.
-    func returned(
-        _ item: Int, _ produced: ProducedRecord, because reason: ReturnReason, writtenAt: Instant
+    func copied(
+        _ item: Int, _ produced: ProducedRecord, as kind: NewsItem.Copy, writtenAt: Instant
     ) -> NewsItem {
         let original = news[item]
         let root = original.serial % Self.returnSerials
@@ -274,7 +345,7 @@ extension GroundTruth {
         let value = produced.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
         var copy = NewsItem(
             serial: serial, at: now - Scenario.start, lane: original.lane, topic: produced.topic,
-            keyHash: original.keyHash, gapBefore: 0, gapAfter: 0, kind: original.kind, copy: .returned(reason),
+            keyHash: original.keyHash, gapBefore: 0, gapAfter: 0, kind: original.kind, copy: kind,
             platform: original.platform,
             eventID: original.eventID, categories: original.categories, feed: original.feed, run: original.run,
             story: original.story, version: original.version, embargoUntil: original.embargoUntil,

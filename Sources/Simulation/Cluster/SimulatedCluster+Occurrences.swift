@@ -15,6 +15,7 @@ extension SimulatedCluster {
             writeControl(id, record, until: until, from: address)
         case .writeHeld(let address, let record, let place): writeHeld(record, place, from: address)
         case .putBack(let address, let one): putBack(one, from: address)
+        case .restoreHeld(let address, let one): restoreHeld(one, from: address)
         case .findHeldEnds(let address, let look): findHeldEnds(look, for: address)
         case .start(let process): start(process)
         case .thaw(let process): thaw(process)
@@ -96,7 +97,7 @@ extension SimulatedCluster {
         switch news.copy {
         case .redriven: strike(.redriven)
         case .republished: strike(.republished)
-        case .returned, nil: break
+        case .returned, .restored, nil: break
         }
         if news.kind == .canceled { strike(.recalled) }
         if news.embargoUntil ?? .distantPast > now { strike(.embargoed) }

@@ -30,6 +30,8 @@ public struct SimulatedCluster {
     private var violation: Violation?
     private var actions: [Action] = []
     /// Faults that took effect.
+    /// By fault: the offset at which a transaction on the control topic was opened.
+    var transactions: [Int: Int64] = [:]
     private var struck: Set<Int> = []
     private var settledAt: Instant?
     var isCalm = false

@@ -73,6 +73,10 @@ public struct Fault: Sendable, Hashable {
         case garbledControl
         /// The held topic is compacted, as far as its lag allows.
         case compactedHeld
+        /// The held topic is deleted with all that stands there; when this ends, it is there again.
+        case recreatedHeld
+        /// A transaction that somebody left open on the control topic hides all that comes to stand behind it.
+        case openTransaction
         /// What a process erases or writes again on the held topic takes that much longer to come to stand.
         case slowHeld(Duration)
     }
@@ -94,7 +98,7 @@ extension Fault.Kind {
         case .grown(let topics, _): topics.lazy.compactMap { setting.lane(of: $0) }.first
         case .hub, .badMinute, .slowHub, .crash, .drain, .freeze, .wrongClock, .clockStep, .stalledResults, .retention,
             .refusedTopic, .smallRecords, .controlAway, .slowControl, .compactedControl, .garbledControl,
-            .compactedHeld, .slowHeld:
+            .compactedHeld, .recreatedHeld, .openTransaction, .slowHeld:
             nil
         }
     }

@@ -34,6 +34,12 @@ struct FaultGenerator {
         }
         // Long enough for its beats to be missed: whoever gives an order does not wait for the process.
         generator.times(options.longFreeze) { $0.add(90, .freeze(process: $0.process)) }
+        if setting.hasHeld {
+            generator.times(options.recreatedHeld) { $0.add(20, .recreatedHeld) }
+        }
+        if setting.hasControl {
+            generator.times(options.openTransaction) { $0.add(60, .openTransaction) }
+        }
         if isOneLane {
             generator.faults.removeAll { $0.kind.lane(in: setting) ?? 0 == 0 }
         }

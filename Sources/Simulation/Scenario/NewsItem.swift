@@ -46,6 +46,8 @@ public struct NewsItem: Sendable {
         case redriven(Platform)
         /// Back from the held topic.
         case returned(ReturnReason)
+        /// Put back on its lane by the process that knew it as held, after the held topic was deleted.
+        case restored
     }
 
     /// A request for it may leave.

@@ -55,6 +55,10 @@ public struct Options: Sendable, Hashable {
     public var smallHeld = 10
     /// Readers of one category sleep for some minutes.
     public var quietHours = 10
+    /// The held topic is deleted, and made again.
+    public var recreatedHeld = 10
+    /// A transaction is left open on the control topic.
+    public var openTransaction = 10
     /// A process is frozen for up to a minute and a half.
     public var longFreeze = 10
 
@@ -74,6 +78,7 @@ public struct Options: Sendable, Hashable {
         \.impatientDriver,
         \.recreatedTopic, \.cutBackPartition, \.grownTopic, \.unavailablePartition, \.retention, \.forgottenOffsets,
         \.refusedTopic, \.smallRecords, \.orders, \.controlAway, \.slowControl, \.compactedControl, \.garbledControl,
-        \.compactedHeld, \.slowHeld, \.smallHeld, \.longFreeze,
+        \.compactedHeld, \.slowHeld, \.smallHeld, \.longFreeze, \.recreatedHeld,
+        \.openTransaction,
     ]
 }

@@ -80,6 +80,13 @@ struct VanishedEventsTests {
             since: nil)
     }
 
+    @Test func `of two events without versions the later one stays, and the other goes back as superseded`() {
+        var play = PlayedDesk()
+        _ = play.read(0, event("a", at: 40))
+        #expect(play.read(1, event("a", at: 41)).returns == [0: .superseded])
+        #expect(play.desk.count == 1)
+    }
+
     /// Three events are held.
     private func desk(owning partitions: [TopicPartition] = [PlayedDesk.source]) -> PlayedDesk {
         var desk = PlayedDesk(owning: partitions)
@@ -139,6 +146,15 @@ struct VanishedEventsTests {
         #expect(again.map(\.original) == [restores[1].original])
     }
 
+    @Test func `originals whose partition is no more are gone`() {
+        var desk = desk()
+        desk.ends = [3: 0, 4: 0]
+        _ = desk.take(.counts(["news": 2]))
+        _ = desk.take(.owned(LaneID(0), ShardID(0), [TopicPartition(topic: "news", partition: 1)]))
+        #expect(desk.take(.began).restores.isEmpty)
+        #expect(desk.desk.vanished.lost == 3)
+    }
+
     @Test func `a record that stands at an original's offset is compared with it`() throws {
         let original = SourceRecord(offset: 7, timestamp: Instant(milliseconds: 5), key: [1], value: [2])
         let event = HeldEvent(
@@ -153,7 +169,7 @@ struct VanishedEventsTests {
         #expect(
             !restore.original.isThe(SourceRecord(offset: 7, timestamp: Instant(milliseconds: 5), key: [1], value: [3])))
         let restored = HeldRecord.restored(original, to: restore.partition)
-        #expect(restored.value == [2] && restored.key == [1] && restored.headers.map(\.name) == ["nw-redrive"])
+        #expect(restored.value == [2] && restored.key == [1] && restored.headers.isEmpty)
     }
 }
 
@@ -366,18 +382,19 @@ extension [HeldDesk.Action] {
         var play = PlayedDesk()
         _ = play.hold(0, "a", version: "1")
         #expect(play.hold(1, "a", version: "3").returns == [0: .superseded])
-        #expect(play.take(.bringBack(story: "a", .superseded, upTo: .init("2"))).returns.isEmpty)
+        #expect(play.take(.bringBack(story: "a", .superseded, .upTo(.init("2")))).returns.isEmpty)
         _ = play.take(.ended([.putBack(HeldPlace(3, 0), story: "a")]))
-        #expect(play.take(.bringBack(story: "a", .superseded, upTo: .init("3"))).returns == [1: .superseded])
+        #expect(play.take(.bringBack(story: "a", .superseded, .upTo(.init("3")))).returns == [1: .superseded])
         // The same, before anything of the story was read.
-        _ = play.take(.bringBack(story: "b", .superseded, upTo: .init("2")))
+        _ = play.take(.bringBack(story: "b", .superseded, .upTo(.init("2"))))
         #expect(play.hold(2, "b", version: "3").returns.isEmpty)
     }
 
     @Test func `a story is held as long as one of its events is`() {
         var play = PlayedDesk()
         let first = play.hold(0, "a", version: "1")
-        #expect(first.told == [HeldStory(story: "a", version: .init("1"), isHeld: true)])
+        let source = ResultRecord.Source(partition: PlayedDesk.source, offset: 7)
+        #expect(first.told == [HeldStory(story: "a", version: .init("1"), source: source, isHeld: true)])
         _ = play.hold(0, "a", from: TopicPartition(topic: "archive", partition: 4))
         #expect(play.read(1, .erased(story: "a", upTo: nil)).told.isEmpty)
         let last = play.read(1, .erased(story: "a", upTo: nil), partition: 4)

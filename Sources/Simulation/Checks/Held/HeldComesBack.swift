@@ -12,6 +12,9 @@ struct HeldComesBack: Checker {
     /// All items that came to stand on the held topic, with a result or without.
     private var onTopic: [Line: [Int]] = [:]
     private var returned: Set<Int> = []
+    /// What went with a topic that was deleted. It comes back if every process knew it, and they all live on.
+    private var vanished: Set<Int> = []
+    private var mayBeLost: Set<Int> = []
 
     private struct Line: Hashable {
         /// Of the held topic.
@@ -37,11 +40,17 @@ struct HeldComesBack: Checker {
             {
                 return "\(truth.news[item].eventID) came back to another partition than it was taken from"
             }
+        case .heldDeleted(let items, let unread):
+            vanished.formUnion(items)
+            mayBeLost.formUnion(unread)
+        case .restoredHeld(_, let item): returned.insert(item)
+        case .started, .died: mayBeLost.formUnion(vanished)
         case .over(isSettled: true, _):
             for (line, items) in held {
                 // What replaced it may have been put there by a process that lost the partition before it could report it.
                 let rivals = items + onTopic[line, default: []]
-                for item in items where !returned.contains(item) {
+                for item in items where !returned.contains(item) && !mayBeLost.contains(item) {
+                    if vanished.contains(item), truth.places[item]?.isGone == true { continue }
                     guard !rivals.contains(where: { isReplaced(item, by: $0, truth) }) else { continue }
                     return "\(truth.news[item].eventID) (~\(truth.news[item].serial)~) was held and never came back"
                 }
