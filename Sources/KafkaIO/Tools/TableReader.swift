@@ -5,7 +5,8 @@ public import NewsModel
 /// Follows all of a topic from its beginning, without a group: whoever reads a compacted topic so knows what stands on it. Copies
 /// keys and headers, no values.
 ///
-/// Partitions that are added are found within half a minute. Its calls block; use it from one thread at a time.
+/// Partitions that are added are found within seconds, and so is a topic that was deleted and made again: the library notices
+/// neither. Its calls block; use it from one thread at a time.
 public final class TableReader {
     public struct Row: Sendable, Hashable {
         public var offset: Int64
@@ -31,12 +32,17 @@ public final class TableReader {
     private var positions: [Int64] = []
     private var looksAt = ContinuousClock.Instant.now
 
-    private static let lookInterval = Duration.seconds(30)
+    private let lookInterval: Duration
 
-    /// - Parameter admin: Asks about partitions.
+    /// - Parameters:
+    ///   - admin: Asks about partitions.
+    ///   - lookInterval: How often.
     /// - Throws: `UNKNOWN_TOPIC_OR_PART` if there is no such topic; otherwise why it cannot be read.
-    public init(settings: KafkaSettings, topic: String, admin: KafkaAdmin) throws(KafkaFailure) {
+    public init(
+        settings: KafkaSettings, topic: String, admin: KafkaAdmin, lookInterval: Duration = .seconds(10)
+    ) throws(KafkaFailure) {
         self.topic = topic
+        self.lookInterval = lookInterval
         self.admin = admin
         guard let count = try admin.partitionCounts(of: [topic])[topic] else { throw Self.missing(topic) }
         consumer = try AssignedConsumer(settings, group: settings.group, partitions: count, budget: 4 << 20, idle: 250)
@@ -53,22 +59,18 @@ public final class TableReader {
             positions.enumerated().map {
                 PartitionOffset(TopicPartition(topic: topic, partition: Int32(clamping: $0.offset)), $0.element)
             })
-        looksAt = .now + Self.lookInterval
+        looksAt = .now + lookInterval
     }
 
     public var partitionCount: Int { positions.count }
 
     /// What came within the time; the events of at most 256 records.
     ///
-    /// - Throws: the topic is gone, or the client has failed for good.
+    /// - Throws: the topic is gone, or was made again, or the client has failed for good.
     public func next(timeout: Duration) throws(KafkaFailure) -> [Event] {
         if looksAt <= .now {
-            looksAt = .now + Self.lookInterval
-            // A broker that does not answer says nothing about the topic.
-            if let counts = try? admin.partitionCounts(of: [topic]) {
-                guard let count = counts[topic] else { throw Self.missing(topic) }
-                if count > positions.count { try grow(to: count) }
-            }
+            looksAt = .now + lookInterval
+            try look()
         }
         var events: [Event] = []
         var rows: [Row] = []
@@ -103,5 +105,18 @@ public final class TableReader {
             guard error.isRetriable || error.isTimeout else { throw error }
         }
         return events
+    }
+
+    /// A broker that does not answer says nothing about the topic.
+    private func look() throws(KafkaFailure) {
+        guard let counts = try? admin.partitionCounts(of: [topic]) else { return }
+        guard let count = counts[topic] else { throw Self.missing(topic) }
+        if count > positions.count { try grow(to: count) }
+        guard let ends = try? admin.ends(of: topic) else { return }
+        for (partition, end) in ends where positions.indices.contains(Int(partition)) && positions[Int(partition)] > end {
+            throw KafkaFailure(
+                code: "_TOPIC_MADE_AGAIN", isRetriable: true,
+                detail: "Topic \(topic) ends before what was read of it: it was deleted and made again, or cut back")
+        }
     }
 }
