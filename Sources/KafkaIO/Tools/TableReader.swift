@@ -113,7 +113,8 @@ public final class TableReader {
         guard let count = counts[topic] else { throw Self.missing(topic) }
         if count > positions.count { try grow(to: count) }
         guard let ends = try? admin.ends(of: topic) else { return }
-        for (partition, end) in ends where positions.indices.contains(Int(partition)) && positions[Int(partition)] > end {
+        for (partition, end) in ends where positions.indices.contains(Int(partition)) && positions[Int(partition)] > end
+        {
             throw KafkaFailure(
                 code: "_TOPIC_MADE_AGAIN", isRetriable: true,
                 detail: "Topic \(topic) ends before what was read of it: it was deleted and made again, or cut back")
