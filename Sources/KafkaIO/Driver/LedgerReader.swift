@@ -80,7 +80,8 @@ final class LedgerReader: Sendable {
                 }
             }
             let rest = turn.run { () throws(KafkaFailure) in
-                try AssignedConsumer(settings, group: group, partitions: 12)
+                // Results are small, and the library takes several times the bytes of each.
+                try AssignedConsumer(settings, group: group, partitions: 12, budget: 2 << 20)
             }
             for notes in turn.notes { commands.post(.found(notes, lane)) }
             turn.notes = []

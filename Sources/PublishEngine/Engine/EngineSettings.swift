@@ -21,7 +21,7 @@ public struct EngineSettings: Sendable {
     /// Deliveries remembered per partition to recognise a second record with the same id and version.
     public var duplicateWindow: Int = 4096
     /// Records of all partitions whose results are known before they are read again; at least 2 for each partition.
-    package var restoredMax = 32_768
+    package var restoredMax = 16_384
     /// Least time between two commits of a lane.
     public var commitInterval: Duration = .milliseconds(200)
     /// The time a revoke waits for replies and results; well under the session timeout.
