@@ -19,8 +19,6 @@ struct RestoredResults: Sendable {
     struct Reading: Sendable {
         let since: Instant
         var failure: KafkaFailure?
-        /// The offset in its results partition from which on it is read.
-        let start: Int64
         fileprivate var horizon = Int64.max
         fileprivate var firstDropped = Int64.max
     }
@@ -94,7 +92,7 @@ struct RestoredResults: Sendable {
     /// - Returns: the offset of the results partition from which on it is to be read.
     mutating func readOn(at now: Instant) -> Int64 {
         records = [:]
-        reading = Reading(since: now, start: firstDropped)
+        reading = Reading(since: now)
         return firstDropped
     }
 
