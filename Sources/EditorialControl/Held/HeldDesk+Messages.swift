@@ -33,7 +33,7 @@ extension HeldDesk {
         /// How many partitions each topic has that exists.
         case counts([String: Int])
         case orders([OrderChange])
-        /// A wish of an engine.
+        /// An engine wishes that these events of the story go back to their lanes.
         case bringBack(story: String, ReturnReason, HeldPart = .all)
         /// How many records that came back when they were due the shard has settled since its start, and how many requests a
         /// second it may send; `nil`: as many as it can.

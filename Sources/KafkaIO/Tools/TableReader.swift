@@ -36,7 +36,7 @@ public final class TableReader {
 
     /// - Parameters:
     ///   - admin: Asks about partitions.
-    ///   - lookInterval: How often.
+    ///   - lookInterval: The time between two looks at the topic's partitions and their ends.
     /// - Throws: `UNKNOWN_TOPIC_OR_PART` if there is no such topic; otherwise why it cannot be read.
     public init(
         settings: KafkaSettings, topic: String, admin: KafkaAdmin, lookInterval: Duration = .seconds(10)

@@ -129,9 +129,6 @@ extension Engine {
         lanes[lane].commit.note()
         turn.actions.append(.kafka(.rewind(id, lane, partitions[slot].generation)))
         // No watermark says which records of the new incarnation are done, so no source partitions are named.
-        askForLedger(of: id.partition, lane, sources: [], window: restartWindow, &turn)
+        askForLedger(of: id.partition, lane, sources: [], window: Int64(settings.duplicateWindow) * 4, &turn)
     }
-
-    /// Results below L that are read for a new incarnation.
-    var restartWindow: Int64 { Int64(settings.duplicateWindow) * 4 }
 }

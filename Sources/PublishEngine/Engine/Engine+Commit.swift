@@ -65,7 +65,10 @@ extension Engine {
         var moved: Set<Int32> = []
         for slot in lanes[lane].slots {
             let partition = partitions[slot].id.partition
-            let start = partitions.ledgerStart(of: slot) ?? ledgerStartOfRestarted(slot, lane) ?? .min
+            // Until the ledger is read, the place where its results begin is unknown. At first L stays; beside the watermark of a new
+            // incarnation it goes to the beginning, since results of its records may stand anywhere.
+            let unknown = partitions[slot].lowWatermark == nil ? Int64.min : 0
+            let start = partitions.ledgerStart(of: slot) ?? unknown
             ledger[partition] = min(ledger[partition] ?? .max, start)
             guard let watermark = takeWatermark(of: slot) else { continue }
             offsets.append(watermark)
@@ -80,13 +83,6 @@ extension Engine {
             offsets.append(PartitionOffset(TopicPartition(topic: settings.resultsTopic, partition: partition), start))
         }
         return offsets
-    }
-
-    /// L until the ledger of a new incarnation is read: where that reading begins, at the latest. `nil` while the ledger is read
-    /// for the first time: then the place where its results begin is unknown, and L stays.
-    private func ledgerStartOfRestarted(_ slot: Int, _ lane: LaneID) -> Int64? {
-        guard partitions[slot].lowWatermark != nil else { return nil }
-        return lanes[lane].commit.ledger[partitions[slot].id.partition].map { max(0, $0 - restartWindow) }
     }
 
     /// - Returns: the partition's watermark if it moved.

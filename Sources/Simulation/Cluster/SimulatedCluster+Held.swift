@@ -333,8 +333,8 @@ extension SimulatedCluster {
 }
 
 extension GroundTruth {
-    /// The record that comes back, or is restored, as news of its own: its headline has another marker, so that requests for it are told from
-    /// those for the original.
+    /// The record that comes back, or is restored, as news of its own: its headline has another marker, so that requests for it
+    /// are told from those for the original.
     func copied(
         _ item: Int, _ produced: ProducedRecord, as kind: NewsItem.Copy, writtenAt: Instant
     ) -> NewsItem {

@@ -29,9 +29,9 @@ public struct SimulatedCluster {
     private var interference: (any Interference)?
     private var violation: Violation?
     private var actions: [Action] = []
-    /// Faults that took effect.
     /// By fault: the offset at which a transaction on the control topic was opened.
     var transactions: [Int: Int64] = [:]
+    /// Faults that took effect.
     private var struck: Set<Int> = []
     private var settledAt: Instant?
     var isCalm = false
