@@ -346,6 +346,7 @@ public struct HeldDesk: Sendable {
         case .written: failingSince = nil
         case .gone:
             endangered[place] = nil
+            vanishedEvents.notFound(index[slot], at: now)
             index.remove(slot)
         case .failed:
             failingSince = failingSince ?? now

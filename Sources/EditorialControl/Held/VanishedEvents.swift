@@ -8,6 +8,11 @@ public import NewsModel
 /// vanished. The owner of an event's source partition writes the original once more to its lane, where it is held again.
 struct VanishedEvents: Sendable {
     private var expected = HeldIndex()
+    /// Events whose records were asked for and are not on the topic, although nothing that was read says why. Usually another
+    /// process has erased them, and the tombstone is still to be read; else the topic has been made again, and the reading does
+    /// not know it yet.
+    private var unexplained = HeldIndex()
+    private var lastUnexplained = Instant.distantPast
     /// The reading has reached the end: what is still expected has vanished.
     private var isOver = false
     /// There may be something to write again.
@@ -32,6 +37,8 @@ struct VanishedEvents: Sendable {
     static let pause = Duration.seconds(5)
     /// Its owner has written it again long before that, or nobody will.
     static let margin = Duration.seconds(600)
+    /// Unexplained events that are kept; when there are more, those before them are forgotten.
+    static let unexplainedMax = 10_000
 
     var isEmpty: Bool { expected.count == 0 }
     /// What is missed may be written again soon.
@@ -42,12 +49,25 @@ struct VanishedEvents: Sendable {
     mutating func expect(_ index: HeldIndex) {
         isOver = false
         if isEmpty, restoring.isEmpty { expected = index } else { for slot in index.slots { expect(index[slot]) } }
+        for slot in unexplained.slots { expect(unexplained[slot]) }
+        unexplained = HeldIndex()
     }
 
     /// The same for one partition.
     mutating func expect(_ index: HeldIndex, in partition: Int32) {
         isOver = false
         for slot in index.slots where index[slot].place.partition == partition { expect(index[slot]) }
+        for slot in unexplained.slots where unexplained[slot].place.partition == partition {
+            expect(unexplained[slot])
+        }
+        unexplained.removeAll(in: partition)
+    }
+
+    /// The entry's record is not on the topic: what follows on the topic explains it, or the topic begins anew.
+    mutating func notFound(_ entry: HeldIndex.Entry, at now: Instant) {
+        if lastUnexplained + Self.margin < now || unexplained.count >= Self.unexplainedMax { unexplained = HeldIndex() }
+        lastUnexplained = now
+        _ = unexplained.insert(entry, since: nil)
     }
 
     private mutating func expect(_ entry: HeldIndex.Entry) {
@@ -59,8 +79,8 @@ struct VanishedEvents: Sendable {
 
     /// The topic shows the story in the partition: it holds the event, or says that it was erased.
     mutating func found(_ story: UInt64, in partition: Int32) {
-        guard !isEmpty, let slot = expected.find(story, partition) else { return }
-        expected.remove(slot)
+        if let slot = unexplained.find(story, partition) { unexplained.remove(slot) }
+        if let slot = expected.find(story, partition) { expected.remove(slot) }
     }
 
     /// Ownership has changed, or the reading has reached the end.

@@ -110,6 +110,30 @@ struct VanishedEventsTests {
         #expect(desk.desk.vanished.restored == 3 && desk.desk.vanished.lost == 0)
     }
 
+    /// The reader of a topic that was made again notices it seconds later.
+    @Test(arguments: [false, true])
+    func `an event that was due while the topic was made again is written to its lane again`(isPartition: Bool) {
+        var desk = PlayedDesk()
+        _ = desk.read(7, event("a", at: 40, due: .seconds(5)))
+        #expect(desk.wait(.seconds(5)).returns == [7: .due])
+        _ = desk.take(.ended([.gone(HeldPlace(3, 7))]))
+        #expect(desk.desk.count == 0)
+        desk.ends = nil
+        _ = isPartition ? desk.read(0, event("b", at: 50)) : desk.take(.began)
+        let restores = desk.take(.ends(look: desk.look, [3: isPartition ? 1 : 0, 4: 0], untold: [])).restores
+        #expect(restores.map(\.original.offset) == [40])
+    }
+
+    @Test func `an event that another process has erased is not written to its lane again`() {
+        var desk = PlayedDesk()
+        _ = desk.read(7, event("a", at: 40, due: .seconds(5)))
+        _ = desk.wait(.seconds(5))
+        _ = desk.take(.ended([.gone(HeldPlace(3, 7))]))
+        _ = desk.read(8, .erased(story: "a", upTo: nil))
+        desk.ends = [3: 0, 4: 0]
+        #expect(desk.take(.began).restores.isEmpty)
+    }
+
     @Test func `what the topic still shows is not written again`() {
         var desk = desk()
         desk.ends = nil
