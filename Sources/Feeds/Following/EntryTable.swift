@@ -35,11 +35,23 @@ struct EntryTable: Sendable, Hashable {
     /// What was sent of entries that were first seen within ten minutes of `minute`. One of these under another id is the
     /// same story: the publisher has changed its id, perhaps while two processes followed the feed.
     func told(near minute: UInt32) -> some Sequence<LinkAndTitle> {
-        rows.lazy.map(\.state).filter {
-            ($0.standing == .sent || $0.standing == .waiting)
-                && Minute.between($0.firstSeen, minute) <= Self.toldMinutes
-                && Minute.between(minute, $0.firstSeen) <= Self.toldMinutes
-        }.compactMap(\.linkAndTitle)
+        rows.lazy.map(\.state).filter { Self.isTold($0, near: minute) }.compactMap(\.linkAndTitle)
+    }
+
+    /// True when the only other entry with the link of `state` was first seen in one of the ten minutes after it, and was sent.
+    /// Somebody who looked later has told the story already, under the id and the headline that it had by then. A link that
+    /// several entries have says nothing.
+    func toldLater(than state: EntryState, besides hash: EntryHash) -> Bool {
+        guard state.link != 0 else { return false }
+        let others = rows.filter { $0.state.link == state.link && $0.state.standing != .moved && $0.hash != hash }
+        guard others.count == 1, let only = others.first?.state else { return false }
+        return only.firstSeen > state.firstSeen && Self.isTold(only, near: state.firstSeen)
+    }
+
+    private static func isTold(_ state: EntryState, near minute: UInt32) -> Bool {
+        (state.standing == .sent || state.standing == .waiting)
+            && Minute.between(state.firstSeen, minute) <= toldMinutes
+            && Minute.between(minute, state.firstSeen) <= toldMinutes
     }
 
     /// The events that were written within the hour before `minute`, by the entries' own counts.

@@ -33,8 +33,7 @@ struct EntryLog: Sendable, Hashable {
         }
         let before = table[hash]
         if before?.standing ?? .known == .known, record.intent != nil, record.state.standing == .sent,
-            record.name?.origin == nil, let story = record.state.linkAndTitle,
-            table.told(near: record.state.firstSeen).contains(story)
+            record.name?.origin == nil, isTold(record.state, as: hash)
         {
             // Another owner has told the story under its other id already: known, and not to be written.
             var state = before ?? record.state
@@ -58,6 +57,13 @@ struct EntryLog: Sendable, Hashable {
         // The entry that continues it has the name.
         keep(record.state.standing == .moved ? nil : record.name, of: hash)
         return true
+    }
+
+    /// True when the story was written under another id while the record was on its way: one of the same link and headline,
+    /// or one of the same link that was found later.
+    private func isTold(_ state: EntryState, as hash: EntryHash) -> Bool {
+        if let story = state.linkAndTitle, table.told(near: state.firstSeen).contains(story) { return true }
+        return table.toldLater(than: state, besides: hash)
     }
 
     /// True when the story has gone on under another id of the entry: a version is written once, whatever the id.

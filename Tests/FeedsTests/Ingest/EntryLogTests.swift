@@ -76,6 +76,28 @@ import Testing
         #expect(log.overwritten.isEmpty)
     }
 
+    /// One process stood still with its alert on the way. Meanwhile the publisher has changed id and headline, and the next
+    /// owner has told the story.
+    @Test(
+        arguments: [
+            (firstSeen: 99, others: 0, isTold: true), (89, 0, false), (100, 0, false), (99, 1, false),
+        ] as [(UInt32, UInt64, Bool)])
+    func `a story that another owner found later, and told under a new id and headline, does not count`(
+        firstSeen: UInt32, others: UInt64, isTold: Bool
+    ) throws {
+        func record(link: UInt64, title: UInt64, at minute: UInt32) throws -> EntryRecord {
+            var record = try #require(Self.record("1 X"))
+            (record.state.link, record.state.title, record.state.firstSeen) = (link, title, minute)
+            return record
+        }
+        var log = EntryLog()
+        log.fold(EntryHash("new id"), try record(link: 1, title: 2, at: 100))
+        // A link that several entries have is no story's own.
+        for other in 0..<others { log.fold(EntryHash("\(other)"), try record(link: 1, title: 9 + other, at: 50)) }
+        #expect(log.fold(Self.hash, try record(link: 1, title: 3, at: firstSeen)) == !isTold)
+        #expect(log.overwritten.contains(Self.hash) == isTold)
+    }
+
     @Test func `a version that was written under one id of a story is not written under the other`() throws {
         let (old, new) = (EntryHash("old"), EntryHash("new"))
         func record(_ text: String, _ origin: EntryHash?) throws -> EntryRecord {
