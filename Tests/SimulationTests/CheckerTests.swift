@@ -39,6 +39,9 @@ struct PlantedBug: Sendable, CustomTestStringConvertible {
         PlantedBug(name: "stops that are only said to be applied", promise: .stops, options: .ordered) {
             IgnoresOrders.stops
         },
+        PlantedBug(name: "a standstill that nobody notices", promise: .recallsEverywhere, options: .frozen) {
+            IgnoresStandstills()
+        },
         PlantedBug(name: "a recall that never was", promise: .recallsReported) { InventsRecalls() },
         PlantedBug(name: "a start without orders", promise: .ordersFirst, options: .ordered) { WaitsForNoOrders() },
         PlantedBug(name: "a held event that is lost", promise: .heldComesBack, options: .held) { LosesHeldEvents() },
@@ -79,6 +82,12 @@ extension Options {
         var options = Options()
         options.controlTopic = 100
         options.orders = 100
+        return options
+    }()
+
+    fileprivate static let frozen: Options = {
+        var options = ordered
+        options.longFreeze = 100
         return options
     }()
 

@@ -32,6 +32,11 @@ struct IgnoresOrders: Interference {
     }
 }
 
+/// Goes on after a standstill as if no time had passed.
+struct IgnoresStandstills: Interference {
+    mutating func alter(_ input: inout Input) { if case .stoodStill = input { input = .alarm } }
+}
+
 /// Does not say that it has applied orders.
 struct KeepsQuietAboutOrders: Interference {
     mutating func alter(_ actions: inout [Action]) -> [Input] {

@@ -48,6 +48,8 @@ enum Fact {
     case finished(Address, Leftovers)
     case started(Address)
     case died(Address)
+    /// A process goes on after a standstill of seconds.
+    case thawed(Address)
     /// A record has come to stand on the control topic.
     case controlled(ControlLog.Row)
     /// Compaction has taken an order from the control topic, because garbage stood behind it under the same key.

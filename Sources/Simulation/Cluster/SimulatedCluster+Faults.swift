@@ -101,6 +101,9 @@ extension SimulatedCluster {
 
     mutating func thaw(_ process: Int) {
         guard processes[process].frozenUntil <= now else { return }
+        if let since = processes[process].frozenAt, now - since >= StandstillWatch.gapMin {
+            record(.thawed(address(process)))
+        }
         let missed = processes[process].missed
         processes[process].missed = []
         for occurrence in missed where isStillMeant(occurrence) { happen(occurrence) }

@@ -51,7 +51,8 @@ struct OrdersObeyed: Checker {
             return "\(truth.name(delivery)) left process \(address.process), which knew of \(scope.key)"
         }
         for (scope, standing) in book.standing.sorted(by: { $0.key.key < $1.key.key }) where concerns(scope) {
-            if standing.isAcknowledged, truth.scenario.setting.onStale == .stop || !standing.isAlone(address) {
+            let mayBeAlone = truth.scenario.setting.onStale == .continue && !book.thawed.contains(address)
+            if standing.isAcknowledged, !mayBeAlone || !standing.isAlone(address) {
                 return "\(truth.name(delivery)) left after all had applied \(standing.id) (\(scope.key))"
             }
             if let start = book.started[address], start > standing.at {
@@ -68,6 +69,8 @@ struct OrderBook {
     /// By process: the orders that it has taken.
     private(set) var taken: [Address: [ControlScope: Taken]] = [:]
     private(set) var started: [Address: Instant] = [:]
+    /// Processes that stood still and have not looked at the topic since: they cannot know that they are cut off from it.
+    private(set) var thawed: Set<Address> = []
     /// By process: when an order that it had taken was lifted there, or had lapsed.
     private var liftedAt: [Address: [ControlScope: Instant]] = [:]
     /// When the last beat of each process came to stand on the topic: whoever gives an order waits for those whose beat is recent.
@@ -131,6 +134,7 @@ struct OrderBook {
         case .started(let address): started[address] = truth.now
         case .died(let address):
             started[address] = nil
+            thawed.remove(address)
             taken[address] = nil
             liftedAt[address] = nil
             unanswered[address] = nil
@@ -164,6 +168,8 @@ struct OrderBook {
         // Processes that know it write it again; where none runs, nobody knows it any more.
         case .orderLost(let scope): standing[scope] = nil
         case .clockStepped(_, let size, let wallBefore): ahead = max(ahead, wallBefore + size - truth.now)
+        case .thawed(let address): thawed.insert(address)
+        case .input(let address, .ordersConfirmed): thawed.remove(address)
         case .input(let address, .orders(let changes)):
             for change in changes { take(change, address, truth.now) }
         case .applied(let address, let applied):

@@ -21,13 +21,11 @@ struct Recalls: Checker {
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
         switch fact {
         case .taken(let ownership, let items):
-            let owner = truth.ownerships[ownership]
-            for item in items where truth.news[item].kind == .canceled && !isTakenBack(item, truth) {
-                // Records that the ledger knows as done are not examined again.
-                let isDone = truth.deliveries(of: item).allSatisfy { delivery in
-                    truth.resultsOf[delivery].contains { owner.knows($0, as: ownership) }
-                }
-                if !isDone { pending[ownership, default: []].insert(truth.news[item].story) }
+            for item in items
+            where truth.news[item].kind == .canceled && !isTakenBack(item, truth)
+                && !isReported(item, ownership, truth)
+            {
+                pending[ownership, default: []].insert(truth.news[item].story)
             }
         case .acted(let address, let snapshot) where snapshot.counts.unexamined == 0 && !pending.isEmpty:
             // Records not examined when their partition was revoked are left to the next owner.
@@ -38,9 +36,10 @@ struct Recalls: Checker {
             }
         // Records not examined are read again by the next owner.
         case .ended(let ownership): pending[ownership] = nil
-        case .settled(let delivery, _, let result, let address)
+        case .settled(let delivery, let ownership, let result, let address)
         where result.outcome == .canceled && truth.news(of: delivery).kind == .canceled
-            && !isTakenBack(truth.item(of: delivery), truth):
+            && !isTakenBack(truth.item(of: delivery), truth)
+            && !isReported(truth.item(of: delivery), ownership, truth):
             recalled[address, default: []].insert(truth.news(of: delivery).story)
         case .clockStepped(_, let size, let wallBefore):
             let offset = wallBefore + size - truth.now
@@ -62,6 +61,20 @@ struct Recalls: Checker {
         default: break
         }
         return nil
+    }
+
+    /// The recall was reported in a former life. Where recalls are kept on the control topic, a single result says that the order
+    /// stands there or was lifted since, and `OrdersObeyed` watches it. Elsewhere all results must be known: only then is the
+    /// record not examined again.
+    private func isReported(_ item: Int, _ ownership: Int?, _ truth: GroundTruth) -> Bool {
+        guard let ownership else { return false }
+        let owner = truth.ownerships[ownership]
+        func isKnown(_ delivery: Int) -> Bool {
+            truth.resultsOf[delivery].contains { owner.knows($0, as: ownership) }
+        }
+        let deliveries = truth.deliveries(of: item)
+        return truth.scenario.setting.hasControl
+            ? deliveries.contains(where: isKnown) : deliveries.allSatisfy(isKnown)
     }
 
     private func isTakenBack(_ item: Int, _ truth: GroundTruth) -> Bool {
