@@ -203,7 +203,7 @@ public struct HeldDesk: Sendable {
             guard index.isNewer(entry, since: since, than: slot) else {
                 // The newest version is at an earlier offset: it would not outlive the next compaction.
                 endanger(slot)
-                if index[slot].version.isNewer(than: entry.version) == true { supersede(entry) }
+                if index.version(slot).isNewer(than: entry.version) == true { supersede(entry) }
                 return
             }
             endangered[index[slot].place] = nil

@@ -80,6 +80,8 @@ struct HeldIndex: Sendable {
     private var queue = Queue()
     /// Where records stood first that were written again; hardly any.
     private var origins: [Slot: Int64] = [:]
+    /// The versions that entries without a version have replaced. Few stories mix both.
+    private var replaced: [Slot: VersionRank] = [:]
     private(set) var count = 0
 
     private static let none = Slot.max
@@ -112,9 +114,12 @@ struct HeldIndex: Sendable {
     /// The offset at which the record stood first.
     func since(_ slot: Slot) -> Int64 { origins[slot] ?? self[slot].place.offset }
 
+    /// The version of the entry, or the one that it has replaced: an older version that arrives afterwards is still older.
+    func version(_ slot: Slot) -> VersionRank { replaced[slot] ?? self[slot].version }
+
     /// Versions that cannot be compared go by their arrival.
     func isNewer(_ entry: Entry, since: Int64?, than slot: Slot) -> Bool {
-        entry.version.isNewer(than: self[slot].version) ?? ((since ?? entry.place.offset) >= self.since(slot))
+        entry.version.isNewer(than: version(slot)) ?? ((since ?? entry.place.offset) >= self.since(slot))
     }
 
     // MARK: Changes
@@ -139,6 +144,8 @@ struct HeldIndex: Sendable {
     /// - Parameter entry: of the same story and partition.
     mutating func replace(_ slot: Slot, by entry: Entry, since: Int64?) {
         queue(slot, false)
+        let former = version(slot)
+        replaced[slot] = entry.version.isNone && !former.isNone ? former : nil
         entries[Int(slot)] = entry
         origins[slot] = since
     }
@@ -146,7 +153,7 @@ struct HeldIndex: Sendable {
     mutating func remove(_ slot: Slot) {
         queue(slot, false)
         unlink(slot)
-        origins[slot] = nil
+        (origins[slot], replaced[slot]) = (nil, nil)
         entries[Int(slot)].state = .free
         free.append(slot)
         count -= 1

@@ -56,7 +56,24 @@ struct EntryLog: Sendable, Hashable {
         heldBack[hash] = record.heldBack
         // The entry that continues it has the name.
         keep(record.state.standing == .moved ? nil : record.name, of: hash)
+        if record.state.standing.wasSent { settleAlerts(of: record, hash) }
         return true
+    }
+
+    /// Ends alerts that limits hold back under other ids of an entry that was sent: a process that had stood still sent it
+    /// under its former id. The text that the entry has by now is an update, which the next reading of the feed finds.
+    private mutating func settleAlerts(of record: EntryRecord, _ hash: EntryHash) {
+        let origin = record.name?.origin ?? hash
+        for (relative, name) in names where relative != hash && (name.origin == origin || relative == origin) {
+            guard let waiting = table[relative], waiting.standing == .waiting,
+                NewsEvent.Version(waiting.version) < NewsEvent.Version(record.state.version)
+            else { continue }
+            var state = record.state
+            (state.firstSeen, state.lastSeen, state.versionsThisHour) = (waiting.firstSeen, waiting.lastSeen, 0)
+            table[relative] = state
+            heldBack[relative] = nil
+            overwritten.insert(relative)
+        }
     }
 
     /// True when the story was written under another id while the record was on its way: one of the same link and headline,

@@ -443,6 +443,15 @@ extension [HeldDesk.Action] {
         #expect(play.wait(.seconds(5)).returns == [0: .due])
     }
 
+    @Test func `an older version does not take the place of an event without a version that replaced a newer one`() {
+        var play = PlayedDesk()
+        _ = play.hold(0, "a", version: "8", due: .seconds(60))
+        _ = play.hold(1, "a", due: .seconds(60))
+        #expect(play.hold(2, "a", version: "3", due: .seconds(60)).returns == [2: .superseded])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 2), story: "a")]))
+        #expect(play.wait(.seconds(60)).returns == [1: .due])
+    }
+
     @Test func `what is gone from the topic is forgotten, and the pass goes on`() {
         var play = PlayedDesk()
         _ = play.hold(0, "a", due: .zero)

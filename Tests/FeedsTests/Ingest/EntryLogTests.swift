@@ -94,8 +94,31 @@ import Testing
         log.fold(EntryHash("new id"), try record(link: 1, title: 2, at: 100))
         // A link that several entries have is no story's own.
         for other in 0..<others { log.fold(EntryHash("\(other)"), try record(link: 1, title: 9 + other, at: 50)) }
-        #expect(log.fold(Self.hash, try record(link: 1, title: 3, at: firstSeen)) == !isTold)
+        let counts = log.fold(Self.hash, try record(link: 1, title: 3, at: firstSeen))
+        #expect(counts == !isTold)
         #expect(log.overwritten.contains(Self.hash) == isTold)
+    }
+
+    @Test func `an alert that is held back under a new id becomes an update once the former id was sent`() throws {
+        let (old, new) = (EntryHash("old"), EntryHash("new"))
+        var log = EntryLog()
+        var waiting = try #require(Self.record("0 done"))
+        waiting.state.standing = .waiting
+        waiting.state.headlinePrint = 2
+        waiting.name = EventName(id: "wire:old", origin: old)
+        waiting.heldBack = HeldBack(
+            intent: Intent(lane: "live", key: "k", event: [1], order: 0), version: "1", due: 0, staleAt: 9)
+        log.fold(new, waiting)
+        var sent = try #require(Self.record("1 X"))
+        sent.state.headlinePrint = 1
+        sent.name = EventName(id: "wire:old", origin: nil)
+        let counts = log.fold(old, sent)
+        #expect(counts)
+        let state = try #require(log.table[new])
+        #expect(state.standing == .sent && state.version == "1" && state.headlinePrint == 1)
+        #expect(log.heldBack.isEmpty && log.overwritten == [new])
+        log.fold(new, log.record(of: new, writer: "w"))
+        #expect(log.overwritten.isEmpty && log.table[new] == state)
     }
 
     @Test func `a version that was written under one id of a story is not written under the other`() throws {
