@@ -6,8 +6,8 @@ extension Follower {
     /// The unseen entries that are known ones under new ids, by their place; with the key of the former entry.
     ///
     /// An entry whose own link or headline is that of an entry which has left the document continues it. Links and headlines
-    /// that several entries of the document share say nothing. A headline alone counts for some hours only, unless
-    /// most of the document has come back at once: a morning briefing has the same one every day.
+    /// that several entries of the document share say nothing. Unless most of the document has come back at once, a headline
+    /// alone counts as `continuesByTitle` says, and a link does not count where the entry replaces the former one.
     ///
     /// - Parameters:
     ///   - isPartial: the document holds only what is new. Only link and headline together say then that an entry is gone.
@@ -16,7 +16,7 @@ extension Follower {
         _ unseen: [EntryIdentity.Keyed], among entries: [EntryIdentity.Keyed], isPartial: Bool, isRekeyed: Bool
     ) -> [Int: EntryHash] {
         guard !unseen.isEmpty, !known.isEmpty else { return [:] }
-        let gone = GoneEntries(known, besides: Set(entries.map(\.hash)))
+        let gone = GoneEntries(known, besides: Set(entries.map(\.hash)), at: minute)
         var counts: (links: [UInt64: Int], titles: [UInt64: Int]) = ([:], [:])
         for keyed in entries {
             if keyed.link != 0 { counts.links[keyed.link, default: 0] += 1 }
@@ -34,31 +34,92 @@ extension Follower {
             && (isRekeyed || unseen.count > max(5, entries.count / 2) && similar.count * 2 > unseen.count)
         var moved: [Int: EntryHash] = [:]
         var taken: Set<EntryHash> = []
+        var replaced: [EntryHash] = []
+        var unsent = 0
         for keyed in similar {
-            let row: EntryTable.Row?
-            if let same = byLink(keyed), !isPartial || same.state.title == keyed.title {
-                row = same
-            } else {
-                row = isPartial ? nil : byTitle(keyed).flatMap { isMass || isRecent($0) ? $0 : nil }
+            var former = byLink(keyed).flatMap { !isPartial || $0.state.title == keyed.title ? $0 : nil }
+            if let other = former, !isMass, isReplaced(other, by: keyed) {
+                replaced.append(other.hash)
+                former = nil
             }
-            guard let row, isMass || canContinue(row, keyed), taken.insert(row.hash).inserted else { continue }
+            let isByTitle = former == nil
+            if isByTitle, !isPartial {
+                let hasOwnLink = counts.links[keyed.link] == 1
+                former = byTitle(keyed).flatMap {
+                    isMass || continuesByTitle($0, keyed, hasOwnLink: hasOwnLink) ? $0 : nil
+                }
+            }
+            guard let row = former, isMass || canContinue(row, keyed), taken.insert(row.hash).inserted else { continue }
             moved[keyed.index] = row.hash
+            // A publisher whose ids change with each request is reported once, not with each poll.
+            if isByTitle, row.state.standing != .waiting, !gone.movedTitles.contains(keyed.title), isNews(keyed) {
+                unsent += 1
+            }
         }
-        if isMass, !moved.isEmpty {
-            result.notes.append("\(moved.count) of its entries came back under new ids; they are not sent again")
-        }
+        for hash in replaced where !taken.contains(hash) { leaveBehind(hash) }
+        noteMoved(moved.count, isMass: isMass, unsent: unsent)
         return moved
+    }
+
+    /// - Parameter unsent: the entries that would be sent if another one had not had their headline before.
+    private mutating func noteMoved(_ count: Int, isMass: Bool, unsent: Int) {
+        if isMass, count > 0 {
+            result.notes.append("\(count) of its entries came back under new ids; they are not sent again")
+        } else if unsent == 1 {
+            result.notes.append(
+                "1 entry has the headline of one that left it recently, is taken for the same story and is not sent")
+        } else if unsent > 1 {
+            result.notes.append(
+                "\(unsent) entries have the headlines of others that left it recently, are taken for the same stories and are not sent"
+            )
+        }
+    }
+
+    /// True when an entry has taken the place of a former one at the same link, and is another story: a page that always shows
+    /// the present warning, for example. The former entry was never written, and the new one has another headline and a date
+    /// after the minute in which the former was first seen.
+    private func isReplaced(_ row: EntryTable.Row, by keyed: EntryIdentity.Keyed) -> Bool {
+        guard row.state.standing == .known, row.state.title != keyed.title, let date = keyed.entry.publishedAt else {
+            return false
+        }
+        return Minute.of(date) > row.state.firstSeen
+    }
+
+    /// True when an entry continues a former one because both have the same headline. This counts for some hours only: a
+    /// morning briefing has the same headline every day.
+    ///
+    /// It does not count if the operator has said what identifies an entry. It does not count either if the entry has a link of
+    /// its own, which differs from that of the former entry, and was published an hour or more after the former entry appeared.
+    /// Within the hour it counts, because some publishers change ids, links and dates with each request.
+    private func continuesByTitle(_ row: EntryTable.Row, _ keyed: EntryIdentity.Keyed, hasOwnLink: Bool) -> Bool {
+        guard rules.identity == .automatic else { return false }
+        let since = appearance(of: row)
+        guard Minute.between(since, minute) <= GroupMemory.minutes else { return false }
+        guard hasOwnLink, row.state.link != 0, row.state.link != keyed.link,
+            let date = keyed.entry.publishedAt
+        else { return true }
+        return Minute.between(since, Minute.of(date)) < Self.sameStoryMinutes
+    }
+
+    /// Minutes in which the same headline is the same story, whatever its link and date.
+    fileprivate static let sameStoryMinutes: UInt32 = 60
+
+    /// The minute in which the entry was first seen. If it continues another one itself, the minute in which it was last seen.
+    private func appearance(of row: EntryTable.Row) -> UInt32 {
+        let isOften = log.names[row.hash]?.origin != nil
+        return isOften ? max(row.state.firstSeen, row.state.lastSeen) : row.state.firstSeen
+    }
+
+    /// True for an entry that would be sent if it continued no other.
+    private func isNews(_ keyed: EntryIdentity.Keyed) -> Bool {
+        let meaning = EntryMeaning(keyed.entry, rules: rules)
+        return meaning.status != .canceled && !meaning.isHeld && keyed.entry.isStory
+            && reasonForStale(keyed.entry, isAboveKnown: true) == nil
     }
 
     /// A story whose text changed with its id can only be continued under the name that it had.
     private func canContinue(_ row: EntryTable.Row, _ keyed: EntryIdentity.Keyed) -> Bool {
         row.state.title == keyed.title || !row.state.standing.wasSent || log.names[row.hash] != nil
-    }
-
-    private func isRecent(_ row: EntryTable.Row) -> Bool {
-        let isOften = log.names[row.hash]?.origin != nil
-        let since = isOften ? max(row.state.firstSeen, row.state.lastSeen) : row.state.firstSeen
-        return Minute.between(since, minute) <= GroupMemory.minutes
     }
 
     /// Follows an entry as the one that it continues.
@@ -87,7 +148,12 @@ extension Follower {
                     Following.Change(hash: keyed.hash, state: old, name: name(of: keyed, old), heldBack: held))
             }
         }
-        var left = old
+        leaveBehind(former)
+    }
+
+    /// Marks a former entry, so that entries of later documents do not continue it too.
+    private mutating func leaveBehind(_ former: EntryHash) {
+        guard var left = known[former] else { return }
         left.standing = .moved
         left.lastSeen = minute
         left.versionsThisHour = 0
@@ -116,10 +182,18 @@ private struct GoneEntries {
     var byLink: [UInt64: EntryTable.Row?] = [:]
     /// The one that was seen first last.
     var byTitle: [UInt64: EntryTable.Row] = [:]
+    /// Headlines of entries that others have continued within the last hour.
+    var movedTitles: Set<UInt64> = []
 
-    init(_ known: EntryTable, besides present: Set<EntryHash>) {
-        for row in known.rows where row.state.standing != .moved && !present.contains(row.hash) {
+    init(_ known: EntryTable, besides present: Set<EntryHash>, at minute: UInt32) {
+        for row in known.rows {
             let (link, title) = (row.state.link, row.state.title)
+            if row.state.standing == .moved {
+                let age = Minute.between(row.state.lastSeen, minute)
+                if age < Follower.sameStoryMinutes { movedTitles.insert(title) }
+                continue
+            }
+            guard !present.contains(row.hash) else { continue }
             if link != 0 {
                 let isShared = byLink.keys.contains(link)
                 byLink.updateValue(isShared ? nil : row, forKey: link)

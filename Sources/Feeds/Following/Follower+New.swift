@@ -73,7 +73,7 @@ extension Follower {
     // MARK: - Old
 
     /// Why the entry is no news; `nil` if it is.
-    private func reasonForStale(_ entry: FeedEntry, isAboveKnown: Bool) -> String? {
+    func reasonForStale(_ entry: FeedEntry, isAboveKnown: Bool) -> String? {
         guard let date = entry.publishedAt else {
             if result.feed.isHalfPrimed { return "it may have stood in the feed when the feed was first read" }
             if rules.isUndated || isAboveKnown { return nil }

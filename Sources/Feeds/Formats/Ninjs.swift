@@ -8,7 +8,8 @@ enum Ninjs {
     ///   - list: the member of an object that holds the items, as Superdesk's content API has it.
     static func read(_ bytes: [UInt8], list: StaticString? = nil) throws(NotAFeed) -> FeedDocument {
         var document = FeedDocument(format: .ninjs)
-        let isEmptyList = list != nil && JSONItems(bytes, in: list).first { _ in true } == nil
+        let isEmptyList =
+            list == nil ? isEmptyArray(bytes) : JSONItems(bytes, in: list).first { _ in true } == nil
         let decoder = NewsDecoder()
         let extras = JSONParser(sizeMax: EventLimits.document)
         for item in JSONItems(bytes, in: list) {
@@ -38,6 +39,11 @@ enum Ninjs {
             throw NotAFeed(.unknown, "The JSON text is not a feed: no object in it has the uri or guid of a ninjs item")
         }
         return document
+    }
+
+    /// True when the text is an array without any value: the list of an agency that has no news.
+    private static func isEmptyArray(_ bytes: [UInt8]) -> Bool {
+        bytes.lazy.filter { !$0.isMarkupBlank }.elementsEqual("[]".utf8)
     }
 
     /// A canceled item recalls whatever else is wrong with it: as a rule it has no headline, which every event needs.

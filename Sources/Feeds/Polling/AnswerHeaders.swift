@@ -72,8 +72,12 @@ struct AnswerHeaders {
         return expires - date
     }
 
+    /// `nil` also for a number that does not fit into 64 bits, because it is an error of the server.
     var retryAfter: Duration? {
-        answer.header("retry-after").flatMap { RetryAfterHeader.seconds(of: $0, now: now) }.map { .seconds($0) }
+        guard let value = answer.header("retry-after") else { return nil }
+        let text = value.trimmed
+        if text.utf8.allSatisfy(\.isASCIIDigit), Int64(text) == nil { return nil }
+        return RetryAfterHeader.seconds(of: text, now: now).map { .seconds($0) }
     }
 
     /// Cloudflare's word for "prove that you are human".

@@ -440,6 +440,95 @@ extension Following {
         #expect(fourth.events.map { "\($0.id) \($0.version?.text ?? "")" } == ["wire:a 3"])
     }
 
+    @Test func `a warning that replaces an entry of the first reading at its link is sent, and updated later`() {
+        var feed = FollowedFeed()
+        let link = "https://example.org/warning"
+        feed.poll([feed.entry("w0", "No warning in force", link: link, age: .seconds(3_000))])
+        let alert = feed.poll([feed.entry("w1", "Tsunami warning", link: link)])
+        #expect(alert.actions == [.alert])
+        #expect(alert.events.map(\.id) == ["wire:w1"])
+        let update = feed.poll([feed.entry("w2", "Tsunami warning lifted", link: link)])
+        #expect(update.actions == [.update])
+        #expect(update.events.map { "\($0.id) \($0.version?.text ?? "")" } == ["wire:w1 2"])
+    }
+
+    @Test(
+        arguments: [
+            ("Tsunami warning", nil), ("Tsunami warning", .seconds(3_000)), ("No warning in force", .zero),
+        ] as [(String, Duration?)])
+    func `an entry without a later date or another headline continues an entry of the first reading`(
+        headline: String, age: Duration?
+    ) {
+        var feed = FollowedFeed()
+        let link = "https://example.org/warning"
+        feed.poll([feed.entry("w0", "No warning in force", link: link, age: .seconds(3_000))])
+        let result = feed.poll([feed.entry("w1", headline, link: link, age: age)])
+        #expect(result.actions == [.noise])
+        #expect(result.notes.isEmpty)
+    }
+
+    @Test func `ids and headlines that all change at known links alert nobody`() {
+        var feed = FollowedFeed()
+        feed.poll((0..<8).map { feed.entry("\($0)") })
+        let again = (0..<8).map { feed.entry("new-\($0)", "New \($0)", link: "https://example.org/\($0)") }
+        #expect(feed.poll(again).events.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (.automatic, .seconds(3_600), .alert), (.automatic, .seconds(3_540), .noise),
+            (.guid, .seconds(60), .alert), (.link, .seconds(60), .alert),
+        ] as [(FeedRules.IdentityRule, Duration, Decision.Action)])
+    func `the headline of an entry that left is another story after an hour, or at once if identity is set`(
+        rule: FeedRules.IdentityRule, gap: Duration, action: Decision.Action
+    ) {
+        var feed = FollowedFeed.empty { $0.identity = rule }
+        feed.poll([feed.entry("a", "Earthquake")])
+        let result = feed.poll([feed.entry("b", "Earthquake", age: .seconds(60) - gap)], after: gap)
+        #expect(result.actions == [action])
+        #expect(result.notes.count == (action == .noise ? 1 : 0))
+    }
+
+    @Test func `identity that is set does not make a mass of new ids news`() {
+        var feed = FollowedFeed { $0.identity = .guid }
+        feed.poll((0..<8).map { feed.entry("\($0)", "Story \($0)") })
+        let again = (0..<8).map { feed.entry("new-\($0)", "Story \($0)") }
+        #expect(feed.poll(again, after: .seconds(7_200)).events.isEmpty)
+    }
+
+    @Test func `a headline without a date or a link continues the story for hours`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("a", "Earthquake")])
+        let undated = feed.entry("b", "Earthquake", age: nil)
+        #expect(feed.poll([undated], after: .seconds(7_200)).actions == [.noise])
+        var unlinked = feed.entry("c", "Earthquake", age: .seconds(60 - 7_200))
+        unlinked.link = nil
+        #expect(feed.poll([unlinked], after: .seconds(7_200)).actions == [.noise])
+    }
+
+    /// Ids and links change with each poll. The first entries are those of the first reading, or were sent.
+    @Test(arguments: [true, false])
+    func `entries that are not sent because of their headlines are reported once`(isFirstReading: Bool) {
+        var feed = isFirstReading ? FollowedFeed() : FollowedFeed.empty()
+        var notes: [String] = []
+        for number in 0..<30 {
+            let entries = (0..<2).map {
+                feed.entry("\($0)-\(number)", "Story \($0)", link: "https://a.b/\($0)/\(number)")
+            }
+            notes += feed.poll(entries).notes
+        }
+        #expect(notes.count == 1)
+        #expect(notes.first?.hasPrefix("2 entries have the headlines of others") == true)
+    }
+
+    @Test func `an old entry with the headline of one that left is not reported`() {
+        var feed = FollowedFeed.empty()
+        feed.poll([feed.entry("a", "Earthquake")])
+        let result = feed.poll([feed.entry("b", "Earthquake", age: .seconds(10_000))])
+        #expect(result.actions == [.noise])
+        #expect(result.notes.isEmpty)
+    }
+
     @Test func `an alert that waits is continued under another id`() {
         var feed = FollowedFeed.empty { $0.maxPerHour = 1 }
         func entries(_ suffix: String) -> [FeedEntry] {

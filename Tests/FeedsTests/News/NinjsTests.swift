@@ -85,8 +85,15 @@ struct NinjsTests {
         #expect(try NewsSample.read(text).entries.isEmpty)
     }
 
-    @Test func `an array without items is not a feed`() {
-        #expect(throws: NotAFeed.self) { try NewsSample.read("[1, 2]") }
-        #expect(throws: NotAFeed.self) { try NewsSample.read("[") }
+    @Test(arguments: ["[]", " [\n\t] \r\n"])
+    func `an empty array is an empty ninjs feed`(text: String) throws {
+        let document = try NewsSample.read(text)
+        #expect(document.format == .ninjs)
+        #expect(document.entries.isEmpty && document.skipped.isEmpty)
+    }
+
+    @Test(arguments: ["[1, 2]", "[", "[{}]", "[null]", "[[]]", "[] []"])
+    func `an array without items is not a feed`(text: String) {
+        #expect(throws: NotAFeed.self) { try NewsSample.read(text) }
     }
 }
