@@ -45,6 +45,12 @@ func `event examples are read`(name: String, id: String, status: NewsEvent.Statu
     }
 }
 
+@Test(arguments: ["", " "]) func `an event with a blank embargo is withheld`(embargo: String) throws {
+    let json = #"{"id":"a","headline":"h","category":"World","embargoUntil":"\#(embargo)"}"#
+    let event = try NewsDecoder().decode(SourceRecord(offset: 0, timestamp: nil, value: Array(json.utf8)))
+    #expect(event.status == .withheld && event.embargoUntil == .distantFuture)
+}
+
 @Test func `null and blank values count as absent, unknown members are ignored`() throws {
     let event = try decode(
         #"{"x":[{"id":1}],"id":"a","headline":"b","category":null,"categories":null,"subjects":[],"summary":"","#

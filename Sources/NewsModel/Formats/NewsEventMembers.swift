@@ -33,13 +33,15 @@ extension Members {
             throw Undecodable(
                 .missingHeadline, "headline is missing or blank; a notification has nothing to say without it")
         }
+        // A blank embargo has no known end: only a later version can release the event.
+        let isEndless = status == .usable && isBlank(.embargoUntil)
         return NewsEvent(
             id: id, headline: headline, categories: try categories(), subjects: try subjects(),
             summary: try prose(.summary, limit: EventLimits.summary),
             language: try identifier(.language, limit: EventLimits.language), urgency: try urgency(),
             story: try identifier(.story, limit: EventLimits.story), version: try version(),
-            status: status, publishedAt: try publishedAt(envelope),
-            expiresAt: try instant(.expiresAt), embargoUntil: try instant(.embargoUntil),
+            status: isEndless ? .withheld : status, publishedAt: try publishedAt(envelope),
+            expiresAt: try instant(.expiresAt), embargoUntil: isEndless ? .distantFuture : try instant(.embargoUntil),
             link: try identifier(.link, limit: EventLimits.address),
             image: try identifier(.image, limit: EventLimits.address), environment: try environment(envelope),
             isTest: try flag(.test) ?? false, users: try users(), data: try dataFields(), headlines: try headlines())
