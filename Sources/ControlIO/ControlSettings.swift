@@ -19,6 +19,7 @@ public struct ControlSettings: Sendable, Hashable {
         var desk = ControlDesk.Settings(replica: replica, shards: shards, environment: environment)
         desk.staleAfter = staleAfter
         desk.onStale = onStale
+        desk.asksHubForTime = replica != nil
         return desk
     }
 }

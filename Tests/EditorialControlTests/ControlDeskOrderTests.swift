@@ -212,6 +212,40 @@ import Testing
         #expect(desk.audited.map(\.action) == [.lapse])
     }
 
+    /// The clock of the process is a week ahead. Another process lives, or the hub tells the time.
+    @Test(arguments: [true, false])
+    func `an order does not lapse by a clock that is ahead of others`(byHub: Bool) {
+        var desk = TestDesk(asksHubForTime: true)
+        let truth = desk.now.wall
+        desk.write(.stands(Order(recall: "a", until: truth + .seconds(300))))
+        if !byHub { desk.write(.beat(.init(replica: "other", at: truth, logTime: .seconds(1)))) }
+        desk.now.wall = truth + .seconds(7 * 86_400)
+        desk.start()
+        desk.pass(.seconds(5))
+        #expect(desk.recalled.contains("a"))
+        if byHub {
+            desk.take(.hubTime(Moment(steady: desk.now.steady, wall: truth + .seconds(5))))
+        } else {
+            desk.write(.beat(.init(replica: "other", at: truth + .seconds(5), logTime: .seconds(6))))
+            desk.read()
+        }
+        desk.pass(.seconds(20))
+        #expect(desk.recalled.contains("a"))
+        guard byHub else { return }
+        desk.pass(.seconds(280))
+        #expect(!desk.recalled.contains("a"))
+    }
+
+    @Test func `an order lapses by our clock if the hub does not tell the time`() {
+        var desk = TestDesk(asksHubForTime: true)
+        desk.write(.stands(Order(recall: "a", until: desk.now.wall - .seconds(1))))
+        desk.start()
+        desk.pass(.seconds(9))
+        #expect(desk.recalled.contains("a"))
+        desk.pass(.seconds(2))
+        #expect(!desk.recalled.contains("a"))
+    }
+
     @Test func `an order that is renewed in time is not removed`() {
         var desk = TestDesk()
         desk.write(.stands(Order(recall: "a", until: desk.now.wall + .seconds(100))))

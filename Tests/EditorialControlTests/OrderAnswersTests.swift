@@ -264,6 +264,10 @@ struct InstructionTests {
 
     @Test func `a recall lapses after a week, a stop never`() {
         #expect(instruction(.recall(story: "S")).order?.until == start + .seconds(7 * 86_400))
+        // The clock of whoever gives it is behind: the week begins with the time of the processes.
+        var late = instruction(.recall(story: "S"))
+        late.processTime = start + .seconds(8 * 86_400)
+        #expect(late.order?.until == start + .seconds(15 * 86_400))
         #expect(instruction().order?.until == nil)
         #expect(instruction().order != nil)
         #expect(instruction(lifts: true).order == nil)

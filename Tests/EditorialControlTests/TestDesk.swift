@@ -29,10 +29,11 @@ struct TestDesk {
 
     init(
         replica: String? = "us", shards: Int = 1, onStale: ControlDesk.OnStale = .continue,
-        environment: HubEnvironment? = nil
+        environment: HubEnvironment? = nil, asksHubForTime: Bool = false
     ) {
         var settings = ControlDesk.Settings(replica: replica, shards: shards, environment: environment)
         settings.onStale = onStale
+        settings.asksHubForTime = asksHubForTime
         desk = ControlDesk(settings)
     }
 

@@ -44,6 +44,19 @@ struct EngineClockTests {
         #expect(shell.wait(.seconds(2)).sends.count == 1)
     }
 
+    @Test func `an embargo does not end by a clock that is ahead of the hub's`() throws {
+        var shell = try TestShell { $0.asksHubForTime = true }
+        let truth = shell.wall
+        shell.wallOffset = .seconds(3600)
+        _ = shell.assign()
+        // By our clock the embargo has ended: the hub is asked.
+        let asked = shell.publish(news("a", #","embargoUntil":"\#(truth + .seconds(600))""#))
+        #expect(asked.sends.isEmpty && asked.contains { if case .askHubForTime = $0 { true } else { false } })
+        #expect(shell.take(.hubDate(truth)).sends.isEmpty)
+        #expect(shell.wait(.seconds(599)).sends.isEmpty)
+        #expect(shell.wait(.seconds(2)).sends.count == 1)
+    }
+
     @Test func `a record of the future grows old from when it was read`() throws {
         var shell = try TestShell {
             $0.lanes[0].maxAge = .seconds(900)

@@ -74,6 +74,9 @@ public final class ControlLink: Sendable {
         commands.post(.take(.confirm(number, shard: shard)))
     }
 
+    /// A reply of the hub at that monotonic time had this `Date`. Any thread; never blocks.
+    public func hear(hub time: Moment) { commands.post(.take(.hubTime(time))) }
+
     /// An event of the stream recalls its story. Any thread; never blocks.
     public func recall(_ recall: EventRecall) { commands.post(.take(.recalled(recall))) }
 

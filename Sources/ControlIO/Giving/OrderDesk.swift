@@ -97,6 +97,8 @@ public final class OrderDesk {
         let isNew = !instruction.lifts && view.orders[instruction.scope] == nil
         if isNew, !view.orders.hasRoom(for: instruction.scope) { throw .tooMany }
         let former = view.order(instruction.scope, at: begin.wall)
+        var instruction = instruction
+        instruction.processTime = view.signs.living.map(\.at).max()
         let audit: TopicReader
         do {
             audit = try TopicReader(settings: settings, topic: topics.audit, from: .end, follow: true)

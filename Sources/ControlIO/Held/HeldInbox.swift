@@ -8,6 +8,7 @@ struct HeldInbox: Sendable {
     private var counts: [String: Int]?
     private var owned: [Owner: [TopicPartition]] = [:]
     private var settled: [ShardID: (count: Int, perSecond: Int?)] = [:]
+    private var hubTime: Moment?
     private var events: [HeldDesk.Input] = []
 
     private struct Owner: Hashable, Comparable {
@@ -19,13 +20,14 @@ struct HeldInbox: Sendable {
         }
     }
 
-    var count: Int { (counts == nil ? 0 : 1) + owned.count + settled.count + events.count }
+    var count: Int { (counts == nil ? 0 : 1) + (hubTime == nil ? 0 : 1) + owned.count + settled.count + events.count }
 
     mutating func add(_ input: HeldDesk.Input) {
         switch input {
         case .counts(let counts): self.counts = counts
         case .owned(let lane, let shard, let partitions): owned[Owner(lane: lane, shard: shard)] = partitions
         case .settled(let shard, let count, let perSecond): settled[shard] = (count, perSecond)
+        case .hubTime(let time): hubTime = time
         case .alarm: break
         default: events.append(input)
         }
@@ -35,6 +37,7 @@ struct HeldInbox: Sendable {
     mutating func takeAll() -> [HeldDesk.Input] {
         guard count > 0 else { return [] }
         var inputs: [HeldDesk.Input] = counts.map { [.counts($0)] } ?? []
+        if let hubTime { inputs.append(.hubTime(hubTime)) }
         inputs += owned.sorted { $0.key < $1.key }.map { .owned($0.key.lane, $0.key.shard, $0.value) }
         inputs += events
         inputs += settled.sorted { $0.key.index < $1.key.index }

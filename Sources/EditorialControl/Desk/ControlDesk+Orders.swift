@@ -69,7 +69,7 @@ extension ControlDesk {
     /// The order about the same has ended. A recall by an event that its end did not know of takes its place.
     mutating func uncover(_ scope: ControlScope, _ now: Moment) {
         guard !covered.isEmpty, let order = covered.removeValue(forKey: scope), !lifts.hasLifted(order),
-            !order.hasLapsed(at: clock.embargoClock(now))
+            !order.hasLapsed(at: lapseClock(now))
         else { return }
         give(order, now)
     }

@@ -17,9 +17,8 @@ extension ControlDesk {
         }
         payOwed(now)
         guard case .following = phase else { return }
-        let wall = clock.embargoClock(now)
         for replica in beats.forgotten() { write(.ended(replica: replica), for: .forgotten) }
-        for order in lapsed.due(at: wall, by: settings.replica ?? "") { remove(order, now) }
+        for order in lapsed.due(at: lapseClock(now), by: settings.replica ?? "") { remove(order, now) }
     }
 
     /// Goes on although our beat is not on the topic. An order that is given before the beat could be read does not wait for this
@@ -87,8 +86,24 @@ extension ControlDesk {
 
     // MARK: Lapses
 
+    /// The time the hub has to tell the time at the start.
+    static let timeInquiryLasts = Duration.seconds(10)
+
+    /// The time by which orders lapse. A lapse is final for all processes, so a clock that is ahead must not cause one: the earliest
+    /// time counts of our clock, the hub's, and those of the processes that live.
+    func lapseClock(_ now: Moment) -> Instant {
+        if settings.asksHubForTime, !clock.hasHeardHub, now.steady - (startedAt ?? now.steady) < Self.timeInquiryLasts {
+            return .distantPast
+        }
+        let ours = clock.embargoClock(now)
+        guard let others = beats.earliestTime(besides: settings.replica), ours - others > Beats.timeTolerance else {
+            return ours
+        }
+        return others
+    }
+
     private mutating func lapse(_ now: Moment) {
-        for order in standing.lapsed(at: clock.embargoClock(now)) {
+        for order in standing.lapsed(at: lapseClock(now)) {
             noLongerOwed(order.scope)
             lapsed.add(order)
             lift(order.scope, now, audited: nil)

@@ -19,6 +19,8 @@ public struct ControlDesk: Sendable {
         /// Silence of the topic that raises an alarm.
         public var staleAfter = Duration.seconds(60)
         public var onStale = OnStale.continue
+        /// No order lapses before `Input.hubTime`, or before the hub had `timeInquiryLasts` to tell the time.
+        public var asksHubForTime = false
 
         public init(replica: String?, shards: Int, environment: HubEnvironment? = nil) {
             self.replica = replica
@@ -67,6 +69,8 @@ public struct ControlDesk: Sendable {
         case confirm(UInt64, shard: ShardID)
         /// An event of the stream recalls its story. The shard that read it obeys already.
         case recalled(EventRecall)
+        /// A reply of the hub at that monotonic time had this `Date`.
+        case hubTime(Moment)
         /// Comes at least once a second.
         case tick
         /// The process ends.
@@ -131,8 +135,9 @@ public struct ControlDesk: Sendable {
     /// The time since which an open transaction hides records of the topic.
     var heldUpSince: Instant?
     var silence = Silence()
-    /// Lapses go by the embargo's clock: never early, and not by a clock that was just set.
+    /// Orders lapse by the embargo's clock: see `lapseClock`.
     var clock = WallClock()
+    var startedAt: Instant?
     var beats = Beats()
     /// Recalls that events have given before orders were known.
     var early: [EventRecall] = []
@@ -183,6 +188,7 @@ public struct ControlDesk: Sendable {
     /// - Returns: in the order in which they are to be carried out.
     public mutating func handle(_ input: Input, at now: Moment) -> [Action] {
         if let step = clock.look(now) { note(.clockStepped(step)) }
+        startedAt = startedAt ?? now.steady
         switch input {
         case .began(let reading): begin(reading, now)
         case .records(let records): for record in records { take(record, now) }
@@ -198,6 +204,7 @@ public struct ControlDesk: Sendable {
         case .applied(let applied, let shard): answered(applied, shard, now)
         case .confirm(let number, let shard): confirm(number, shard, now)
         case .recalled(let recall): take(recall, now)
+        case .hubTime(let hub): clock.hear(hub: hub)
         case .tick: keepUp(now)
         case .drain: drain()
         }

@@ -97,6 +97,14 @@ struct Beats: Sendable {
 
     /// The processes that count as living.
     var living: Int { signs.living.count }
+
+    /// A beat is that much older than the time at which it is looked at, at most, if the clocks agree.
+    static let timeTolerance = ControlRecord.Beat.countsFor + ClockWitnesses.tolerance
+
+    /// The earliest of the wall clock times on the last beats of the other processes that count as living; `nil` without any.
+    func earliestTime(besides replica: String?) -> Instant? {
+        signs.living.lazy.filter { $0.replica != replica }.map(\.at).min()
+    }
 }
 
 /// Records on the topic that are not understood, by their keys: a later record of the key takes the place of such a one, a

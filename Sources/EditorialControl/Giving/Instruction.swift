@@ -13,6 +13,8 @@ public struct Instruction: Sendable, Hashable {
     public var reason: String?
     /// The text that takes the place of a recalled story on the phones.
     public var replacement: String?
+    /// The latest time on a beat of a live process; a recall lasts from then on if the clock of whoever gives it is behind.
+    public var processTime: Instant?
 
     public init(
         id: String, scope: ControlScope, lifts: Bool = false, at: Instant, by: String, reason: String? = nil,
@@ -32,7 +34,7 @@ public struct Instruction: Sendable, Hashable {
     /// What then stands; `nil` for the end of an order.
     public var order: Order? {
         if lifts { return nil }
-        let until: Instant? = if case .recall = scope { at + Order.recallLasts } else { nil }
+        let until: Instant? = if case .recall = scope { max(at, processTime ?? at) + Order.recallLasts } else { nil }
         return Order(id: id, scope: scope, at: at, by: by, reason: reason, until: until, replacement: replacement)
     }
 

@@ -42,6 +42,8 @@ extension HeldDesk {
         case restored([RestoreEnding])
         /// The ends of steps of `putBack`, `erase` and `writeAgain`.
         case ended([Ending])
+        /// A reply of the hub at that monotonic time had this `Date`.
+        case hubTime(Moment)
         /// Time passed; extra alarms are harmless.
         case alarm
     }

@@ -115,6 +115,7 @@ public struct HeldDesk: Sendable {
             pace.settled(count, by: shard, perSecond: perSecond, at: now)
         case .restored(let endings): for ending in endings { vanishedEvents.ended(ending, at: now) }
         case .ended(let endings): for ending in endings { end(ending, now, &actions) }
+        case .hubTime(let hub): clock.hear(hub: hub)
         case .alarm: break
         }
         if case .resting(let until) = pass, until <= now { pass = .none }

@@ -1,4 +1,5 @@
-/// Compares the clock on the wall with the monotonic one, and so notices when it is set.
+/// Decides by which time embargoes end and orders lapse. It compares the wall clock with the monotonic clock to notice when the wall
+/// clock is set, and with the hub's clock to notice when it is ahead. Of times that contradict each other the earliest one counts.
 package struct WallClock: Sendable {
     /// A larger difference between two looks is a step, not drift.
     static let stepMin = Duration.seconds(2)
@@ -12,6 +13,17 @@ package struct WallClock: Sendable {
     /// The smallest offset of the last minute's steps, and until when it counts.
     private var cautious: (offset: Duration, until: Instant)?
 
+    /// The hub's clock and ours when the hub was heard last; `nil` if it was not heard since our clock was set.
+    private var hub: Moment?
+
+    package var hasHeardHub: Bool { hub != nil }
+    package var isAheadOfHub: Bool { offset.flatMap(offsetBehind) != nil }
+
+    /// Takes the time of the hub.
+    ///
+    /// - Parameter hub: the monotonic time at which a reply came, and the `Date` on it.
+    package mutating func hear(hub: Moment) { self.hub = hub }
+
     /// - Returns: the step by which the clock was set since the last look; `nil` if it was not.
     package mutating func look(_ moment: Moment) -> Duration? {
         let current = moment.wall - moment.steady
@@ -19,19 +31,29 @@ package struct WallClock: Sendable {
         defer { offset = current }
         guard let offset, abs(current - offset) > Self.stepMin else { return nil }
         let earliest = min(offset, current, cautious?.offset ?? current)
+        hub = nil
         cautious = (earliest, moment.steady + Self.caution)
         return current - offset
     }
 
     package func embargoClock(_ moment: Moment) -> Instant {
-        guard let cautious else { return moment.wall }
-        return min(moment.wall, moment.steady + cautious.offset)
+        var time = moment.wall
+        if let cautious { time = min(time, moment.steady + cautious.offset) }
+        if let behind = offsetBehind(moment.wall - moment.steady) { time = min(time, moment.steady + behind) }
+        return time
+    }
+
+    /// The hub's time minus the monotonic time, if our clock is ahead of the hub's by more than the tolerance.
+    private func offsetBehind(_ ours: Duration) -> Duration? {
+        guard let hub, ours - (hub.wall - hub.steady) > ClockWitnesses.tolerance else { return nil }
+        return hub.wall - hub.steady
     }
 
     /// The monotonic time at which the embargo's clock shows `wall`, unless it is set meanwhile.
     package func steady(ofEmbargo wall: Instant) -> Instant {
         guard let offset else { return .distantFuture }
-        let due = wall - offset
+        var due = wall - offset
+        if let behind = offsetBehind(offset) { due = max(due, wall - behind) }
         guard let cautious else { return due }
         return max(due, min(wall - cautious.offset, cautious.until))
     }

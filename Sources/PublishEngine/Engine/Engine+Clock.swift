@@ -17,6 +17,8 @@ extension Engine {
 
     mutating func hear(hub date: Instant, _ turn: inout Turn) {
         witnesses.hear(hub: date, at: turn.moment)
+        clock.hear(hub: Moment(steady: turn.now, wall: date))
+        turn.embargoClock = clock.embargoClock(turn.moment)
         if inquiry != .over {
             // Records that were read before, and wait for this, are witnesses too.
             for lane in lanes.ids {
@@ -32,12 +34,13 @@ extension Engine {
         turn.expiryClock = witnesses.expiryClock(at: turn.moment)
     }
 
-    /// Asks the hub for the time before the first record expires: without any request, no reply would show that our clock is wrong.
+    /// Asks the hub for the time before the first record expires or the first embargo has ended by our clock: without any request, no
+    /// reply would show that our clock is wrong.
     ///
     /// - Returns: `true` if the record waits for the answer.
     mutating func waitsForTime(_ content: ExaminedRecord, _ turn: inout Turn) -> Bool {
-        guard inquiry == .none, settings.asksHubForTime, !witnesses.hasHeardHub, content.isStale(turn),
-            content.routed?.event.status == .usable
+        guard inquiry == .none, settings.asksHubForTime, !witnesses.hasHeardHub, let event = content.routed?.event,
+            event.status == .usable, content.isStale(turn) || event.embargoUntil ?? .distantFuture <= turn.embargoClock
         else { return false }
         inquiry = .asked(until: turn.now + Self.timeInquiryLasts)
         turn.actions.append(.askHubForTime)

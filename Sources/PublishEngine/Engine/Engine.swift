@@ -47,7 +47,7 @@ public struct Engine {
     ///
     /// Stored, because asking a value inside an object for something computed copies the value.
     public private(set) var wakeAt: Instant?
-    private var clock = WallClock()
+    var clock = WallClock()
     var witnesses = ClockWitnesses()
     var inquiry = TimeInquiry.none
 
@@ -188,7 +188,9 @@ public struct Engine {
     }
 
     /// The monotonic time at which the wall shows `wall`, as far as can be told now.
-    func steady(of wall: Instant) -> Instant { witnesses.steady(of: wall) ?? clock.steady(of: wall) }
+    func steady(of wall: Instant) -> Instant {
+        (clock.isAheadOfHub ? witnesses.steady(of: wall) : nil) ?? clock.steady(of: wall)
+    }
 
     /// The slot of a partition that is ours in the given generation.
     func slot(of id: TopicPartition, _ lane: LaneID, _ generation: Generation) -> Int? {
@@ -202,8 +204,8 @@ struct Turn {
     let now: Instant
     /// By the clock on the wall: ages, expiry, what people read.
     let wall: Instant
-    /// The clock on the wall as embargoes may trust it: for a minute after a step, the earliest it may be.
-    let embargoClock: Instant
+    /// The clock on the wall as embargoes may trust it: see `WallClock`.
+    var embargoClock: Instant
     /// The clock on the wall by which things expire: an earlier one, if others contradict ours.
     var expiryClock: Instant
     var moment: Moment { Moment(steady: now, wall: wall) }

@@ -116,6 +116,8 @@ final class Shard {
             limits: limits, tls: tls,
             // A request may be answered after the shard has gone: the hub decides when.
             onResults: { [weak self] results in self?.take(results) })
+        // One question tells the whole process, before orders lapse and embargoes end, whether its clock is ahead.
+        if id.index == 0 { askHubForTime() }
         reportRegularly()
     }
 
@@ -210,20 +212,30 @@ final class Shard {
 
     private func report() {
         let now = clock.now
-        if let standstill = standstillSinceLastLook() { take(standstill) }
+        if let standstill = standstillSinceLastLook() {
+            take(standstill)
+            // Nobody knows how long ago the hub said this.
+            hubDate = pool?.hubDate
+        }
         let offset = now.wall - now.steady
         if let clockOffset, abs((offset - clockOffset).nanoseconds) > 1_000_000_000 { take(.alarm) }
         clockOffset = offset
-        if let date = pool?.hubDate, date != hubDate {
-            hubDate = date
-            take(.hubDate(date))
-        }
+        if let date = pool?.hubDate, date != hubDate { hear(hub: date) }
         let status = engine.status(at: now)
         telemetry.report(
             meter.report(on: engine, status, openConnections: pool?.openConnections ?? 0, at: now), shard: id)
         log.halts(in: status)
         paceReturns()
         shareConnections()
+    }
+
+    /// Tells the time of the hub to all that must not act before it.
+    private func hear(hub date: Instant) {
+        hubDate = date
+        let time = Moment(steady: clock.now.steady, wall: date)
+        control.hear(hub: time)
+        held.take(.hubTime(time))
+        take(.hubDate(date))
     }
 
     /// Only what has changed: nobody reads it while there is no held topic.
@@ -319,7 +331,11 @@ final class Shard {
         question.ask("/") { [weak self] result in
             guard let self else { return }
             endTimeQuestion()
-            if case .success(let answer) = result, let date = answer.date { take(.hubDate(date)) }
+            if let standstill = standstillSinceLastLook() {
+                take(standstill)
+            } else if case .success(let answer) = result, let date = answer.date {
+                hear(hub: date)
+            }
         }
     }
 

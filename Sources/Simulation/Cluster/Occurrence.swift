@@ -46,6 +46,8 @@ enum Occurrence {
     case examine(Address, lane: Int, [ConsumerState.IncarnationCheck])
     case retryProduce(Address)
     case inspect(Address)
+    case askHub(Address)
+    case hearHub(Address, Instant)
     case exit(Address)
     case readControl(Address)
     case tickControl(Address)
@@ -83,7 +85,8 @@ enum Occurrence {
             .noticeRebalance(let address, _, _), .takeAssignment(let address, _, _, _), .noticeLoss(let address, _),
             .expireRelease(let address, _), .askCounts(let address, _), .takeCounts(let address, _, _),
             .lookAtIncarnations(let address), .examine(let address, _, _), .retryProduce(let address),
-            .inspect(let address), .exit(let address), .readControl(let address), .tickControl(let address),
+            .inspect(let address), .askHub(let address), .hearHub(let address, _), .exit(let address),
+            .readControl(let address), .tickControl(let address),
             .answerDesk(let address, _),
             .readHeld(let address), .alarmHeld(let address, _), .tellHeld(let address, _):
             address

@@ -38,7 +38,8 @@ extension SimulatedCluster {
         case .confirmOrders(let number):
             agenda.add(
                 .answerDesk(address, .confirm(number, shard: ShardID(0))), at: now + random.milliseconds(0...2))
-        case .clockStepped, .askHubForTime: break
+        case .askHubForTime: agenda.add(.askHub(address), at: now + .milliseconds(20))
+        case .clockStepped: break
         }
     }
 

@@ -58,6 +58,8 @@ extension SimulatedCluster {
         var settings = ControlDesk.Settings(replica: address.replica, shards: 1)
         settings.staleAfter = setting.controlStaleAfter
         settings.onStale = setting.onStale
+        settings.asksHubForTime = true
+        agenda.add(.askHub(address), at: now + .milliseconds(20))
         processes[address.process].control = ControlClient(settings)
         wakeControl(address.process)
         agenda.add(.tickControl(address), at: now + random.milliseconds(0...1_000))

@@ -1,4 +1,5 @@
 import ByteText
+import EditorialControl
 import NewsModel
 import NotificationHub
 import PublishEngine
@@ -44,6 +45,31 @@ extension SimulatedCluster {
         if case .unanswered = reply { truth.attempts[flight.attempt].metHalt = false }
         record(.replied(attempt: flight.attempt))
         feed(flight.address.process, .reply(reply, to: flight.request))
+        // The shell looks once a second for a new date.
+        guard case .replied = reply, now - processes[flight.address.process].heardHubAt >= .seconds(1) else { return }
+        processes[flight.address.process].heardHubAt = now
+        agenda.add(.hearHub(flight.address, now), at: now + .milliseconds(500))
+    }
+
+    /// The hub is asked for the time only; a hub that cannot be reached does not answer.
+    mutating func askHub(_ address: Address) {
+        let isAway = activeFaults.contains { fault in
+            switch scenario.faults[fault].kind {
+            case .badMinute(isUnreachable: true), .hub(.unreachable, _), .hub(.certificate, _): true
+            default: false
+            }
+        }
+        if !isAway { agenda.add(.hearHub(address, now), at: now + .milliseconds(20)) }
+    }
+
+    /// Replies have the time to the second. The shell ignores a date that it looks at after a standstill.
+    mutating func hearHub(_ address: Address, _ date: Instant) {
+        guard now - date < StandstillWatch.gapMin else { return }
+        let date = Instant(nanoseconds: date.nanoseconds / 1_000_000_000 * 1_000_000_000)
+        let time = Moment(steady: processes[address.process].moment(at: now).steady, wall: date)
+        feed(address.process, .hubDate(date))
+        tellDesk(.hubTime(time), address)
+        tellHeldDesk(.hubTime(time), address)
     }
 
     private mutating func fate(of flight: Flight) -> Fate {

@@ -70,6 +70,8 @@ extension SimulatedCluster {
         case .readHeld(let address): readHeld(address)
         case .alarmHeld(let address, let serial): ringHeld(address, serial)
         case .tellHeld(let address, let input): tellHeldDesk(input, address)
+        case .askHub(let address): askHub(address)
+        case .hearHub(let address, let date): hearHub(address, date)
         default: break
         }
     }

@@ -13,6 +13,7 @@ struct SimulatedProcess {
     var wallOffset: Duration = .zero
     /// Its clock was last set by more than a moment.
     var lastStep: ClockStep?
+    var heardHubAt = Instant.distantPast
     var frozenUntil = Instant.distantPast
     /// When the freeze began that it has not noticed yet.
     var frozenAt: Instant?

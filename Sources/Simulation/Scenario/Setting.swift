@@ -75,6 +75,7 @@ extension Setting {
         engine.probeLongest = random.milliseconds(2_000...60_000)
         let hasControl = random.chance(percent: options.controlTopic)
         engine.awaitsOrders = true
+        engine.asksHubForTime = true
         let hasHeld = random.chance(percent: options.heldTopic)
         if hasHeld { engine.holdsBeyond = random.milliseconds(500...20_000) }
         let quiet = hasHeld && random.chance(percent: options.quietHours) ? quietHours(&random) : nil

@@ -448,8 +448,18 @@ extension [HeldDesk.Action] {
         _ = play.hold(0, "a", version: "8", due: .seconds(60))
         _ = play.hold(1, "a", due: .seconds(60))
         #expect(play.hold(2, "a", version: "3", due: .seconds(60)).returns == [2: .superseded])
-        _ = play.take(.ended([.putBack(HeldPlace(3, 2), story: "a")]))
-        #expect(play.wait(.seconds(60)).returns == [1: .due])
+        _ = play.take(.ended([.putBack(HeldPlace(3, 2), story: "a"), .written(HeldPlace(3, 1))]))
+        _ = play.hold(3, "a", due: .seconds(60), since: 1)
+        #expect(play.wait(.seconds(60)).returns == [3: .due])
+    }
+
+    @Test func `an event waits for the hub's time if our clock is ahead of it`() {
+        var play = PlayedDesk()
+        _ = play.take(.hubTime(Moment(steady: play.now.steady, wall: play.now.wall - .seconds(3_600))))
+        #expect(play.hold(0, "a", due: .seconds(60)).returns.isEmpty)
+        #expect(play.wait(.seconds(3_599)).returns.isEmpty)
+        #expect(play.desk.wakeAt.map { $0 - play.now.steady } == .seconds(61))
+        #expect(play.wait(.seconds(61)).returns == [0: .due])
     }
 
     @Test func `what is gone from the topic is forgotten, and the pass goes on`() {

@@ -3,22 +3,32 @@ import KafkaModel
 import NewsModel
 import PublishEngine
 
-/// While its owner's clock on the wall is right, nothing held for an embargo is back on its lane before its time has come, or it
-/// has expired. What comes back just after the clock was set may have been decided by the clock as it was.
+/// Nothing held for an embargo is back on its lane before its time has come, or it has expired, while the clock of its owner is
+/// right or the owner has heard from the hub that it is not. What comes back just after the clock was set may have been decided by
+/// the clock as it was.
 struct HeldInTime: Checker {
     let promise = Promise.heldInTime
     private var setAt: [Address: Instant] = [:]
+    /// When the hub told a process the time first, since its clock was set.
+    private var heardHubAt: [Address: Instant] = [:]
 
     /// As long as a slow broker may take to write what was decided.
     private static let longestWrite = Duration.seconds(60)
 
     mutating func check(_ fact: Fact, _ truth: GroundTruth) -> String? {
-        if case .clockStepped(let address, _, _) = fact { setAt[address] = truth.now }
-        guard case .returned(_, let item, let event, .due, let address, let wall) = fact, wall == truth.now,
+        if case .clockStepped(let address, _, _) = fact { (setAt[address], heardHubAt[address]) = (truth.now, nil) }
+        if case .input(let address, .hubDate) = fact { heardHubAt[address] = heardHubAt[address] ?? truth.now }
+        guard case .returned(_, let item, let event, .due, let address, let wall) = fact,
+            wall == truth.now || hasHeardHub(address, truth.now),
             setAt[address].map({ truth.now - $0 > Self.longestWrite }) ?? true, event.because == .embargo,
-            let embargo = truth.news[item].embargoUntil, embargo > truth.now,
+            let embargo = truth.news[item].embargoUntil,
+            embargo > truth.now + (wall == truth.now ? .zero : ClockWitnesses.tolerance + .seconds(2)),
             truth.news[item].expiresAt.map({ $0 > truth.now }) ?? true
         else { return nil }
         return "\(truth.news[item].eventID) came back \((embargo - truth.now).short) before its embargo ends"
+    }
+
+    private func hasHeardHub(_ address: Address, _ now: Instant) -> Bool {
+        heardHubAt[address].map { now - $0 > Self.longestWrite } ?? false
     }
 }

@@ -13,6 +13,8 @@ struct WallClockLaw: Checker {
     /// The same as its engine saw it last.
     private var seen: [Address: Duration] = [:]
     private static let caution = Duration.seconds(60)
+    /// When the hub told a process the time first, since its clock was set.
+    private var heardHubAt: [Address: Instant] = [:]
 
     private struct Step {
         var at: Instant
@@ -24,7 +26,10 @@ struct WallClockLaw: Checker {
         switch fact {
         case .clockStepped(let address, let size, let wallBefore):
             offsets[address.process] = wallBefore + size - truth.now
-        case .input(let address, _): look(address, truth)
+            heardHubAt[address] = nil
+        case .input(let address, let input):
+            look(address, truth)
+            if case .hubDate = input { heardHubAt[address] = heardHubAt[address] ?? truth.now }
         case .sent(let number, let address, let wall): return sent(truth.attempts[number], address, wall, truth)
         case .settled(let delivery, _, let result, _) where result.outcome == .expired:
             // The result was written now, so it shows what its process takes for now.
@@ -52,6 +57,11 @@ struct WallClockLaw: Checker {
             if wall == truth.now, embargo > truth.now {
                 return "\(name) left \((embargo - truth.now).short) before its embargo ends"
             }
+            if let heard = heardHubAt[address], isTaken(attempt, after: heard, truth),
+                embargo > truth.now + ClockWitnesses.tolerance + .seconds(2)
+            {
+                return "\(name) left \((embargo - truth.now).short) before its embargo ends by the hub's clock"
+            }
             let began = attempt.ownership >= 0 ? truth.ownerships[attempt.ownership].beganAt : truth.now
             for step in steps[address] ?? [] where step.at > began && truth.now < step.at + Self.caution {
                 guard embargo > truth.now + step.offset, isTaken(attempt, before: step.at, truth) else { continue }
@@ -61,6 +71,10 @@ struct WallClockLaw: Checker {
         guard wall == truth.now else { return nil }
         let deadline = deadlines(attempt.delivery, truth).upperBound
         return truth.now > deadline ? "\(name) left \((truth.now - deadline).short) past its deadline" : nil
+    }
+
+    private func isTaken(_ attempt: Attempt, after time: Instant, _ truth: GroundTruth) -> Bool {
+        truth.places[truth.item(of: attempt.delivery)].map { $0.publishedAt > time + .seconds(1) } ?? false
     }
 
     private func isTaken(_ attempt: Attempt, before time: Instant, _ truth: GroundTruth) -> Bool {
