@@ -35,7 +35,7 @@ struct FeedDateTests {
         ("20261121", "2026-11-21T00:00:00.000Z"),
         ("20261121010203", "2026-11-21T01:02:03.000Z"),
         ("202611210102", "2026-11-21T01:02:00.000Z"),
-        // RFC 822 as it should be and as it is
+        // RFC 822, correct and as it is really sent
         ("Sat, 21 Nov 2026 01:02:03 GMT", "2026-11-21T01:02:03.000Z"),
         ("Mon, 21 Nov 2026 01:02:03 GMT", "2026-11-21T01:02:03.000Z"),
         ("Saturday, 21 November 2026 01:02:03 GMT", "2026-11-21T01:02:03.000Z"),
@@ -69,7 +69,7 @@ struct FeedDateTests {
         ("Sat, 21 Nov 2026 01:02:03 0000", "2026-11-21T01:02:03.000Z"),
         ("Sat, 21 Nov 2026 01:02:03 IST", "2026-11-21T01:02:03.000Z"),
         ("Sat, 31 Dec 2016 23:59:60 GMT", "2017-01-01T00:00:00.000Z"),
-        // asctime and its kind
+        // asctime and similar forms
         ("Sat Nov 21 01:02:03 2026", "2026-11-21T01:02:03.000Z"),
         ("Mon Nov  2 01:02:03 EST 2026", "2026-11-02T06:02:03.000Z"),
         ("Sat Nov 21 01:02:03 +0100 2026", "2026-11-21T00:02:03.000Z"),
@@ -93,7 +93,7 @@ struct FeedDateTests {
         ("1763686923", "2025-11-21T01:02:03.000Z"),
         ("1763686923456", "2025-11-21T01:02:03.456Z"),
     ])
-    func `a date is read whatever its form`(text: String, date: String) {
+    func `dates are read in all forms`(text: String, date: String) {
         #expect(FeedDate.read(text)?.description == date)
         #expect(FeedDate.read(utf8: Array(text.utf8))?.description == date)
     }
@@ -107,28 +107,28 @@ struct FeedDateTests {
         "Sat, 21 Nov 2026 13:02:03 PM", "999999999999999999", "9999999999999999999999",
         "2026-11-21T01:02:03Z" + String(repeating: " x", count: 60),
     ])
-    func `what is not one certain date is unreadable`(text: String) {
+    func `a text that is not one certain date is unreadable`(text: String) {
         #expect(FeedDate.read(text) == nil)
     }
 
     @Test(arguments: ["2026-11-21 01:02:03", "Sat, 21 Nov 2026 01:02:03", "Sat, 21 Nov 2026 01:02:03 IST"])
-    func `a date without a known zone is in the feed's own`(text: String) {
+    func `a date without a known zone is in the feed's own zone`(text: String) {
         #expect(FeedDate.read(text, zoneMinutes: 90)?.description == "2026-11-20T23:32:03.000Z")
     }
 
     @Test(arguments: ["2026-11-21T01:02:03Z", "Sat, 21 Nov 2026 01:02:03 GMT"])
-    func `a date with a zone is not in the feed's own`(text: String) {
+    func `a date with a zone is not in the feed's own zone`(text: String) {
         #expect(FeedDate.read(text, zoneMinutes: 90)?.description == "2026-11-21T01:02:03.000Z")
     }
 
-    @Test func `a date two days ahead is plausible, a later one is not`() throws {
+    @Test func `a date two days ahead is plausible, but a later one is not`() throws {
         let now = try #require(FeedDate.read("2026-11-21T00:00:00Z"))
         #expect(FeedDate.isPlausible(now + .seconds(48 * 3_600), at: now))
         #expect(!FeedDate.isPlausible(now + .seconds(48 * 3_600 + 1), at: now))
         #expect(FeedDate.isPlausible(.distantPast, at: .distantPast))
     }
 
-    @Test func `no text makes it trap, and none is read twice in different ways`() {
+    @Test func `no text causes a trap, and a date that was read is read again from its own text`() {
         var random = SeededRandom(seed: 4)
         let seeds = [
             "Sat, 21 Nov 2026 01:02:03 +0100", "2026-11-21T01:02:03.123Z", "2004년 05월 28일  01:31:15", "1763686923456",
@@ -152,7 +152,7 @@ struct FeedDateTests {
     }
 }
 
-/// One point in time in every mixture of its spellings.
+/// One point in time in every combination of its spellings.
 struct FeedDateTableTests {
     @Test(
         arguments: [
@@ -170,7 +170,7 @@ struct FeedDateTableTests {
             ("2026-07-01 12:00 +02:00 Nowhere/Atlantis", "2026-07-01T10:00:00.000Z"),
             ("2026-07-01 12:00 Nowhere/Atlantis", nil),
         ] as [(String, String?)])
-    func `a zone may be named by its place, and an unknown place makes a date unreadable`(text: String, utc: String?) {
+    func `a place names its zone, and an unknown place makes a date unreadable`(text: String, utc: String?) {
         #expect(FeedDate.read(text)?.description == utc)
     }
 
@@ -183,7 +183,7 @@ struct FeedDateTableTests {
     ]
 
     @Test(arguments: ["", "Mon, ", "Tue ", "Thursday, ", "Thurs, ", "fri,", "lun. ", "Mo, ", "Δευ, "])
-    func `every mixture of day, date, time and zone means the same`(day: String) throws {
+    func `every combination of day, date, time and zone means the same`(day: String) throws {
         let dates = [
             "02 Jan 2006", "2 Jan 2006", "Jan 02 2006", "Jan 2, 2006", "January 2nd, 2006", "02 January 2006",
             "02 Jan 06",

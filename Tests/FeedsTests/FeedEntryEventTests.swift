@@ -19,7 +19,7 @@ struct FeedEntryEventTests {
         return entry
     }
 
-    @Test func `an event has what the entry says and decodes as itself`() throws {
+    @Test func `an event has the entry's values and decodes to itself`() throws {
         let event = try entry().newsEvent(
             id: "feed:urn:x", story: "urn:x", version: .init("3"), categories: ["Economy"])
         var bytes: [UInt8] = []
@@ -35,7 +35,7 @@ struct FeedEntryEventTests {
         #expect(!String(decoding: bytes, as: UTF8.self).contains("never to readers"))
     }
 
-    @Test func `an embargo without end withholds, and one with an end waits for it`() throws {
+    @Test func `an embargo without an end withholds the event, and one with an end is kept`() throws {
         var entry = entry()
         entry.embargo = .untilFurtherNotice
         #expect(try entry.newsEvent(id: "a").status == .withheld)
@@ -48,7 +48,7 @@ struct FeedEntryEventTests {
         #expect(try entry.newsEvent(id: "a").embargoUntil == now)
     }
 
-    @Test func `only a recall needs no headline`() throws {
+    @Test func `an entry without a headline is refused unless it is a recall`() throws {
         var entry = FeedEntry(id: "urn:x")
         #expect(throws: NotAnEvent.self) { try entry.newsEvent(id: "a") }
         entry.status = .withheld
@@ -58,12 +58,12 @@ struct FeedEntryEventTests {
     }
 
     @Test(arguments: ["", " ", "a\nb", String(repeating: "i", count: 513)])
-    func `an id that no event may have is refused`(id: String) {
+    func `an id that is not allowed in events is refused`(id: String) {
         #expect(throws: NotAnEvent.self) { try entry().newsEvent(id: id) }
         #expect(throws: NotAnEvent.self) { try entry().newsEvent(id: "a", story: id) }
     }
 
-    @Test func `what is too long is cut or left out, so that the event can be read again`() throws {
+    @Test func `a value that is too long is cut or dropped, so that the event can be decoded`() throws {
         var entry = entry()
         entry.headline = String(repeating: "ü", count: 4_000)
         entry.summary = String(repeating: "ü", count: 20_000)

@@ -33,11 +33,11 @@ struct HubLinksTests {
         "<ftp://hub.example/>; rel=hub", "x, <https://hub.example/>; rel=hub",
         "<>;;;=;=\"\\", "<//>; rel=hub",
     ])
-    func `a header without a usable hub is no offer`(header: String) {
+    func `a header without a usable hub names no source`(header: String) {
         #expect(PushSource(headers: [header], document: HubLinks(), address: Self.address) == nil)
     }
 
-    @Test func `headers beat the document, and the document completes them`() {
+    @Test func `headers override the document, and the document completes them`() {
         let document = HubLinks(hubs: ["https://other.example/"], selfLink: "https://news.example/document")
         func source(_ header: String) -> PushSource? {
             PushSource(headers: [header], document: document, address: Self.address)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Feeds
 
-/// A subscription with all that its shell would give it.
+/// A subscription with everything that its shell would provide.
 private struct Desk {
     var subscription = Subscription()
     var now = Instant(milliseconds: 1_780_000_000_000)
@@ -14,14 +14,14 @@ private struct Desk {
 
     static let source = PushSource(hub: "https://hub.example/", topic: "https://news.example/feed")
 
-    /// Has learnt of a hub.
+    /// A subscription that has learned of a hub.
     static func informed(_ source: PushSource = source) -> Desk {
         var desk = Desk()
         desk.subscription.learn(source, at: desk.now)
         return desk
     }
 
-    /// Has a lease of this many seconds.
+    /// A subscription with a lease of this many seconds.
     static func subscribed(_ source: PushSource = source, lease: String? = "864000", trusts: Bool = false) -> Desk {
         var desk = informed(source)
         _ = desk.ask(trusts: trusts)
@@ -46,7 +46,7 @@ private struct Desk {
         subscription.answered(.answered(FetchAnswer(status: status, finalURL: Self.source.hub)), at: now)
     }
 
-    /// The hub verifies the request that is under way.
+    /// Lets the hub verify the request in flight.
     mutating func confirm(lease: String? = "864000", topic: String = source.topic) -> WebSubAnswer {
         guard let attempt = subscription.attempt else { return WebSubAnswer(status: 0) }
         return verify("subscribe", topic, path: attempt.callback.path, ["hub.lease_seconds": lease])
@@ -81,7 +81,7 @@ private func sha256(_ body: String, _ secret: String) -> String {
 struct SubscriptionTests {
     // MARK: Asking
 
-    @Test func `a feed without a hub asks nobody`() {
+    @Test func `a feed without a hub sends no request`() {
         var desk = Desk()
         #expect(desk.subscription.dueAt(base: desk.base) == nil)
         #expect(desk.ask() == nil)
@@ -89,7 +89,7 @@ struct SubscriptionTests {
         #expect(desk.ask() == nil)
     }
 
-    @Test func `the form has all that a hub needs, and a path and a secret of their own`() throws {
+    @Test func `the form has all fields that a hub needs, and a path and a secret of its own`() throws {
         var desk = Desk.informed()
         let form = try desk.form()
         let callback = try #require(form["hub.callback"])
@@ -109,13 +109,13 @@ struct SubscriptionTests {
         ("https://hub.example/", false, true), ("http://hub.example/", false, false),
         ("http://hub.example/", true, true),
     ])
-    func `the secret travels under TLS or inside the house only`(hub: String, isTrusted: Bool, isSent: Bool) throws {
+    func `the secret is sent only under TLS or to a trusted host`(hub: String, isTrusted: Bool, isSent: Bool) throws {
         var desk = Desk.informed(PushSource(hub: hub, topic: "https://news.example/feed"))
         let form = try desk.form(trusts: isTrusted)
         #expect((form["hub.secret"] != nil) == isSent)
     }
 
-    @Test func `a hub that refuses lease_seconds is asked without, at once and from then on`() throws {
+    @Test func `a hub that refuses lease_seconds is asked without it, at once and from then on`() throws {
         var desk = Desk.informed()
         _ = desk.ask()
         #expect(desk.answered(400)?.level == .info)
@@ -128,7 +128,7 @@ struct SubscriptionTests {
         #expect(renewal["hub.lease_seconds"] == nil)
     }
 
-    @Test func `a hub that answers 400 again is left alone for a day, then two`() throws {
+    @Test func `a hub that answers 400 again is not asked for a day, then for two`() throws {
         var desk = Desk.informed()
         for days in [1, 2, 4] as [Int64] {
             _ = desk.ask()
@@ -141,7 +141,7 @@ struct SubscriptionTests {
     }
 
     @Test(arguments: [500, 503, 429, 302])
-    func `a hub in trouble is asked again after 10 minutes, then 20, at most a day`(status: Int) throws {
+    func `a hub with an error is asked again after 10 minutes, then 20, at most a day`(status: Int) throws {
         var desk = Desk.informed()
         for minutes in [10, 20, 40, 80, 160, 320, 640, 1_280, 1_440, 1_440] as [Int64] {
             #expect(desk.ask() != nil)
@@ -168,7 +168,7 @@ struct SubscriptionTests {
 
     // MARK: Verification
 
-    @Test func `a verification of what was asked gets its challenge back`() {
+    @Test func `a verification of our request gets its challenge back`() {
         var desk = Desk.informed()
         _ = desk.ask()
         #expect(desk.confirm() == WebSubAnswer(status: 200, body: "echo"))
@@ -177,7 +177,7 @@ struct SubscriptionTests {
         #expect(desk.subscription.lease != nil)
     }
 
-    @Test func `anything else is answered with 404 and changes nothing`() throws {
+    @Test func `any other verification is answered with 404 and changes nothing`() throws {
         var desk = Desk.informed()
         _ = desk.ask()
         let path = try #require(desk.subscription.attempt).callback.path
@@ -199,7 +199,7 @@ struct SubscriptionTests {
             ("864000", 864_000), ("31536000", 1_209_600), ("99999999999999999999999", 1_209_600), ("10", 600),
             ("0", 86_400), ("-5", 86_400), ("ten", 86_400), ("", 86_400), (nil, 86_400),
         ] as [(String?, Int64)])
-    func `a lease is renewed when two thirds of it have passed`(lease: String?, seconds: Int64) throws {
+    func `a lease is renewed after two thirds of its length`(lease: String?, seconds: Int64) throws {
         var desk = Desk.subscribed(lease: lease)
         let active = try #require(desk.subscription.lease)
         #expect(active.until == desk.now + .seconds(seconds))
@@ -228,7 +228,7 @@ struct SubscriptionTests {
         #expect(desk.verify("unsubscribe", path: try #require(desk.subscription.lease).callback.path).status == 404)
     }
 
-    @Test func `a renewal that fails leaves the lease as it is`() throws {
+    @Test func `a renewal that fails does not change the lease`() throws {
         var desk = Desk.subscribed()
         let old = try #require(desk.subscription.lease)
         desk.now = old.renewAt
@@ -238,7 +238,7 @@ struct SubscriptionTests {
         #expect(desk.subscription.dueAt(base: desk.base) == desk.now + .seconds(600))
     }
 
-    @Test func `a hub that verifies again by itself prolongs the lease`() throws {
+    @Test func `a hub that verifies again on its own initiative extends the lease`() throws {
         var desk = Desk.subscribed(lease: "86400")
         let path = try #require(desk.subscription.lease).callback.path
         desk.now = desk.now + .seconds(50_000)
@@ -246,14 +246,14 @@ struct SubscriptionTests {
         #expect(desk.subscription.lease?.until == desk.now + .seconds(86_400))
     }
 
-    @Test func `a process with another public address asks anew`() throws {
+    @Test func `a process with another public address asks the hub again`() throws {
         var desk = Desk.subscribed()
         desk.base = "https://other.example/"
         let form = try desk.form()
         #expect(form["hub.callback"]?.hasPrefix("https://other.example/") == true)
     }
 
-    @Test func `a feed that moves to another hub is subscribed there, and not with every poll`() throws {
+    @Test func `a feed that moves to another hub is subscribed there, but not with every poll`() throws {
         var desk = Desk.subscribed()
         let other = PushSource(hub: "https://other.example/", topic: "https://news.example/feed")
         desk.subscription.learn(other, at: desk.now)
@@ -273,7 +273,7 @@ struct SubscriptionTests {
 
     // MARK: Denial
 
-    @Test func `a hub may deny what was asked`() throws {
+    @Test func `a hub may deny a request`() throws {
         var desk = Desk.informed()
         _ = desk.ask()
         let path = try #require(desk.subscription.attempt).callback.path
@@ -297,7 +297,7 @@ struct SubscriptionTests {
 
     // MARK: Deliveries
 
-    @Test func `every method of signing is checked, in any letter case`() {
+    @Test func `every signing method is checked, in any letter case`() {
         var desk = Desk.subscribed()
         let body = Array("<feed/>".utf8)
         let key = SymmetricKey(data: Array(desk.secret.utf8))
@@ -321,13 +321,13 @@ struct SubscriptionTests {
         #expect(desk.deliver("<feed/>", signature: codes[1], path: "0123") == (404, .unwanted))
     }
 
-    @Test func `a delivery that nobody could sign is only a hint to poll`() {
+    @Test func `a delivery that the hub could not sign is only a hint to poll`() {
         var desk = Desk.subscribed(PushSource(hub: "http://hub.example/", topic: Desk.source.topic))
         #expect(desk.deliver("<feed/>", signature: nil) == (200, .hint))
         #expect(desk.deliver("<feed/>", signature: "sha1=00") == (200, .hint))
     }
 
-    @Test func `a signed delivery proves a subscription that a crash forgot`() throws {
+    @Test func `a signed delivery proves a subscription that was lost in a crash`() throws {
         var desk = Desk.informed()
         _ = desk.ask()
         let callback = try #require(desk.subscription.attempt).callback
@@ -349,7 +349,7 @@ struct SubscriptionTests {
         #expect(desk.subscription.pollFactor(at: desk.now + .seconds(864_000)) == 1, "the lease is over")
     }
 
-    @Test func `an entry found by a poll is held against the hub unless its push follows soon`() {
+    @Test func `an entry found by a poll counts against the hub unless its push follows soon`() {
         var desk = Desk.subscribed()
         desk.subscription.pushed(new: 20, at: desk.now)
         func poll(new: Int, after seconds: Int64) -> IngestNote? {
@@ -379,7 +379,7 @@ struct SubscriptionTests {
         #expect(desk.subscription.pollFactor(at: desk.now) == 5, "4 of 40")
     }
 
-    @Test func `a hub that takes subscriptions and never pushes is given up, for longer each time`() throws {
+    @Test func `a hub that accepts subscriptions and never pushes is dropped, for longer each time`() throws {
         var desk = Desk.subscribed()
         for days in [1, 2, 4, 8, 14, 14] as [Int64] {
             let path = try #require(desk.subscription.lease).callback.path
@@ -413,7 +413,7 @@ struct SubscriptionTests {
 
     // MARK: State
 
-    @Test func `every state comes back from its record`() throws {
+    @Test func `every state is read back from its record`() throws {
         var desks = [Desk(), Desk.informed(), Desk.subscribed()]
         var asked = Desk.informed()
         _ = asked.ask()
@@ -449,7 +449,7 @@ struct SubscriptionTests {
         "{}", #"{"active":{}}"#, #"{"active":7,"asked":"x","offered":[]}"#, #"{"asked":{"hub":"h","topic":"t"}}"#,
         #"{"denied":{"hub":1}}"#, #"{"pushedFirst":-1,"failures":-9,"retryAt":"soon","retired":null}"#,
     ])
-    func `a record that makes no sense is a feed without a subscription`(text: String) throws {
+    func `an invalid record is read as a feed without a subscription`(text: String) throws {
         let parser = JSONParser()
         let restored = try Array(text.utf8).withUnsafeBufferPointer { Subscription(try parser.object(in: $0)) }
         #expect(restored == Subscription())

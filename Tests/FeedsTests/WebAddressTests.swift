@@ -4,7 +4,7 @@ import Testing
 @testable import Feeds
 
 struct WebAddressTests {
-    /// RFC 3986 §5.4; `g:h` and the like are not web addresses, and `http:g` is read as by browsers.
+    /// RFC 3986 §5.4. `g:h` and the like are not web addresses, and `http:g` is read as in browsers.
     @Test(arguments: [
         ("g:h", nil), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
         ("/g", "http://a/g"), ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
@@ -20,7 +20,7 @@ struct WebAddressTests {
         ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/./x", "http://a/b/c/g#s/./x"),
         ("g#s/../x", "http://a/b/c/g#s/../x"), ("http:g", "http://a/b/c/g"),
     ])
-    func `a reference is resolved by the rules of its RFC`(reference: String, address: String?) throws {
+    func `a reference is resolved by RFC 3986`(reference: String, address: String?) throws {
         let base = try #require(WebAddress("http://a/b/c/d;p?q"))
         #expect(base.resolve(reference)?.text == address)
     }
@@ -40,7 +40,7 @@ struct WebAddressTests {
         ("https://example.org?x", "https://example.org?x"),
         ("https://example.org/%C3%A4%2f", "https://example.org/%C3%A4%2f"),
     ])
-    func `an address keeps its form but for what no address may contain`(text: String, address: String) {
+    func `an address is unchanged except for characters that no address may contain`(text: String, address: String) {
         #expect(WebAddress(text)?.text == address)
     }
 
@@ -55,7 +55,7 @@ struct WebAddressTests {
         "https://" + String(repeating: "ü", count: 64) + ".org/",
         "https://example.org/" + String(repeating: "a", count: 9_000),
     ])
-    func `nothing else is an address`(text: String) {
+    func `any other text is not an address`(text: String) {
         #expect(WebAddress(text) == nil)
     }
 
@@ -68,7 +68,7 @@ struct WebAddressTests {
         (["https://example.org/feed.xml"], "mailto:x@example.org", nil),
         (["https://example.org"], "a", "https://example.org/a"),
     ])
-    func `the nearest base counts`(bases: [String], reference: String, address: String?) {
+    func `a reference is resolved against the nearest base`(bases: [String], reference: String, address: String?) {
         #expect(WebAddress.resolve(reference, against: bases)?.text == address)
     }
 
@@ -81,11 +81,11 @@ struct WebAddressTests {
         ("https://example.org/?reference=1&refs", "https://example.org/?reference=1&refs"),
         ("https://me:secret@example.org/A", "https://example.org/A"),
     ])
-    func `addresses of one page have one key`(text: String, key: String) {
+    func `addresses of one page have the same key`(text: String, key: String) {
         #expect(WebAddress(text)?.identityKey == key)
     }
 
-    @Test func `an address has what a request needs`() throws {
+    @Test func `an address has the parts that a request needs`() throws {
         let address = try #require(WebAddress("https://u:p@Example.org:8443?x=1#f"))
         #expect(address.host == "example.org")
         #expect(address.port == 8_443)
@@ -103,12 +103,12 @@ struct WebAddressTests {
         ("https://news.example/a b", false), ("https://news.example/%zz", false), ("https://news.example/%4", false),
         ("https:///a", false), ("ftp://news.example/", false), ("https://news.example#x", false), ("", false),
     ])
-    func `most addresses are normal at a glance`(text: String, isNormal: Bool) {
+    func `an address that needs no change is normal`(text: String, isNormal: Bool) {
         #expect(WebAddress.isNormal(text) == isNormal)
         if isNormal { #expect(WebAddress(text)?.text == text) }
     }
 
-    @Test func `what is normal at a glance stays the same when it is read`() {
+    @Test func `a normal address is unchanged when it is read`() {
         var random = SeededRandom(seed: 8)
         let spice = Array("/.:?#@[]%&=\\ aAé2\n\"".utf8) + [0x7F]
         var normal = 0
@@ -126,7 +126,7 @@ struct WebAddressTests {
         #expect(normal > 3_000)
     }
 
-    @Test func `no text makes it trap, and an address read again is the same`() {
+    @Test func `no text causes a trap, and an address that is read again is the same`() {
         var random = SeededRandom(seed: 6)
         let base = WebAddress("https://example.org/a/b?c")
         let spice = Array("/.:?#@[]%&=\\ aé2\n。".utf8) + [0xFF]

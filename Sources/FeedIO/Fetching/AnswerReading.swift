@@ -4,12 +4,12 @@ import Feeds
 import NIOCore
 
 extension FetchAnswer {
-    /// The answer with its document.
+    /// Returns the answer with its document.
     ///
     /// - Parameters:
     ///   - body: as it was received.
-    ///   - encodings: `Content-Encoding`, the outermost last.
-    ///   - limit: bytes after unpacking.
+    ///   - encodings: values of `Content-Encoding`, the outermost last.
+    ///   - limit: maximum bytes after unpacking.
     func reading(_ body: ByteBuffer, encodings: [String], for request: FetchRequest, limit: Int) -> FetchResult {
         let bytes: [UInt8]
         do throws(FetchFailure) {
@@ -30,7 +30,7 @@ extension FetchAnswer {
         return .answered(answer)
     }
 
-    /// Of `text/xml; charset="utf-8"`. RFC 9110 §8.3.2.
+    /// The `charset` of a value such as `text/xml; charset="utf-8"`. RFC 9110 §8.3.2.
     static func charset(of contentType: String) -> String? {
         for parameter in contentType.split(separator: ";").dropFirst().prefix(16) {
             let parts = parameter.split(separator: "=", maxSplits: 1)

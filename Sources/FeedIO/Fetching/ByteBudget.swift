@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Bytes that all fetches of a process may keep at the same time.
+/// Limits the bytes that all fetches of a process keep at the same time.
 ///
-/// The oldest fetch always gets what it asks for, so that fetches which wait for each other's bytes end. Together they keep
-/// at most the budget and one document more.
+/// The oldest fetch always gets the bytes that it asks for, so that fetches cannot wait for each other forever.
+/// Together, fetches keep at most the budget and one document more.
 final class ByteBudget: Sendable {
     struct Ticket: Sendable, Hashable, Comparable {
         fileprivate var number: UInt64
@@ -19,7 +19,7 @@ final class ByteBudget: Sendable {
     private struct State {
         var left: Int
         var lastNumber: UInt64 = 0
-        /// What each fetch keeps.
+        /// Bytes that each fetch keeps.
         var kept: [Ticket: Int] = [:]
         var waiting: [Ticket: Waiting] = [:]
 
@@ -42,10 +42,10 @@ final class ByteBudget: Sendable {
         }
     }
 
-    /// Asks for bytes that a fetch keeps until its end. While it waits it must not ask again.
+    /// Asks for bytes that a fetch keeps until its end. It must not ask again while it waits.
     ///
-    /// - Parameter resume: called once they are granted, on any thread, unless that is now.
-    /// - Returns: true when they are granted now.
+    /// - Parameter resume: called on any thread when the bytes are granted later.
+    /// - Returns: true if the bytes are granted now.
     func take(_ bytes: Int, for ticket: Ticket, resume: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             state.kept[ticket, default: 0] += 0
@@ -58,7 +58,7 @@ final class ByteBudget: Sendable {
         }
     }
 
-    /// The fetch keeps nothing any more. Those that waited for its bytes go on, the oldest first.
+    /// Returns the fetch's bytes to the budget. Fetches that waited for bytes resume, the oldest first.
     func end(_ ticket: Ticket) {
         let resumed = state.withLock { state in
             state.left += state.kept.removeValue(forKey: ticket) ?? 0

@@ -10,11 +10,11 @@ import Musl
 import Darwin
 #endif
 
-/// Finds the addresses of a name, best first. May block.
+/// Returns the addresses of a name, best first. May block.
 public typealias LookUp = @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress]
 
-/// Lets only such addresses through as may be connected to. The connection is made to these very addresses; nobody looks the
-/// name up again, so a name server cannot give one answer to the check and another to the connection.
+/// Passes on only addresses that are allowed. The connection uses exactly these addresses without another lookup. A
+/// name server therefore cannot give one answer to the check and another to the connection.
 final class CheckedResolver: Resolver, Sendable {
     private let rules: AddressRules
     private let lookUp: LookUp
@@ -23,7 +23,7 @@ final class CheckedResolver: Resolver, Sendable {
     private let v4: EventLoopPromise<[SocketAddress]>
     private let v6: EventLoopPromise<[SocketAddress]>
 
-    /// For one lookup.
+    /// Each instance serves one lookup.
     init(rules: AddressRules, lookUp: @escaping LookUp, threads: NIOThreadPool, loop: any EventLoop) {
         self.rules = rules
         self.lookUp = lookUp
@@ -33,10 +33,10 @@ final class CheckedResolver: Resolver, Sendable {
         v6 = loop.makePromise()
     }
 
-    /// Asked first by NIO; one lookup answers both.
+    /// NIO calls this query first; one lookup answers both queries.
     func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
         if let literal = try? SocketAddress(ipAddress: host, port: port) {
-            // Later, as NIO expects both queries to be made before either is answered.
+            // Answered later, because NIO expects both queries to be made before either is answered.
             loop.execute { self.answer(.success([literal]), host) }
         } else {
             threads.runIfActive(eventLoop: loop) { [lookUp] in try lookUp(host, port) }
@@ -55,7 +55,7 @@ final class CheckedResolver: Resolver, Sendable {
         v4.completeWith(allowed.map { addresses in addresses.filter { $0.protocol == .inet } })
     }
 
-    /// - Throws: the refusal, when no address is left.
+    /// - Throws: the refusal, if no address is allowed.
     func checked(_ addresses: [SocketAddress], _ host: String) throws(FetchFailure) -> [SocketAddress] {
         var allowed: [SocketAddress] = []
         var refusal: FetchFailure?
@@ -72,7 +72,7 @@ final class CheckedResolver: Resolver, Sendable {
 
 extension IPAddress {
     init?(_ address: SocketAddress) {
-        // At the same place on all systems: behind family and port, for IPv6 also behind the flow.
+        // The address has the same offset on all systems: after family and port, for IPv6 also after the flow.
         switch address {
         case .v4(let v4): self.init(bytes: withUnsafeBytes(of: v4.address) { Array($0.dropFirst(4).prefix(4)) })
         case .v6(let v6): self.init(bytes: withUnsafeBytes(of: v6.address) { Array($0.dropFirst(8).prefix(16)) })
@@ -87,10 +87,10 @@ private let streamSocket = Int32(SOCK_STREAM.rawValue)
 private let streamSocket = SOCK_STREAM
 #endif
 
-/// Asks the system, in the order of RFC 6724.
+/// Asks the system, which sorts by RFC 6724.
 public let systemLookUp: LookUp = { host, port in
     var first: UnsafeMutablePointer<addrinfo>?
-    // Without hints each address comes once for every kind of socket.
+    // Without hints, each address is returned once for every kind of socket.
     let problem = getaddrinfo(host, "\(port)", nil, &first)
     guard problem == 0 else {
         throw FetchFailure(.unknownHost, "\(host) cannot be found: \(String(cString: gai_strerror(problem)))")

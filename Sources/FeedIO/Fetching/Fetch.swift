@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// One fetch, from its first hop to its result. Lives on one event loop.
+/// One fetch, from its first hop to its result. Runs on one event loop.
 final class Fetch {
     private let order: FetchOrder
     private let fetcher: Fetcher
@@ -15,7 +15,7 @@ final class Fetch {
     private var deadline: Scheduled<Void>?
     private var deadlineAt = NIODeadline.now()
     private let ticket: ByteBudget.Ticket
-    /// When it began to wait for bytes of the budget: that time does not count against the publisher.
+    /// Start of waiting for bytes of the budget. The publisher's deadline does not include this time.
     private var waitsSince: NIODeadline?
     private var hop: Hop?
     private var isDone = false
@@ -48,7 +48,7 @@ final class Fetch {
         }
     }
 
-    /// The result counts once; what comes after it finds nobody.
+    /// Reports the result once. Later results are ignored.
     func end(_ result: FetchResult) {
         guard !isDone else { return }
         isDone = true
@@ -86,7 +86,7 @@ final class Fetch {
         }
     }
 
-    /// Stops receiving while other fetches keep all of the budget.
+    /// Pauses receiving while other fetches keep all of the budget.
     private func keep(_ bytes: Int) {
         let box = NIOLoopBound(self, eventLoop: loop)
         let isGranted = fetcher.budget.take(bytes, for: ticket) { [loop] in
@@ -131,7 +131,7 @@ final class Fetch {
             redirects: redirects, finalURL: address.text)
     }
 
-    /// On another thread: a document of 15 MiB would hold up all other fetches of the event loop.
+    /// Reads on another thread, because a document of 15 MiB would delay all other fetches of the event loop.
     private func read(_ body: ByteBuffer, of answer: FetchAnswer, _ head: HTTPResponseHead) {
         guard case .document(let request) = order else { return end(.answered(answer)) }
         deadline?.cancel()

@@ -13,14 +13,14 @@ import Musl
 import Darwin
 #endif
 
-// NIO's errors in our words. None of them carries bytes that were received.
+// Translates NIO's errors. The messages contain no received bytes.
 
 extension FetchFailure {
     static func bodyTooLarge(_ limit: Int) -> FetchFailure {
         FetchFailure(.tooLarge, "the document has more than \(limit >> 20) MiB; ask the publisher for a shorter feed")
     }
 
-    /// Why there is no connection.
+    /// Describes why a connection failed.
     init(connecting error: any Error, to address: FetchAddress, _ limits: FetchLimits) {
         let place = "\(address.host) port \(address.port)"
         switch error {
@@ -43,7 +43,7 @@ extension FetchFailure {
         }
     }
 
-    /// Why an answer did not end.
+    /// Describes why an answer was not completed.
     init(receiving error: any Error, from address: FetchAddress, _ limits: FetchLimits) {
         let host = address.host
         switch error {

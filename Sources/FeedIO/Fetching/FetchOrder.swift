@@ -3,7 +3,7 @@ import Feeds
 import NIOCore
 import NIOHTTP1
 
-/// What is to be fetched: a document, or a hub's answer to a form.
+/// The request of a fetch: for a document, or a form for a hub.
 enum FetchOrder: Sendable {
     case document(FetchRequest)
     case form(WebSubRequest)
@@ -26,7 +26,7 @@ enum FetchOrder: Sendable {
         }
     }
 
-    /// Whether a redirect is to be followed. A form is posted again only where the status says that it still is one.
+    /// Returns true if a redirect is followed. A form is posted again only if the status preserves the method.
     func follows(_ status: Int) -> Bool {
         switch self {
         case .document: [301, 302, 303, 307, 308].contains(status)
@@ -34,15 +34,15 @@ enum FetchOrder: Sendable {
         }
     }
 
-    /// Whether the body of an answer is wanted. All others are not even received.
+    /// Returns true if the body of an answer is needed. Other bodies are not received.
     func wantsBody(_ status: Int) -> Bool {
         if case .document = self { [200, 226].contains(status) } else { false }
     }
 
-    /// The request of one hop.
+    /// Makes the request of one hop.
     ///
-    /// - Parameter sendsHeaders: the feed's own headers may go there.
-    /// - Throws: when a configured header cannot be sent. The text never has its value.
+    /// - Parameter sendsHeaders: true if the feed's own headers may be sent to this address.
+    /// - Throws: if a configured header cannot be sent. The error never contains its value.
     func message(
         to address: FetchAddress, userAgent: String, sendsHeaders: Bool
     ) throws(FetchFailure) -> (head: HTTPRequestHead, body: ByteBuffer?) {
@@ -80,7 +80,7 @@ enum FetchOrder: Sendable {
         "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, application/json;q=0.8, "
         + "text/xml;q=0.7, */*;q=0.1"
 
-    /// Headers that say how a message is framed, which is not a matter of configuration.
+    /// Headers that control the framing of a message, which cannot be configured.
     private static let ours: Set<String> = [
         "connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding", "upgrade",
     ]

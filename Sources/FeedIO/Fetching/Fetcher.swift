@@ -3,10 +3,10 @@ public import NIOCore
 public import NIOPosix
 internal import NIOSSL
 
-/// Fetches documents, and posts forms to hubs. Fetches share nothing but threads; none can harm another.
+/// Fetches documents, and posts forms to hubs. Fetches share only threads and the byte budget; none can harm another.
 ///
-/// Each hop has a connection of its own, which is closed after its answer: polls of one host are a minute apart, so kept
-/// connections would be thousands of idle sockets, and each new one has its address checked anew.
+/// Each hop has its own connection, which is closed after its answer. Polls of one host are a minute apart, so open
+/// connections would be thousands of idle sockets. Each new connection has its address checked again.
 public final class Fetcher: Sendable {
     let settings: FetcherSettings
     let userAgent: String
@@ -18,9 +18,9 @@ public final class Fetcher: Sendable {
     private let group: any EventLoopGroup
 
     /// - Parameters:
-    ///   - group: where connections live; not closed by `close`.
-    ///   - lookUp: finds the addresses of a name; its answers are checked. Called on threads where it may block.
-    /// - Throws: when the trusted certificates cannot be loaded.
+    ///   - group: the event loops of the connections; not closed by `close`.
+    ///   - lookUp: finds the addresses of a name, which are then checked. Called on threads where it may block.
+    /// - Throws: if the trusted certificates cannot be loaded.
     public init(
         _ settings: FetcherSettings = FetcherSettings(),
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
@@ -44,7 +44,7 @@ public final class Fetcher: Sendable {
         readers.start()
     }
 
-    /// Gets a document and reads it. Ends within `FetchLimits.whole`, whatever the publisher does, plus the time for
+    /// Fetches a document and reads it. Ends within `FetchLimits.whole` whatever the publisher does, plus the time for
     /// unpacking and reading.
     public func fetch(_ request: FetchRequest) -> RunningFetch { run(.document(request)) }
 
@@ -53,17 +53,17 @@ public final class Fetcher: Sendable {
 
     private func run(_ order: FetchOrder) -> RunningFetch { RunningFetch(order, by: self, on: group.next()) }
 
-    /// Ends the threads, and waits for them: a lookup may take as long as the name servers do, so a process that is about
-    /// to end need not call this. Fetches that are still under way fail.
+    /// Stops the threads and waits for them. A lookup may take as long as the name servers do, so a process that is
+    /// about to end need not call this. Fetches in flight fail.
     public func close() async {
         try? await lookups.shutdownGracefully()
         try? await readers.shutdownGracefully()
     }
 }
 
-/// One fetch under way.
+/// One fetch in flight.
 public struct RunningFetch: Sendable {
-    /// Always succeeds, once.
+    /// Always succeeds, and only once.
     public let result: EventLoopFuture<FetchResult>
     private let fetch: NIOLoopBoundBox<Fetch?>
 
@@ -82,7 +82,7 @@ public struct RunningFetch: Sendable {
         }
     }
 
-    /// Ends it at once, as `canceled`, unless it has ended.
+    /// Ends the fetch at once, as `canceled`, unless it has ended.
     public func cancel() {
         result.eventLoop.execute { [fetch] in
             fetch.value?.end(.failed(FetchFailure(.canceled, "the fetch was canceled")))

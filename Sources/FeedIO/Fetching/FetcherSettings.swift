@@ -1,23 +1,23 @@
 public import NIOSSL
 
-/// What holds for all fetches of a process.
+/// The settings of all fetches of a process.
 public struct FetcherSettings: Sendable {
     public var limits = FetchLimits()
-    /// An address of the operator, sent with each request: publishers block readers that they cannot ask about.
+    /// An address of the operator, sent with each request, because publishers block readers that they cannot contact.
     public var contact: String?
     /// The authorities whose certificates are trusted.
     public var trust = NIOSSLTrustRoots.default
-    /// Lookups of names at the same time; each holds a thread as long as the name servers take. A few dead name servers
-    /// must not keep all other feeds from being looked up.
+    /// Maximum number of name lookups at the same time. Each occupies a thread as long as the name servers take. A few
+    /// dead name servers must not delay the lookups of all other feeds.
     public var lookups = 16
-    /// Bytes of bodies that all fetches together keep; beyond it, fetches wait for one another.
+    /// Maximum bytes of bodies that all fetches together keep. Beyond it, fetches wait for one another.
     public var bodies = 32 << 20
-    /// Documents unpacked and read at the same time, each by a thread.
+    /// Number of documents unpacked and read at the same time, each by one thread.
     public var readers = 2
 
     public init() {}
 
-    /// Trusts what `SSL_CERT_FILE` or `SSL_CERT_DIR` name, as other programs do.
+    /// Trusts the certificates that `SSL_CERT_FILE` or `SSL_CERT_DIR` names, as other programs do.
     public mutating func trustCertificates(of environment: [String: String]) {
         let path = ["SSL_CERT_FILE", "SSL_CERT_DIR"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         if let path { trust = .file(path) }

@@ -5,16 +5,16 @@ import NIOPosix
 import NIOSSL
 import ServerIdentity
 
-/// One connection with one request and one answer. Reports at most one head, then at most one body, or a failure; nothing
-/// after `abort`.
+/// One connection with one request and one answer. Reports at most one head and then at most one body, or a failure.
+/// Reports nothing after `abort`.
 final class Hop: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
     enum Event {
-        /// Ask for the body by `receiveBody` before returning, or end the hop.
+        /// The receiver calls `receiveBody` before it returns, or ends the hop.
         case head(HTTPResponseHead)
-        /// So many bytes more of memory are taken for the body. Not while the hop is paused.
+        /// The body occupies this many more bytes of memory. Not reported while the hop is paused.
         case received(Int)
         case body(HTTPResponseHead, ByteBuffer)
         case failed(FetchFailure)
@@ -33,16 +33,16 @@ final class Hop: ChannelInboundHandler {
     private let report: (Event) -> Void
     private let meter: ByteMeter
     private var state = State.connecting
-    /// Beside the state, so that it grows in place.
+    /// Separate from the state, so that it grows in place.
     private var body = ByteBuffer()
     private var channel: (any Channel)?
     private var isPaused = false
-    /// Memory of the body that has been reported.
+    /// Bytes of memory for the body that have been reported.
     private var reported = 0
-    /// The end came while it was paused.
+    /// True once the end of the body has arrived, even while the hop is paused.
     private var hasEnded = false
 
-    /// Informational answers before the real one.
+    /// Maximum number of informational answers before the final one.
     private static let informationalMax = 16
 
     init(
@@ -58,7 +58,7 @@ final class Hop: ChannelInboundHandler {
 
     func connect(on loop: any EventLoop, rules: AddressRules, fetcher: Fetcher) {
         let resolver = CheckedResolver(rules: rules, lookUp: fetcher.lookUp, threads: fetcher.lookups, loop: loop)
-        // Handlers come later: several connections may be tried at once, and only one of them may carry the request.
+        // Handlers are added later, because only one of several attempted connections may carry the request.
         ClientBootstrap(group: loop).resolver(resolver).connectTimeout(TimeAmount(limits.connect))
             .connect(host: address.host, port: address.port)
             .assumeIsolated().whenComplete { [self] result in
@@ -80,7 +80,7 @@ final class Hop: ChannelInboundHandler {
         } catch { fail(FetchFailure(connecting: error, to: address, limits)) }
     }
 
-    /// Sends the request; under TLS it waits for the end of the handshake.
+    /// Sends the request. Under TLS, it is sent after the handshake.
     func start(on channel: any Channel) throws {
         var decoding = NIOHTTPDecoderLimitConfiguration()
         decoding.maxHeaderListSize = limits.head
@@ -97,17 +97,17 @@ final class Hop: ChannelInboundHandler {
         channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
     }
 
-    /// The answer to `Event.head`: the body is wanted.
+    /// Requests the body, in answer to `Event.head`.
     func receiveBody() {
         guard case .receiving(let head) = state else { return }
         if let length = head.headers.first(name: "content-length"), Int(length) ?? .max > limits.body {
             return fail(.bodyTooLarge(limits.body))
         }
-        // Twice, for the frames of a chunked body; `channelRead` counts the body itself.
+        // The limit is doubled for the frames of a chunked body. `channelRead` counts the body itself.
         meter.left = limits.body * 2
     }
 
-    /// Receives nothing more but what is on its way through the pipeline.
+    /// Receives nothing more except the bytes that are already in the pipeline.
     func pause() {
         isPaused = true
         channel?.setOption(.autoRead, value: false).whenFailure { _ in }
@@ -133,7 +133,7 @@ final class Hop: ChannelInboundHandler {
         report(.received(growth))
     }
 
-    /// Closes at once: skips TLS close_notify, which would wait for a dead peer.
+    /// Closes at once. Skips TLS close_notify, which would wait for a dead peer.
     func abort() {
         state = .over
         guard let channel else { return }
@@ -188,14 +188,14 @@ final class Hop: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // Complete, and waiting for its turn.
+        // The answer is complete and is reported after `resume`.
         if hasEnded { return context.fireChannelInactive() }
         fail(FetchFailure(.disconnected, "\(address.host) closed the connection before its answer was complete"))
         context.fireChannelInactive()
     }
 }
 
-/// Counts bytes as they arrive, before anything collects or understands them.
+/// Counts bytes as they arrive, before they are buffered or parsed.
 final class ByteMeter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -206,7 +206,7 @@ final class ByteMeter: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data).readableBytes
-        // A body may follow the head in the same read, before anybody could say that it is wanted.
+        // A body may follow the head in the same read, before `receiveBody` can raise the limit.
         context.fireChannelRead(data)
         left -= bytes
         if left < 0 {

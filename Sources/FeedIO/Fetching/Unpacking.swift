@@ -2,11 +2,11 @@ import ByteText
 import CZlib
 import Feeds
 
-/// Undoes `Content-Encoding`.
+/// Decodes `Content-Encoding`.
 ///
 /// - Parameters:
-///   - encodings: values of the header, applied by the publisher from left to right.
-///   - limit: bytes after unpacking; memory never grows beyond it and one piece.
+///   - encodings: values of the header, in the order in which the publisher applied them.
+///   - limit: maximum bytes after unpacking. Memory grows by at most one piece more.
 func unpacked(_ bytes: [UInt8], encodings: [String], limit: Int) throws(FetchFailure) -> [UInt8] {
     let names = encodings.flatMap { $0.split(separator: ",") }.map { $0.trimmed.asciiLowercased }
         .filter { !$0.isEmpty && $0 != "identity" }
@@ -21,16 +21,16 @@ func unpacked(_ bytes: [UInt8], encodings: [String], limit: Int) throws(FetchFai
     }
 }
 
-/// The raw value is what zlib calls the size of the window.
+/// The raw value is the `windowBits` parameter of zlib.
 private enum DeflateFormat: Int32 {
     case zlib = 15
-    /// What some servers send as `deflate`, against RFC 9110 §8.4.1.2.
+    /// Some servers send this as `deflate`, against RFC 9110 §8.4.1.2.
     case raw = -15
     case gzip = 31
 }
 
 extension [UInt8] {
-    /// RFC 1950 §2.2.
+    /// True for the header of RFC 1950 §2.2.
     fileprivate var hasZlibHeader: Bool {
         guard count >= 2 else { return false }
         return self[0] & 0x0F == 8 && (Int(self[0]) << 8 | Int(self[1])).isMultiple(of: 31)
@@ -39,7 +39,7 @@ extension [UInt8] {
 
 private func inflated(_ bytes: [UInt8], as format: DeflateFormat, limit: Int) throws(FetchFailure) -> [UInt8] {
     let broken = FetchFailure(.protocolError, "the compression of the answer is broken or cut off")
-    // At a fixed address: zlib keeps a pointer to it.
+    // The address is fixed, because zlib keeps a pointer to the stream.
     let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())
     defer { stream.deallocate() }
@@ -58,7 +58,7 @@ private func inflated(_ bytes: [UInt8], as format: DeflateFormat, limit: Int) th
         text += piece
         switch result {
         case Z_STREAM_END:
-            // Members in a row are one text. Anything else behind the end is padding, as gzip itself sees it.
+            // Consecutive members form one text. Any other bytes after the end are padding, as in gzip itself.
             guard format == .gzip, bytes[position...].starts(with: [0x1F, 0x8B]) else { return text }
             guard inflateReset(stream) == Z_OK else { throw broken }
         case Z_OK where read > 0 || !piece.isEmpty: continue

@@ -2,8 +2,8 @@ import KafkaIO
 import KafkaModel
 import Logging
 
-/// Logs failures of Kafka that pass by themselves: each kind at most once in a while, as a broker that is away brings them by
-/// the dozen.
+/// Logs temporary failures of Kafka. Each kind is logged at most once per interval, because an unreachable broker
+/// causes dozens of failures.
 final class Complaints: Sendable {
     private let log: Logger
     private let throttle = FailureThrottle()

@@ -2,9 +2,9 @@ import Foundation
 import NIOCore
 import NewsModel
 
-/// The clocks: NIO's own for what is scheduled, the system's for dates.
+/// The clocks: NIO's for scheduled work, the system's for dates.
 struct FeedClock: Sendable {
-    /// How far ahead of the machine's clocks; tests travel in time.
+    /// Offset from the machine's clocks, with which tests travel in time.
     let ahead: @Sendable () -> Duration
 
     static let system = FeedClock { .zero }

@@ -3,15 +3,15 @@ import KafkaIO
 import KafkaModel
 import NewsModel
 
-/// Where an ingester's writes go. Its answers come back as inputs.
+/// The destination of an ingester's writes. Its answers come back as inputs.
 protocol FeedStore: Sendable {
     func store(_ write: WriteID, partition: Int32, _ records: [StateRecord])
     func publish(_ write: WriteID, lane: String, _ events: [FeedEvent])
-    /// Nothing of what was revoked is under way any more.
+    /// Releases revoked partitions, because none of their writes is in flight.
     func release()
 }
 
-/// Kafka: the state topic and the lanes' topics.
+/// Writes to Kafka: to the state topic and the lanes' topics.
 struct KafkaFeedStore: FeedStore {
     let driver: SharedStateDriver
     let topics: IngestTopics
@@ -31,17 +31,17 @@ struct KafkaFeedStore: FeedStore {
     func release() { driver.release() }
 }
 
-/// What a write's number at the driver stands for. State and events of one write may have the same id.
+/// The meaning of a write's number at the driver. State and events of one write may have the same id.
 enum WriteNumber: Hashable {
     case state(WriteID)
     case events(WriteID)
-    /// Ours: how feeds are shared out.
+    /// Our own layout record, which distributes feeds over partitions.
     case layout
 
-    /// No write has it: they are counted from the start of the process.
+    /// No write has this number, because writes are counted from the start of the process.
     private static let layoutNumber: UInt64 = 1 << 52 - 1
 
-    /// At most 52 bits.
+    /// A number of at most 52 bits.
     var raw: UInt64 {
         switch self {
         case .state(let write): write.number << 1
@@ -56,11 +56,11 @@ enum WriteNumber: Hashable {
     }
 }
 
-/// Keeps what is written, and shows it: `--dry-run`.
+/// Stores nothing in Kafka and shows the events: `--dry-run`.
 struct DryFeedStore: FeedStore {
     /// Called on the ingester's loop.
     let show: @Sendable (_ lane: String, FeedEvent) -> Void
-    /// Hands the answer in, later.
+    /// Hands in the answer, asynchronously.
     let hand: @Sendable (IngestInput) -> Void
 
     func store(_ write: WriteID, partition: Int32, _ records: [StateRecord]) {

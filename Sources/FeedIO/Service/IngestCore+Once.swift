@@ -3,10 +3,10 @@ import NIOCore
 import NewsModel
 
 extension IngestCore {
-    /// Polls every feed once that belongs to this process, and waits until all that follows from it is stored.
+    /// Polls each feed of this process once, and waits until all resulting writes are stored.
     ///
-    /// - Parameter isReady: true once the state of all its partitions has been handed in.
-    /// - Returns: how the feeds are doing then.
+    /// - Parameter isReady: returns true once the state of all partitions has been handed in.
+    /// - Returns: the status of the feeds at that time.
     func pollOnce(when isReady: @escaping @Sendable (IngestCore) -> Bool) -> EventLoopFuture<[FeedStatus]> {
         let promise = loop.makePromise(of: [FeedStatus].self)
         let round = Round()
@@ -27,14 +27,14 @@ extension IngestCore {
 
     private static let lookEvery = TimeAmount.milliseconds(50)
 
-    /// Belongs to the loop.
+    /// Used only on the loop.
     private final class Round: @unchecked Sendable {
         var hasBegun = false
     }
 }
 
 extension RepeatedTask {
-    /// Ends the wait when the process is to end first.
+    /// Ends the wait if the process ends first.
     fileprivate func cancel(
         with end: EventLoopFuture<Void>, _ promise: EventLoopPromise<[FeedStatus]>, _ core: IngestCore
     ) {
@@ -46,7 +46,7 @@ extension RepeatedTask {
 }
 
 extension FeedStatus {
-    /// Polled since the process began, or not to be polled.
+    /// True if the feed has been polled since the process began, or will not be polled.
     var wasPolled: Bool {
         switch state {
         case .gone, .stopped, .waiting: true

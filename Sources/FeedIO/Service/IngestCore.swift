@@ -5,13 +5,13 @@ import Logging
 import NIOCore
 import NewsModel
 
-/// Carries out what an `Ingester` decides. Lives on one event loop.
+/// Carries out the decisions of an `Ingester`. Runs on one event loop.
 final class IngestCore: @unchecked Sendable {
-    // Made on one thread, then used on the loop alone.
+    // Created on one thread, then used only on the loop.
     let loop: any EventLoop
-    /// `nil` until it is known how feeds are shared out.
+    /// `nil` until the layout of the state topic is known.
     private var ingester: Ingester?
-    /// What came before.
+    /// Inputs that arrived before the ingester existed.
     private var early: [IngestInput] = []
     private let fetcher: Fetcher
     private let log: Logger
@@ -20,7 +20,7 @@ final class IngestCore: @unchecked Sendable {
     private var fetches: [FetchID: RunningFetch] = [:]
     private var answer: @Sendable (CallbackID, WebSubAnswer) -> Void = { _, _ in }
     var books: StateBooks?
-    /// Of those that were revoked last, the partitions that something is under way for.
+    /// Partitions of the last revocation that still have work in flight.
     private var leaving: Set<Int32> = []
     private var alarm: Scheduled<Void>?
     /// Succeeds once everything is finished after `finish`.
@@ -36,7 +36,7 @@ final class IngestCore: @unchecked Sendable {
 
     // MARK: Any thread
 
-    /// Once, before anything comes from the store.
+    /// Must be called once, before the store delivers anything.
     func begin(_ settings: IngestSettings, storingIn store: any FeedStore) {
         loop.execute {
             self.store = store
@@ -48,14 +48,14 @@ final class IngestCore: @unchecked Sendable {
 
     func hand(_ input: IngestInput) { loop.execute { self.handle(input) } }
 
-    /// - Parameter answer: ends a call of a WebSub hub; any thread.
+    /// - Parameter answer: answers a call of a WebSub hub; any thread.
     func use(answering answer: @escaping @Sendable (CallbackID, WebSubAnswer) -> Void) {
         loop.execute { self.answer = answer }
     }
 
     // MARK: The loop
 
-    /// How each feed of this process is doing.
+    /// The status of each feed of this process.
     var statuses: [FeedStatus] { ingester?.status(at: clock.now) ?? [] }
 
     var isBusy: Bool { ingester?.isBusy ?? false }
@@ -96,7 +96,7 @@ final class IngestCore: @unchecked Sendable {
         }
     }
 
-    /// The group takes its partitions back together, once nothing is under way for any of them.
+    /// Releases partitions to the group together, once none of them has anything in flight.
     private func release(_ partitions: [Int32]) {
         guard !leaving.isEmpty else { return }
         leaving.subtract(partitions)
@@ -108,7 +108,7 @@ final class IngestCore: @unchecked Sendable {
         alarm = loop.scheduleTask(deadline: clock.deadline(of: time)) { self.handle(.tick) }
     }
 
-    /// Lets go of everything that waits: nobody handles it any more.
+    /// Cancels everything that waits, because nobody handles it any more.
     func end() {
         alarm?.cancel()
         for fetch in fetches.values { fetch.cancel() }

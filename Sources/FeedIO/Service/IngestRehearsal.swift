@@ -8,12 +8,12 @@ import NIOCore
 import NIOPosix
 import NewsModel
 
-/// Polls every feed once and shows what would be written: nothing is, not even state.
+/// Polls every feed once and shows what would be written. Writes nothing, not even state.
 public enum IngestRehearsal {
     /// - Parameters:
-    ///   - show: Called for each event, in order for a feed.
-    /// - Returns: how the feeds are doing afterwards.
-    /// - Throws: when Kafka cannot be read.
+    ///   - show: called for each event, in order within a feed.
+    /// - Returns: the status of the feeds afterwards.
+    /// - Throws: if Kafka cannot be read.
     public static func run(
         _ settings: IngestService.Settings, fetcher: Fetcher, log: Logger,
         show: @escaping @Sendable (_ lane: String, FeedEvent) -> Void
@@ -35,7 +35,7 @@ public enum IngestRehearsal {
         return statuses
     }
 
-    /// What stands on the topics.
+    /// The contents of the topics.
     private struct Known: Sendable {
         var partitions: Int32 = 1
         var inputs: [IngestInput] = []
@@ -52,7 +52,7 @@ public enum IngestRehearsal {
                 }
                 inputs.append(.stopped(stopped))
             }
-            // Before the topic exists, every feed is new.
+            // Without a state topic, every feed is new.
             let count = Int32(clamping: counts[topics.state] ?? 1)
             partitions = count
             inputs.append(.assigned(Array(0..<count)))

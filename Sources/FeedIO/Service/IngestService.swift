@@ -8,13 +8,13 @@ import NIOPosix
 import NewsModel
 import Synchronization
 
-/// One process that follows feeds: an ingester on an event loop, its fetches, and its part of the state topic.
+/// One process that follows feeds: an ingester on an event loop, its fetches, and its share of the state topic.
 public final class IngestService: Sendable {
     public struct Settings: Sendable {
         public var kafka: KafkaSettings
         public var ingest: IngestSettings
         public var topics: IngestTopics
-        /// The longest time that `finish` may take.
+        /// Maximum duration of `finish`.
         public var shutdownDeadline: Duration = .seconds(20)
 
         public init(kafka: KafkaSettings, ingest: IngestSettings, topics: IngestTopics) {
@@ -35,7 +35,7 @@ public final class IngestService: Sendable {
     private let log: Logger
     private let core: IngestCore
     private let life = Mutex(Life())
-    /// Wakes whoever waits for brokers when it is time to go.
+    /// Ends the wait for brokers when the process is to end.
     private let finishing = DispatchSemaphore(value: 0)
     private let closed: EventLoopPromise<Void>
     private let complaints: Complaints
@@ -54,14 +54,14 @@ public final class IngestService: Sendable {
 
     // MARK: Life
 
-    /// Follows feeds until `finish` was called and everything is stored.
+    /// Follows feeds until `finish` has been called and everything is stored.
     ///
-    /// - Throws: a failure that only a person or a restart can end.
+    /// - Throws: a failure that only a person or a restart can resolve.
     public func run() async throws(KafkaFailure) {
         do {
             let driver = try await onThread { [self] () throws(KafkaFailure) in try prepare() }
             if let driver {
-                // A driver that is closed leaves the group, or never joins it.
+                // A closed driver leaves the group, or never joins it.
                 if life.withLock({ $0.isFinishing }) { driver.close() } else { driver.start() }
                 try? await closed.futureResult.get()
             }
@@ -73,7 +73,7 @@ public final class IngestService: Sendable {
         if let failure = life.withLock({ $0.failure }) { throw failure }
     }
 
-    /// Finishes what is under way, begins nothing, and ends `run`. Any thread; later calls do nothing.
+    /// Finishes work in progress, begins nothing new, and ends `run`. Any thread; later calls do nothing.
     public func finish() {
         let isFirst = life.withLock { life in
             defer { life.isFinishing = true }
@@ -88,38 +88,38 @@ public final class IngestService: Sendable {
 
     private func close() {
         life.withLock { $0.stopped }?.close()
-        // Without a driver nobody else keeps it.
+        // Without a driver, nothing else completes the promise.
         closed.succeed()
         core.loop.execute { [core] in core.end() }
     }
 
-    /// Other feeds, or other rules for them. Any thread.
+    /// Applies other feeds, or other rules for them. Any thread.
     public func reload(_ ingest: IngestSettings) { core.hand(.rules(ingest)) }
 
-    /// A call of a WebSub hub. Any thread.
+    /// Receives a call of a WebSub hub. Any thread.
     public func take(_ id: CallbackID, _ call: WebSubCall) { core.hand(.called(id, call)) }
 
-    /// - Parameter answer: ends a call of a WebSub hub.
+    /// - Parameter answer: answers a call of a WebSub hub.
     public func answerCalls(by answer: @escaping @Sendable (CallbackID, WebSubAnswer) -> Void) {
         core.use(answering: answer)
     }
 
-    /// Polls each feed of this process once, and waits until all that follows from it is stored. To be called once, before or
-    /// while `run` runs.
+    /// Polls each feed of this process once, and waits until all resulting writes are stored. Must be called once,
+    /// before or during `run`.
     ///
-    /// - Returns: how the feeds are doing then.
+    /// - Returns: the status of the feeds at that time.
     public func pollOnce() async -> [FeedStatus] {
         (try? await core.pollOnce { $0.books?.isRestored ?? false }.get()) ?? []
     }
 
-    /// How each feed of this process is doing.
+    /// The status of each feed of this process.
     public func statuses() async -> [FeedStatus] {
         (try? await core.loop.submit { [core] in core.statuses }.get()) ?? []
     }
 
     private let startedAt = FeedClock.system.now.wall
 
-    /// How the process is doing.
+    /// The condition of the process.
     public func report() async -> IngestReport {
         let (feeds, isRestored, isTopicMissing) =
             (try? await core.loop.submit { [core] in
@@ -150,9 +150,9 @@ public final class IngestService: Sendable {
 
     // MARK: Starting
 
-    /// Waits for brokers, checks the state topic and learns how feeds are shared out. Blocks.
+    /// Waits for brokers, checks the state topic and reads its layout. Blocks.
     ///
-    /// - Returns: `nil` when `finish` came first.
+    /// - Returns: `nil` if `finish` was called first.
     private func prepare() throws(KafkaFailure) -> SharedStateDriver? {
         let stopped = StoppedFeeds(settings.kafka, topic: settings.topics.control) { [core] in
             core.hand(.stopped($0))
@@ -223,7 +223,7 @@ public final class IngestService: Sendable {
 
     // MARK: From Kafka
 
-    /// On the core's loop.
+    /// Runs on the core's loop.
     private func take(_ events: [SharedStateEvent]) {
         let driver = life.withLock { $0.driver }
         guard let books = core.books else { return }
@@ -242,7 +242,7 @@ public final class IngestService: Sendable {
         if records > 0 { driver?.handled(records: records, bytes: bytes) }
     }
 
-    /// On the polling thread.
+    /// Runs on the polling thread.
     private func take(_ notice: KafkaNotice) {
         switch notice {
         case .error(let failure) where failure.isFatal:

@@ -2,14 +2,14 @@ public import Feeds
 public import KafkaModel
 import NewsModel
 
-/// The topics that following feeds reads and writes.
+/// The topics that a process reads and writes when it follows feeds.
 public struct IngestTopics: Sendable, Hashable {
     public var state: String
-    /// Editors' standing orders; followed if it exists.
+    /// The topic of editors' orders in force; followed if it exists.
     public var control: String
-    /// By lane, the topic for its events.
+    /// The topics for events, by lane.
     public var lanes: [String: String]
-    /// Stamped onto each event; `nil` for none.
+    /// Written into each event's headers; `nil` writes nothing.
     public var environment: String?
 
     public init(state: String, control: String, lanes: [String: String], environment: String? = nil) {
@@ -19,7 +19,7 @@ public struct IngestTopics: Sendable, Hashable {
         self.environment = environment
     }
 
-    /// The record of an event. Its key is the story, so updates of a story stay in order.
+    /// The record of an event. Its key is the story, so that updates of a story stay in order.
     public func record(_ event: FeedEvent, topic: String) -> ProducedRecord {
         var headers = [RecordHeader("nw-feed", event.feed)]
         if let environment { headers.append(RecordHeader("nw-environment", environment)) }

@@ -2,16 +2,16 @@ import Feeds
 import KafkaModel
 import NewsModel
 
-/// Turns what happens to the state topic into what an ingester understands. For one thread at a time.
+/// Turns events of the state topic into inputs of an ingester. For one thread at a time.
 final class StateBooks {
     private let layout: StateLayout
     private let topic: String
-    /// Partition 0 was read to its end, with this many layouts on it.
+    /// Number of layouts read from partition 0.
     private var layoutsSeen = 0
     private var lacksLayout = false
     private var unrestored: Set<Int32>?
-    /// The broker says that the topic does not exist. The group shares out nothing then, which looks like a part without
-    /// partitions.
+    /// True if the broker reports that the topic does not exist. The group then assigns no partitions, which looks like
+    /// an empty share.
     private(set) var isTopicMissing = false
 
     init(layout: StateLayout, topic: String) {
@@ -19,7 +19,7 @@ final class StateBooks {
         self.topic = topic
     }
 
-    /// The group has given this process its part, possibly none, and all of it was read.
+    /// True once the group has given this process its share, possibly an empty one, and all of it has been read.
     var isRestored: Bool { !isTopicMissing && unrestored?.isEmpty ?? false }
 
     func take(_ failure: KafkaFailure) {
@@ -35,7 +35,7 @@ final class StateBooks {
             return [.assigned(partitions)]
         case .records(let partition, let records):
             return records.compactMap { record in
-                // Keys are ours; what another program wrote is not for us.
+                // Keys are ours; records of other programs are ignored.
                 guard let key = record.key.flatMap({ String(validating: $0, as: UTF8.self) }) else { return nil }
                 if key == StateLayout.key {
                     layoutsSeen += 1
@@ -53,7 +53,7 @@ final class StateBooks {
             if partition == 0 { layoutsSeen = 0 }
             unrestored?.insert(partition)
             return [.lost([partition]), .assigned([partition])]
-        // Feeds commit nothing: each owner reads the topic as a whole.
+        // Feeds commit nothing, because each owner reads the whole topic.
         case .committed: return []
         case .written(let number):
             switch WriteNumber(raw: number) {
@@ -75,7 +75,7 @@ final class StateBooks {
         }
     }
 
-    /// The record to write, once, to a topic that was made again: how feeds are shared out must not be forgotten with it.
+    /// Returns, once, the layout record for a topic that was created again, so that the layout is not lost.
     func missingLayout() -> ProducedRecord? {
         defer { lacksLayout = false }
         return lacksLayout ? layout.record(topic: topic) : nil

@@ -6,8 +6,8 @@ package import KafkaModel
 package import NewsModel
 import Synchronization
 
-/// Follows editors' standing orders as far as they stop feeds. The topic may appear later; what was read last holds while it
-/// cannot be read.
+/// Follows the orders in force that stop feeds. The topic may appear later. While it cannot be read, the last known
+/// orders apply.
 package final class StoppedFeeds: Sendable {
     private struct State {
         var link: ControlLink?
@@ -23,8 +23,8 @@ package final class StoppedFeeds: Sendable {
     private let firstReading = DispatchSemaphore(value: 0)
 
     /// - Parameters:
-    ///   - report: Called on the link's thread with all stopped feeds, first and then whenever they change.
-    ///   - notify: Takes failures; reading goes on by itself.
+    ///   - report: called on the link's thread with all stopped feeds, at first and after every change.
+    ///   - notify: receives failures; reading continues.
     package init(
         _ kafka: KafkaSettings, topic: String, report: @escaping @Sendable (Set<String>) -> Void,
         notify: @escaping @Sendable (KafkaFailure) -> Void
@@ -35,7 +35,7 @@ package final class StoppedFeeds: Sendable {
         self.notify = notify
     }
 
-    /// Once it has succeeded, later calls do nothing.
+    /// Starts reading. After it has succeeded, later calls do nothing.
     package func start() throws(KafkaFailure) {
         if state.withLock({ $0.link != nil }) { return }
         let link = try ControlLink(
@@ -45,9 +45,9 @@ package final class StoppedFeeds: Sendable {
         link.start()
     }
 
-    /// Waits until the orders are known that stood on the topic, or the topic is known to be missing.
+    /// Waits until the orders that were on the topic are known, or the topic is known to be missing.
     ///
-    /// - Returns: `false` when time is up first.
+    /// - Returns: `false` if the time limit is reached first.
     package func waitForFirstReading(_ limit: Duration) -> Bool {
         if state.withLock({ $0.isKnown }) { return true }
         return firstReading.wait(timeout: .now() + .seconds(Int(limit.components.seconds))) == .success
@@ -83,7 +83,7 @@ package final class StoppedFeeds: Sendable {
         }
     }
 
-    /// For whoever reads the topic once.
+    /// Applies one record, for callers that read the topic once.
     package static func apply(_ record: SourceRecord, to stopped: inout Set<String>) {
         switch ControlRecord.read(record).record {
         case .stands(let order): apply(.stands(order), to: &stopped)

@@ -3,15 +3,15 @@ import KafkaIO
 public import KafkaModel
 import Synchronization
 
-/// Keeps up with what the topics tell of feeds, for a page of a process that follows none.
+/// Follows the feeds' states on the topics, for the page of a process that follows no feed.
 ///
-/// It reads while somebody looks, and only then: the entries of thousands of feeds stand on the same topic, and a process
-/// that publishes news has better things to do.
+/// It reads only while somebody looks. The entries of thousands of feeds are on the same topic, and a process that
+/// publishes news has better things to do.
 public final class FeedWatch: Sendable {
     private struct State {
         var known: StoredFeeds?
         var isReading = false
-        /// It is not read again before.
+        /// The earliest time of the next reading.
         var notBefore = ContinuousClock.now
         var lastLook = ContinuousClock.now
     }
@@ -20,24 +20,24 @@ public final class FeedWatch: Sendable {
     private let notify: @Sendable (KafkaFailure) -> Void
     private let state = Mutex(State())
 
-    /// Without a look for so long, reading ends.
+    /// Reading ends after this time without a look.
     private static let interest = Duration.seconds(300)
-    /// After a failure.
+    /// Pause after a failure.
     private static let pause = Duration.seconds(30)
-    /// While nothing follows feeds.
+    /// Pause while nothing follows feeds.
     private static let lookInterval = Duration.seconds(5)
 
-    /// - Parameter notify: Takes failures, on the reading thread; reading begins again at the next look.
+    /// - Parameter notify: receives failures, on the reading thread. Reading begins again with the next look.
     public init(_ settings: IngestService.Settings, notify: @escaping @Sendable (KafkaFailure) -> Void) {
         self.settings = settings
         self.notify = notify
     }
 
-    /// What is known now; `nil` until the topics have been read. Any thread; never waits.
+    /// Returns the feeds' states; `nil` until the topics have been read. Any thread; never waits.
     public func look() -> StoredFeeds? {
         let (known, begins) = state.withLock { state in
             let now = ContinuousClock.now
-            // What was left of a former look says nothing about now.
+            // The result of an earlier look says nothing about the current state.
             if !state.isReading, now - state.lastLook >= Self.interest { state.known = nil }
             state.lastLook = now
             let begins = !state.isReading && state.notBefore <= now
@@ -68,7 +68,7 @@ public final class FeedWatch: Sendable {
         }
     }
 
-    /// - Returns: what stays known; `nil` if nobody looks any more.
+    /// - Returns: the states to keep; `nil` if nobody looks any more.
     private func follow() throws(KafkaFailure) -> StoredFeeds? {
         let topics = settings.topics
         let counts = try KafkaAdmin(settings: settings.kafka).partitionCounts(of: [topics.state, topics.control])
@@ -81,7 +81,7 @@ public final class FeedWatch: Sendable {
             for read in try orders?.next(timeout: .milliseconds(1)) ?? [] { known.takeOrder(read.record) }
             for read in try feeds?.next(timeout: .seconds(1)) ?? [] { known.take(read.record) }
             guard feeds?.isAtEnd ?? true, orders?.isAtEnd ?? true else { continue }
-            // Nothing follows feeds yet: a later look may find their topic.
+            // Nothing follows feeds yet. A later look may find their topic.
             if feeds == nil { return known }
             state.withLock { $0.known = known }
         }

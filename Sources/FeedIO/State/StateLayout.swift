@@ -3,8 +3,8 @@ package import KafkaIO
 package import KafkaModel
 import NewsModel
 
-/// The number of partitions that feeds are shared out by: that of the state topic when it was first used, which is kept in the
-/// topic itself. A topic that grew would otherwise move feeds away from what is known of them.
+/// The number of partitions over which feeds are distributed: that of the state topic when it was first used. It is
+/// stored in the topic itself, because otherwise a growing topic would separate feeds from their stored state.
 package struct StateLayout: Sendable, Hashable {
     package var partitions: Int32
 
@@ -12,7 +12,7 @@ package struct StateLayout: Sendable, Hashable {
         self.partitions = partitions
     }
 
-    /// Its record stands in partition 0.
+    /// The key of the layout record, which is in partition 0.
     package static let key = "layout"
 
     package var value: [UInt8] { JSONWriter.object { $0.field("partitions", Int(partitions)) } }
@@ -30,9 +30,9 @@ package struct StateLayout: Sendable, Hashable {
         self.init(partitions: found)
     }
 
-    /// The one in force; written if there is none yet. Blocks while partition 0 is read.
+    /// Returns the layout in force, and writes one if it is missing. Blocks while partition 0 is read.
     ///
-    /// - Parameter count: The topic's partitions at present.
+    /// - Parameter count: the topic's current number of partitions.
     package static func inForce(
         _ settings: KafkaSettings, topic: String, count: Int
     ) throws(KafkaFailure) -> StateLayout {
@@ -41,7 +41,7 @@ package struct StateLayout: Sendable, Hashable {
         let fresh = StateLayout(partitions: Int32(clamping: count))
         try publisher.publish(fresh.record(topic: topic))
         try publisher.flush()
-        // Another process may have been first.
+        // Another process may have written first.
         return try read(settings, topic: topic) ?? fresh
     }
 

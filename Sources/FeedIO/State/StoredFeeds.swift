@@ -3,10 +3,10 @@ import KafkaIO
 public import KafkaModel
 import NewsModel
 
-/// What the topics know of feeds, read once by a process that follows none.
+/// The feeds' states on the topics, read once by a process that follows no feed.
 public struct StoredFeeds: Sendable {
     public private(set) var states: [String: FeedState] = [:]
-    /// Those that editors have stopped.
+    /// Names of feeds that editors have stopped.
     public private(set) var stopped: Set<String> = []
 
     /// Blocks while the topics are read.

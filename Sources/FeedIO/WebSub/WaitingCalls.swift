@@ -1,7 +1,7 @@
 import Feeds
 import Synchronization
 
-/// The calls of hubs that have been handed over and wait for their answers.
+/// Hubs' calls that have been handed over and are not answered yet.
 final class WaitingCalls: Sendable {
     private struct Waiting {
         var bytes: Int
@@ -27,8 +27,8 @@ final class WaitingCalls: Sendable {
     }
 
     /// Hands the call over and waits for its answer.
-    /// - Parameter begin: told the call's number before it is handed over, to end it if no answer comes.
-    /// - Returns: 503 if there is no room for it.
+    /// - Parameter begin: receives the call's number before the call is handed over, so that the call can be ended.
+    /// - Returns: 503 if there is no room for the call.
     func ask(_ call: WebSubCall, begin: (CallbackID) -> Void) async -> WebSubAnswer {
         let bytes = call.bodyCount
         return await withCheckedContinuation { continuation in
@@ -57,7 +57,7 @@ final class WaitingCalls: Sendable {
         waiting?.answered.resume(returning: answer)
     }
 
-    /// Ends all that wait, and lets no more in.
+    /// Ends all waiting calls with 503 and accepts no more.
     func close() {
         let waiting = state.withLock { state in
             state.isClosed = true

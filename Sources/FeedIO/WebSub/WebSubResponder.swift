@@ -6,9 +6,9 @@ import Hummingbird
 import NIOCore
 import ServiceLifecycle
 
-/// Turns the requests of hubs into calls, and answers to them into responses.
+/// Turns hubs' requests into calls, and the answers into responses.
 struct WebSubResponder: HTTPResponder {
-    /// The path before the name of a subscription.
+    /// The path before a subscription's name.
     let prefix: String
     let calls: WaitingCalls
     let uploads: Uploads
@@ -26,7 +26,7 @@ struct WebSubResponder: HTTPResponder {
                 body = try await uploads.collect(
                     request.body, upTo: WebSubServerSettings.bodyMax, on: context.channel)
             } catch Uploads.Refusal.tooLong {
-                // Some of the body is still to come; nobody reads it.
+                // The rest of the body is not read.
                 return Self.response(WebSubAnswer(status: 413), closes: true)
             } catch Uploads.Refusal.noRoom {
                 return Self.response(WaitingCalls.noRoom, closes: true)
@@ -41,7 +41,7 @@ struct WebSubResponder: HTTPResponder {
         }
     }
 
-    /// The last part of a path under ours; `nil` for anything that cannot be the name of a subscription.
+    /// The last part of a path under ours; `nil` if it cannot be the name of a subscription.
     private func subscription(in path: String) -> String? {
         guard path.hasPrefix(prefix) else { return nil }
         let name = path.dropFirst(prefix.count)
@@ -54,7 +54,7 @@ struct WebSubResponder: HTTPResponder {
     private func ask(_ call: WebSubCall, _ context: ConnectionContext) async -> WebSubAnswer {
         var alarm: Scheduled<Void>?
         defer { alarm?.cancel() }
-        // The server waits for its connections before it tells anyone else to end, so the calls end by themselves.
+        // The server waits for its connections before it notifies anything else, so the calls end here.
         return await withGracefulShutdownHandler {
             await calls.ask(call) { id in
                 alarm = context.channel.eventLoop.scheduleTask(in: patience) { calls.answer(id, WaitingCalls.noRoom) }
@@ -66,7 +66,7 @@ struct WebSubResponder: HTTPResponder {
 
     private static let parametersMax = 32
 
-    /// The first of a name counts; what cannot be decoded is left out.
+    /// Reads a query. The first value of a name counts, and undecodable parts are left out.
     private static func parameters(_ query: String) -> [String: String] {
         var parameters: [String: String] = [:]
         for field in query.split(separator: "&").prefix(parametersMax) {

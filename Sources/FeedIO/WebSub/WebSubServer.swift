@@ -2,24 +2,24 @@ public import Feeds
 public import HTTPServing
 import NIOCore
 
-/// The address that WebSub hubs call, behind a public one.
+/// The local address of the server that WebSub hubs call through a public one.
 public struct WebSubServerSettings: Sendable, CustomStringConvertible {
-    /// The address to listen on. A proxy with https stands before it and passes on the path as it is.
+    /// The address to listen on. An https proxy in front of it passes the path on unchanged.
     public var host: String
-    /// 0 lets the system choose.
+    /// 0 lets the system choose a port.
     public var port: Int
-    /// What hubs know: https, ending in a slash. Only paths under its own are answered.
+    /// The https address that hubs call, ending in a slash. Only paths under its path are answered.
     public var publicURL: WebAddress
 
-    /// Hubs are servers: they are quick, and a few connections are enough for all of them.
+    /// Hubs are servers, so they are fast, and a few connections are enough for all of them.
     package var limits = ConnectionLimits(
         firstByte: .seconds(5), head: .seconds(5), body: .seconds(20), idle: .seconds(60), write: .seconds(10),
         connectionsMax: 512, streamsMax: 1)
     package var uploads = Self.standardUploads
-    /// Deliveries handed over and not answered yet, and their bytes.
+    /// Maximum number of deliveries that are handed over and not answered, and of their bytes.
     package var waitingMax = 256
     package var waitingBytesMax = 32 << 20
-    /// From a call to the answer that it gets when nobody answers it.
+    /// Time after which an unanswered call gets 503.
     package var patience = Duration.seconds(10)
 
     private static var standardUploads: UploadLimits {
@@ -28,7 +28,7 @@ public struct WebSubServerSettings: Sendable, CustomStringConvertible {
         return limits
     }
 
-    /// Bytes of a delivery.
+    /// Maximum bytes of a delivery.
     public static let bodyMax = 3 << 20
 
     public init(publicURL: WebAddress, host: String = "127.0.0.1", port: Int = 9465) {
@@ -40,10 +40,10 @@ public struct WebSubServerSettings: Sendable, CustomStringConvertible {
     public var description: String { "\(host):\(port)" }
 }
 
-/// Takes the calls of hubs, and serves nothing else: it is the one port of this process that strangers may reach.
+/// Receives hubs' calls and serves nothing else, because this is the only port of the process that strangers may reach.
 ///
-/// Each call is handed over with a number, under which `answer` ends it. A delivery's answer waits only for the decision
-/// about its signature, not for what the delivery leads to; when too many wait, hubs are asked to come again.
+/// Each call is handed over with a number, under which `answer` ends it. The answer to a delivery waits only for the
+/// check of its signature, not for the effects of the delivery. If too many calls wait, hubs are asked to retry.
 public final class WebSubServer: Sendable {
     private let settings: WebSubServerSettings
     private let calls: WaitingCalls
@@ -54,8 +54,8 @@ public final class WebSubServer: Sendable {
         calls = WaitingCalls(countMax: settings.waitingMax, bytesMax: settings.waitingBytesMax, hand: hand)
     }
 
-    /// Serves until `stop()` is called on the server that this returns.
-    /// - Returns: once the port is open.
+    /// Serves until `stop()` is called on the returned server.
+    /// - Returns: the server, once the port is open.
     public func start() async throws(ListenFailure) -> RunningServer {
         let responder = WebSubResponder(
             prefix: settings.publicURL.path, calls: calls, uploads: Uploads(settings.uploads),
@@ -64,7 +64,7 @@ public final class WebSubServer: Sendable {
             responder, host: settings.host, port: settings.port, limits: settings.limits)
     }
 
-    /// Ends a call that was handed over; one that has ended already is ignored.
+    /// Ends a call that was handed over. Ignores a call that has ended already.
     public func answer(_ id: CallbackID, _ answer: WebSubAnswer) {
         calls.answer(id, answer)
     }

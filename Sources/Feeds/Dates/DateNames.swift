@@ -16,7 +16,7 @@ enum MonthName {
         (12, ["dec", "dez", "déc", "dic", "des", "δεκ"]),
     ]
 
-    /// Nearly all feeds write these, so they are looked up first, as numbers.
+    /// English names are compared first, as numbers, because nearly all feeds use them.
     private static let english = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ].map { key($0) }
@@ -27,15 +27,15 @@ enum MonthName {
     /// - Parameter word: in lower case; whole or abbreviated.
     static func month(_ word: String) -> Int? {
         if let index = english.firstIndex(of: key(word)) { return index + 1 }
-        // By bytes: comparing characters would cost more than the rest of a date.
+        // Compares bytes, because comparing characters would cost more than the rest of a date.
         return prefixes.first { $0.names.contains { word.utf8.starts(with: $0.utf8) } }?.month
     }
 }
 
-/// The zones that feeds name. Only names with one meaning in feeds: a reader that takes BST for Bangladesh or IST for Israel
-/// is wrong for most who send them, so the first is British here and the second unknown.
+/// The zones that feeds name, if the name has one meaning in feeds. BST for Bangladesh or IST for Israel would be wrong
+/// for most senders. BST is therefore British here, and IST is unknown.
 enum ZoneName {
-    /// Minutes east of UTC.
+    /// Returns the minutes east of UTC.
     /// - Parameter word: in lower case.
     static func minutes(_ word: String) -> Int? { hours[word].map { $0 * 60 } }
 
@@ -44,9 +44,9 @@ enum ZoneName {
         "bst": 1, "west": 1, "met": 1, "mest": 2, "cet": 1, "cest": 2, "mez": 1, "mesz": 2, "eet": 2, "eest": 3,
         "msk": 3, "jst": 9, "kst": 9, "aest": 10, "aedt": 11,
         "adt": -3, "ast": -4, "edt": -4, "est": -5, "cdt": -5, "cst": -6, "mdt": -6, "mst": -7, "pdt": -7, "pst": -8,
-        // Without saying which half of the year: summer time, in which most such feeds were seen.
+        // Names for both halves of the year. They are read as summer time, in which most such feeds were seen.
         "et": -4, "ct": -5, "mt": -6, "pt": -7,
-        // Military letters as RFC 822 signs them.
+        // Military letters, with the signs of RFC 822.
         "a": -1, "m": -12, "n": 1, "y": 12,
     ]
 }

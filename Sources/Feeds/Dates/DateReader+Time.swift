@@ -2,7 +2,7 @@ import ByteText
 
 extension DateReader {
     mutating func readTime() -> Bool {
-        // A sign that touches its digits is the zone of a date without a time: `20080219+0100`.
+        // A sign that touches its digits begins the zone of a date without a time: `20080219+0100`.
         if !(isYearFirst && isZone) { skipSeparators() }
         var isAfternoon: Bool?
         if case .word(let word)? = tokens.peek() {
@@ -65,10 +65,10 @@ extension DateReader {
         return !tokens.isAfterSpace(1)
     }
 
-    /// A number beats a name: `GMT-05:00`, `-0700 GMT`. What stands in parentheses repeats what was said before.
+    /// Reads the zone and a final year. Numbers override names: `GMT-05:00`, `-0700 GMT`. A parenthesis ends the date.
     mutating func readRest() -> Bool {
         var named: Int?
-        // In the database of zones, Etc/GMT+5 lies west of Greenwich.
+        // In the database of zones, Etc/GMT+5 is west of Greenwich.
         var isReversed = false
         var isUnknownPlace = false
         while let token = tokens.peek() {
@@ -103,11 +103,11 @@ extension DateReader {
             }
         }
         zone = zone ?? named
-        // No date is better than one that is hours off.
+        // No date is better than a date that is wrong by hours.
         return zone != nil || region != nil || !isUnknownPlace
     }
 
-    /// `america/argentina/buenos_aires`, in lower case.
+    /// Reads a place such as `america/argentina/buenos_aires`, in lower case.
     private mutating func place() -> String {
         var place = ""
         while let token = tokens.peek() {
@@ -123,7 +123,7 @@ extension DateReader {
         return place
     }
 
-    /// `hhmm`, `hmm`, `hh`, `hh:mm`, in minutes.
+    /// Reads `hhmm`, `hmm`, `hh` or `hh:mm`. Returns minutes.
     private mutating func offset() -> Int? {
         guard let number = tokens.number(1...4) else { return nil }
         var (hours, minutes) =

@@ -1,25 +1,25 @@
 import ByteText
 import NewsModel
 
-/// Decides what the parts of a date mean: first the day, then the time, then the zone and a year behind it.
+/// Interprets the parts of a date: first the day, then the time, then the zone and possibly a year after it.
 struct DateReader {
     var tokens: DateTokens
     var year: Int?
     var month = 1
     var day = 1
-    /// True when the day is complete and in the order year, month, day.
+    /// True once the day is complete and in the order year, month, day.
     var isYearFirst = false
-    /// Korean feeds that write dates in Korean give no zone.
+    /// True for a date in Korean, because Korean feeds give no zone.
     var isKorean = false
     var hour = 0
     var minute = 0
     var second = 0
     var nanoseconds = 0
     var zone: Int?
-    /// A zone by its place, such as `America/New_York`.
+    /// A zone named by a place, such as `America/New_York`.
     var region: ZoneRegion?
 
-    /// - Parameter text: without white space around it.
+    /// - Parameter text: must have no white space around it.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         guard let tokens = DateTokens(text) else { return nil }
         self.tokens = tokens
@@ -28,7 +28,7 @@ struct DateReader {
     mutating func read(zoneMinutes: Int) -> Instant? {
         if let instant = unixTime() { return instant }
         guard readDay(), readTime(), readRest(), let year, let date = CivilDate(year: year, month: month, day: day),
-            // 24:00 is the midnight at the end of the day.
+            // 24:00 is midnight at the end of the day.
             hour < 24 || hour == 24 && minute == 0 && second == 0 && nanoseconds == 0,
             let time = CivilTime(date, hour: hour % 24, minute: minute, second: second)
         else { return nil }
@@ -39,7 +39,7 @@ struct DateReader {
         return Instant(milliseconds: seconds * 1_000) + .nanoseconds(nanoseconds)
     }
 
-    /// Seconds or milliseconds since 1970 and nothing else. Twelve and fourteen digits are a date in basic form.
+    /// Reads seconds or milliseconds since 1970. Numbers of twelve and fourteen digits are dates in basic form instead.
     private func unixTime() -> Instant? {
         guard case .number(let number, let digits)? = tokens.peek(), tokens.peek(1) == nil else { return nil }
         switch digits {
@@ -52,7 +52,7 @@ struct DateReader {
     // MARK: - The day
 
     private mutating func readDay() -> Bool {
-        // The name of the day: whatever the word, unless only it can be the month.
+        // Any word counts as the name of the day, unless it is the only word that can be the month.
         if case .word(let word)? = tokens.peek(), hasMonthAhead || MonthName.month(word) == nil {
             tokens.advance()
             skipSeparators()
@@ -73,7 +73,7 @@ struct DateReader {
         }
     }
 
-    /// In French and Italian, `mar` is Tuesday too.
+    /// True if a later word is a month, because `mar` also means Tuesday in French and Italian.
     private var hasMonthAhead: Bool {
         for ahead in 1...4 {
             if case .word(let word)? = tokens.peek(ahead), MonthName.month(word) != nil { return true }
@@ -81,7 +81,7 @@ struct DateReader {
         return false
     }
 
-    /// `2nd`, `3.`, `1er` too.
+    /// Accepts `2nd`, `3.` and `1er` too.
     private mutating func readDayNumber() -> Bool {
         guard !isTime(), let number = tokens.number(1...2) else { return false }
         day = number.value
@@ -92,7 +92,7 @@ struct DateReader {
     }
 
     private mutating func readMonthAndYear() -> Bool {
-        // Only with dots do three numbers have one order all over the world.
+        // Three numbers have the same order all over the world only with dots.
         if tokens.isMark("."), case .number(let month, digits: 1...2)? = tokens.peek(1), tokens.isMark(".", 2),
             case .number(let year, digits: 4)? = tokens.peek(3)
         {
@@ -107,7 +107,7 @@ struct DateReader {
         return readYearBehind()
     }
 
-    /// The year may also stand at the very end (asctime).
+    /// Reads the year, which may also be at the very end (asctime).
     private mutating func readYearBehind() -> Bool {
         skipSeparators()
         if case .word(let word)? = tokens.peek(), Self.fillers.contains(word) { tokens.advance() }
@@ -128,7 +128,7 @@ struct DateReader {
             guard let month = MonthName.month(month) else { return false }
             self.month = month
         } else if !isTime(), let number = tokens.number(1...3) {
-            // `2006-012-31` has a zero too many; `2006-365` is a day of the year.
+            // `2006-012-31` has an extra zero; `2006-365` is a day of the year.
             guard number.digits < 3 || tokens.isMark("-") else { return readDayOfYear(number.value) }
             month = number.value
         } else {
@@ -148,7 +148,7 @@ struct DateReader {
         return date.year == year
     }
 
-    /// `YYYYMMDD`, with `hhmm` or `hhmmss` behind it.
+    /// Reads `YYYYMMDD`, optionally followed by `hhmm` or `hhmmss`.
     private mutating func readBasic(digits: Int) -> Bool {
         guard var number = tokens.number(digits...digits)?.value else { return false }
         let lowest = { (digits: Int) in
@@ -174,7 +174,7 @@ struct DateReader {
 
     private enum DateMark { case yearOrMonth, day }
 
-    /// What may stand between year, month and day. Space alone will not do: a number behind it belongs to the time.
+    /// Skips a mark between year, month and day. Space is not enough, because a number after it belongs to the time.
     private mutating func skipDateMark(_ place: DateMark = .yearOrMonth) -> Bool {
         switch tokens.peek() {
         case .word("년"), .word("월"), .word("일"):
@@ -182,7 +182,7 @@ struct DateReader {
             tokens.advance()
         case .word("年"), .word("月"), .word("日"): tokens.advance()
         case .mark(UInt8(ascii: "-")), .mark(UInt8(ascii: "/")), .mark(UInt8(ascii: ".")):
-            // A zone may follow too: `2006-01-05:00`.
+            // A zone may also follow: `2006-01-05:00`.
             guard place == .yearOrMonth, !isTime(1) else { return false }
             tokens.advance()
         default: return false
@@ -190,7 +190,7 @@ struct DateReader {
         return true
     }
 
-    /// A number and a colon.
+    /// Returns true if a number and a colon follow.
     func isTime(_ ahead: Int = 0) -> Bool {
         guard case .number? = tokens.peek(ahead) else { return false }
         return tokens.isMark(":", ahead + 1)

@@ -1,15 +1,15 @@
 import ByteText
 
-/// A date's text taken apart: numbers, words and single marks.
+/// The parts of a date's text: numbers, words and single marks.
 struct DateTokens {
     enum Token: Equatable {
         case number(Int, digits: Int)
-        /// In lower case.
+        /// Words are in lower case.
         case word(String)
         case mark(UInt8)
     }
 
-    /// No date has more, so the time that a text can cost is bounded.
+    /// More tokens than any date has. The limit bounds the time spent on a text.
     private static let countMax = 32
     /// The longest number is Unix time in microseconds.
     private static let digitsMax = 18
@@ -17,7 +17,7 @@ struct DateTokens {
     private var tokens: [(token: Token, isAfterSpace: Bool)] = []
     private(set) var position = 0
 
-    /// - Returns: `nil` for a text with more tokens than a date has.
+    /// - Returns: `nil` for text with more tokens, or longer numbers, than a date has.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         var index = 0
         var isAfterSpace = false
@@ -56,7 +56,7 @@ struct DateTokens {
         position + ahead < tokens.count ? tokens[position + ahead].token : nil
     }
 
-    /// True when white space stands before the token.
+    /// Returns true if white space precedes the token.
     func isAfterSpace(_ ahead: Int = 0) -> Bool {
         position + ahead < tokens.count && tokens[position + ahead].isAfterSpace
     }
@@ -71,7 +71,7 @@ struct DateTokens {
 
     func isMark(_ mark: Unicode.Scalar, _ ahead: Int = 0) -> Bool { peek(ahead) == .mark(UInt8(ascii: mark)) }
 
-    /// A number with so many digits.
+    /// Reads a number if its count of digits is in the range.
     mutating func number(_ digits: ClosedRange<Int>) -> (value: Int, digits: Int)? {
         guard case .number(let value, let count)? = peek(), digits.contains(count) else { return nil }
         position += 1

@@ -1,21 +1,21 @@
 import ByteText
 public import NewsModel
 
-/// Reads the dates of feeds: RFC 3339 and its W3C profile, RFC 822 in the many forms that are sent, asctime, the basic form
-/// that NITF uses, Unix time, and month names in the languages of `MonthName`.
+/// Reads the dates of feeds: RFC 3339 and its W3C profile, the variants of RFC 822, asctime, the basic form of NITF,
+/// and Unix time. Month names may be in any language of `MonthName`.
 ///
-/// What could mean two days (`1/2/2006`) or needs a clock to be understood (`--12-31`) is unreadable: no date is better than
-/// a wrong one; so is a time of a place that is not in `ZoneRegion`. The name of the day is ignored, as is a zone name that is
-/// not in `ZoneName`.
+/// A date that could mean two days (`1/2/2006`), or that needs a clock (`--12-31`), is unreadable, because no date is
+/// better than a wrong one. The same holds for a place that is not in `ZoneRegion`. The name of the day and zone names
+/// that are not in `ZoneName` are ignored.
 public enum FeedDate {
-    /// Bytes of a date; longer text is not one.
+    /// Maximum bytes of a date.
     static let textMax = 128
-    /// Nobody published feeds before; a date from then is a clock that was never set.
+    /// Feeds did not exist before. An earlier date comes from a clock that was never set.
     static let earliest = Instant(milliseconds: 631_152_000_000)  // 1990-01-01T00:00:00Z
-    /// What clocks show somewhere on Earth, in minutes east of UTC.
+    /// Offsets of clocks somewhere on Earth, in minutes east of UTC.
     static let offsets = -12 * 60...14 * 60
 
-    /// - Parameter zoneMinutes: east of UTC, for a date without a zone.
+    /// - Parameter zoneMinutes: minutes east of UTC, for a date without a zone.
     /// - Returns: `nil` for text that is not a date, a date before 1990 or after 2261, and an offset that no place has.
     ///   A date far in the future is returned; see `isPlausible(_:at:)`.
     public static func read(_ text: some StringProtocol, zoneMinutes: Int = 0) -> Instant? {
@@ -24,7 +24,7 @@ public enum FeedDate {
         return read(utf8: text.utf8, zoneMinutes: zoneMinutes)
     }
 
-    /// The same for bytes; white space around them does not matter.
+    /// Reads a date from bytes. White space around them is ignored.
     public static func read(utf8 bytes: some Collection<UInt8>, zoneMinutes: Int = 0) -> Instant? {
         if let instant = bytes.withContiguousStorageIfAvailable({ date(in: $0, zoneMinutes: zoneMinutes) }) {
             return instant
@@ -32,8 +32,8 @@ public enum FeedDate {
         return Array(bytes.prefix(textMax * 2 + 1)).withUnsafeBufferPointer { date(in: $0, zoneMinutes: zoneMinutes) }
     }
 
-    /// False for a date more than 48 hours ahead of `now`, which is to be treated like an unreadable one. Reading a date
-    /// knows no clock, so whoever uses the date asks.
+    /// Returns false for a date more than 48 hours ahead of `now`, which must be treated as unreadable. `read` has no
+    /// clock, so its caller makes this check.
     public static func isPlausible(_ date: Instant, at now: Instant) -> Bool {
         date <= now + .seconds(48 * 3_600)
     }
@@ -52,7 +52,7 @@ public enum FeedDate {
         return reader.read(zoneMinutes: zoneMinutes)
     }
 
-    /// The fast path: most feeds of today. An offset out of range is left to `DateReader`, which refuses it.
+    /// The fast path for most of today's feeds. `DateReader` rejects an offset that is out of range.
     private static func rfc3339(_ text: UnsafeBufferPointer<UInt8>) -> Instant? {
         guard text.count >= 20, let instant = Instant(rfc3339: text) else {
             return nil

@@ -1,22 +1,22 @@
 import ByteText
 
-/// The time of a place, as the database of time zones names it. Only places whose clocks follow one of a few rules, as they
-/// have since 2007 at the latest.
+/// The time of a place, named as in the database of time zones. It has only places whose clocks have followed one of a
+/// few rules since 2007 at the latest.
 struct ZoneRegion: Equatable {
-    /// East of UTC, in winter.
+    /// Minutes east of UTC in winter.
     private let standard: Int
     private let summer: Summer
 
     private enum Summer {
         case none
-        /// From the last Sunday of March to that of October, at 01:00 UTC.
+        /// From the last Sunday of March to the last Sunday of October, at 01:00 UTC.
         case european
-        /// From the second Sunday of March to the first of November, at 02:00 by the clock.
+        /// From the second Sunday of March to the first Sunday of November, at 02:00 local time.
         case american
     }
 
     /// - Parameter name: in lower case.
-    /// - Returns: `nil` for a place that is not known.
+    /// - Returns: `nil` for an unknown place.
     init?(_ name: String) {
         for (summer, zones) in Self.places {
             for (minutes, names) in zones where names.contains(name) {
@@ -32,8 +32,8 @@ struct ZoneRegion: Equatable {
         self.summer = summer
     }
 
-    /// Minutes east of UTC.
-    /// - Parameter local: what the clock on the wall shows, in seconds since 1970.
+    /// Returns the minutes east of UTC.
+    /// - Parameter local: local time, in seconds since 1970.
     func minutes(at local: Int64) -> Int {
         let year = CivilTime(secondsSince1970: local).date.year
         switch summer {
@@ -42,7 +42,7 @@ struct ZoneRegion: Equatable {
             let utc = local - Int64(standard) * 60
             let begins = Self.sunday(of: 3, year, from: 25) + 3_600
             let ends = Self.sunday(of: 10, year, from: 25) + 3_600
-            // The hour that the clock shows twice is taken for winter's.
+            // The hour that occurs twice on the clock is read as summer time.
             return begins <= utc && utc < ends + 3_600 ? standard + 60 : standard
         case .american:
             let begins = Self.sunday(of: 3, year, from: 8) + 7_200
@@ -51,13 +51,13 @@ struct ZoneRegion: Equatable {
         }
     }
 
-    /// Midnight of the first Sunday on or after a day, in seconds since 1970.
+    /// Returns midnight of the first Sunday on or after a day, in seconds since 1970.
     private static func sunday(of month: Int, _ year: Int, from day: Int) -> Int64 {
         guard let date = CivilDate(year: year, month: month, day: day),
             let time = CivilTime(date, hour: 0, minute: 0, second: 0)
         else { return 0 }
         let days = time.secondsSince1970 / 86_400
-        // The first day of 1970 was a Thursday.
+        // 1970-01-01 was a Thursday.
         let weekday = (days + 4) % 7
         return (days + (7 - weekday) % 7) * 86_400
     }

@@ -2,12 +2,12 @@ import ByteText
 import NewsModel
 
 extension FeedDocument {
-    /// Adds an entry, unless the document has as many as are read: then it is counted, not made.
+    /// Adds an entry. Beyond `FeedLimits.entriesRead`, entries are counted and not created.
     mutating func add(_ entry: @autoclosure () -> FeedEntry) {
         if entries.count < FeedLimits.entriesRead { entries.append(entry()) } else { entriesLeftOut += 1 }
     }
 
-    /// Cuts what is longer than an event can hold. A text that means something only as a whole is dropped instead.
+    /// Cuts texts that are longer than an event allows. Texts that mean something only as a whole are dropped instead.
     mutating func keepWithinLimits() {
         if entries.count > FeedLimits.entriesRead {
             entriesLeftOut += entries.count - FeedLimits.entriesRead
@@ -23,13 +23,13 @@ extension FeedDocument {
         selfLink = selfLink?.within(EventLimits.address)
     }
 
-    /// Hubs that are worth asking.
+    /// Maximum number of hubs read from a document.
     static var hubsMax: Int { 8 }
 }
 
 extension FeedEntry {
     fileprivate mutating func keepWithinLimits() {
-        // An id is hashed when it is too long for an event, so that two do not become one.
+        // A hash later replaces an id that is too long for an event, so that two ids do not become one.
         id = id?.cut(toBytes: EventLimits.address)
         headline = headline?.cut(toBytes: EventLimits.headline)
         summary = summary?.cut(toBytes: EventLimits.summary)

@@ -1,24 +1,24 @@
-/// A feed as one document says it, whatever its format.
+/// The content of one feed document in any format.
 public struct FeedDocument: Sendable, Hashable {
     public var format: FeedFormat
     /// The feed's own title, as plain text.
     public var title: String?
-    /// BCP 47; holds for entries without a language of their own.
+    /// BCP 47. It applies to entries without a language of their own.
     public var language: String?
-    /// In document order, at most `FeedLimits.entriesRead`.
+    /// Entries in document order, at most `FeedLimits.entriesRead`.
     public var entries: [FeedEntry]
-    /// Entries beyond `FeedLimits.entriesRead`.
+    /// Number of entries beyond `FeedLimits.entriesRead`.
     public var entriesLeftOut = 0
     /// Items of the document that are not news (a list of concepts, a plan), or that cannot be read. At most
     /// `FeedLimits.entriesRead`.
     public var skipped: [SkippedItem] = []
-    /// Dates that stand in the document but could not be read.
+    /// Number of dates in the document that cannot be read.
     public var unreadableDates = 0
-    /// What the feed says about how often to poll it.
+    /// The feed's requests about polling times.
     public var hints = PollHints()
-    /// Addresses of WebSub hubs that the document names, absolute.
+    /// Absolute addresses of the WebSub hubs in the document.
     public var hubs: [String] = []
-    /// The address that the document gives as its own (`rel=self`), absolute.
+    /// The absolute address that the document gives as its own (`rel=self`).
     public var selfLink: String?
 
     public init(format: FeedFormat, title: String? = nil, language: String? = nil, entries: [FeedEntry] = []) {
@@ -33,7 +33,7 @@ public struct FeedDocument: Sendable, Hashable {
 public struct SkippedItem: Sendable, Hashable {
     /// The publisher's id, if it has one.
     public var id: String?
-    /// One sentence. Never carries the item's text.
+    /// One sentence. It never contains the item's text.
     public var reason: String
 
     public init(id: String? = nil, _ reason: String) {
@@ -41,13 +41,13 @@ public struct SkippedItem: Sendable, Hashable {
         self.reason = reason
     }
 
-    /// Half of an item may have half of a headline.
+    /// An item in which the document ends. It is skipped, because its headline may be incomplete.
     static func cutOff(id: String?) -> SkippedItem {
         SkippedItem(id: id, "The document ends before the item does")
     }
 }
 
-/// The raw value is what people read in `ingest --explain` and `--status`.
+/// The raw value appears in `ingest --explain` and `--status`.
 public enum FeedFormat: String, Sendable, Hashable, CaseIterable {
     case rss090 = "RSS 0.90"
     case rss091 = "RSS 0.91"
@@ -64,10 +64,10 @@ public enum FeedFormat: String, Sendable, Hashable, CaseIterable {
     case ninjs = "ninjs"
 }
 
-/// What a feed says about how often to poll it. Logged always, obeyed only by feeds with `polite: true`, because their
-/// authors rarely mean them.
+/// A feed's requests about polling times. They are always logged, but only feeds with `polite: true` obey them, because
+/// publishers rarely mean them.
 public struct PollHints: Sendable, Hashable {
-    /// RSS `ttl`.
+    /// The `ttl` element of RSS.
     public var timeToLive: Duration?
     /// RSS `skipHours`: hours of the day in UTC, 0…23.
     public var skippedHours: Set<Int> = []

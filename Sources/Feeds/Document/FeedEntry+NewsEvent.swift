@@ -4,13 +4,13 @@ public import NewsModel
 extension FeedEntry {
     /// The entry as an event, cut to `EventLimits`. `NewsEvent.encode(into:)` writes it as a `news-event` document.
     ///
-    /// An embargo without a known end makes the event `withheld`: nothing may release it by the clock.
+    /// An embargo without a known end makes the event `withheld`, so that no clock can release it.
     ///
     /// - Parameters:
-    ///   - id: the event's own; the entry's is not used.
-    ///   - story: `nil` to let the id stand for it.
-    ///   - categories: ours, not the publisher's.
-    /// - Throws: why this entry cannot be an event. No input makes it trap.
+    ///   - id: the event's own id; the entry's id is not used.
+    ///   - story: `nil` if the id also identifies the story.
+    ///   - categories: our categories, not the publisher's.
+    /// - Throws: the reason why this entry cannot be an event. No input makes it trap.
     public func newsEvent(
         id: String, story: String? = nil, version: NewsEvent.Version? = nil, categories: [String] = []
     ) throws(NotAnEvent) -> NewsEvent {
@@ -48,15 +48,15 @@ extension FeedEntry {
         return event
     }
 
-    /// What a decoder of events accepts as an identifier.
+    /// Returns true if a decoder of events accepts the text as an identifier.
     private static func isName(_ text: String, limit: Int) -> Bool {
         text.utf8.count <= limit && !text.trimmed.isEmpty && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
     }
 }
 
-/// Why an entry cannot be an event.
+/// The reason why an entry cannot be an event.
 public struct NotAnEvent: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Half a sentence about the entry, such as `it has no headline`. Never carries its text.
+    /// Half a sentence about the entry, such as `it has no headline`. It never contains the entry's text.
     public var description: String
 
     public init(_ description: String) {

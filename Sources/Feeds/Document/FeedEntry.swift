@@ -1,21 +1,21 @@
 public import NewsModel
 
-/// One entry of a feed, read and made plain: texts without markup, absolute links, dates as instants.
+/// One entry of a feed in normal form: texts without markup, absolute links, dates as instants.
 public struct FeedEntry: Sendable, Hashable {
-    /// As the publisher gives it, trimmed; `nil` when there is none.
+    /// The publisher's id, trimmed; `nil` if it is missing.
     public var id: String?
-    /// Plain text; `nil` when the entry has no text that could stand for a headline.
+    /// Plain text; `nil` if the entry has no text that can serve as a headline.
     public var headline: String?
-    /// Plain text.
+    /// Plain text without markup.
     public var summary: String?
     /// An absolute http or https address.
     public var link: String?
-    /// `nil` when missing or unreadable; never the time of the poll.
+    /// `nil` if missing or unreadable; never the time of the poll.
     public var publishedAt: Instant?
     public var updatedAt: Instant?
     public var expiresAt: Instant?
     public var embargo = Embargo.none
-    /// BCP 47; the document's own if the entry has none.
+    /// BCP 47. An entry without a language has the document's.
     public var language: String?
     /// The publisher's own categories, in document order.
     public var categories: [Term] = []
@@ -27,19 +27,19 @@ public struct FeedEntry: Sendable, Hashable {
     /// 1 (most urgent) to 9.
     public var urgency: Int?
     public var status = NewsEvent.Status.usable
-    /// The format's own story: the guid of NewsML-G2, the `du-key` of NITF.
+    /// The format's own story id: the guid of NewsML-G2, the `du-key` of NITF.
     public var story: String?
-    /// The format's own version; formats without one leave counting to `Follower`.
+    /// The format's own version. For formats without versions, `Follower` counts them.
     public var version: NewsEvent.Version?
-    /// What the publisher says this version is, in the format's own words without prefix: `correction`, `update`.
+    /// The publisher's marks of this version, in the format's own words without prefix: `correction`, `update`.
     public var signals: [String] = []
     /// A note to editors. Never shown to readers.
     public var editorialNote: String?
-    /// What kind of item it is in the words of IPTC: `text`, `picture`, `video`, `composite`; `nil` in formats that do not
-    /// say.
+    /// The class of the item in IPTC's words: `text`, `picture`, `video`, `composite`; `nil` in formats without
+    /// classes.
     public var itemClass: String?
 
-    /// False for a picture, video or the like: part of some story, but not a story that readers are alerted to.
+    /// False for a picture, video or the like, which belongs to some story but is not one that readers are alerted to.
     public var isStory: Bool {
         switch itemClass {
         case "picture", "graphic", "video", "audio", "animation", "data", "icon": false
@@ -53,10 +53,10 @@ public struct FeedEntry: Sendable, Hashable {
     }
 
     public struct Term: Sendable, Hashable {
-        /// What the publisher calls it: the text or code.
+        /// The publisher's text or code for it.
         public var name: String
         public var label: String?
-        /// The vocabulary it is from, an address as a rule.
+        /// The vocabulary that the term is from, usually an address.
         public var scheme: String?
 
         public init(_ name: String, label: String? = nil, scheme: String? = nil) {
@@ -69,7 +69,7 @@ public struct FeedEntry: Sendable, Hashable {
     public enum Embargo: Sendable, Hashable {
         case none
         case until(Instant)
-        /// Under embargo without a known end (an empty `embargoed` of NewsML-G2): only a later version frees it.
+        /// An embargo without a known end (an empty `embargoed` of NewsML-G2). Only a later version ends it.
         case untilFurtherNotice
     }
 }

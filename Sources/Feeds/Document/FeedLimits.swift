@@ -1,15 +1,15 @@
-/// The limits of a document, so that memory and time are bounded whatever a publisher sends.
+/// The limits of a document, which bound memory and time whatever a publisher sends.
 public enum FeedLimits {
-    /// Bytes of a document after decompression.
+    /// Maximum bytes of a document after decompression.
     public static let document = 15 << 20
-    /// Entries read from one document.
+    /// Maximum number of entries read from one document.
     public static let entriesRead = 2_000
-    /// Entries that may lead to events, from the top of the document.
+    /// Number of entries, from the top of the document, that may lead to events.
     public static let entriesUsed = 100
-    /// Nested elements.
+    /// Maximum depth of nested elements.
     public static let depth = 256
-    /// Attributes of one element.
+    /// Maximum number of attributes of one element.
     public static let attributes = 256
-    /// Bytes of an event id; a longer one is replaced by a hash.
+    /// Maximum bytes of an event id. A hash replaces a longer id.
     public static let eventID = 512
 }

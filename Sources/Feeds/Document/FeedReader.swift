@@ -1,11 +1,11 @@
-/// Reads any feed document. Pure: the same bytes give the same document.
+/// Reads feed documents of all formats. The same bytes always give the same document.
 public enum FeedReader {
     /// Detects the format from the content, never from its declared type alone.
     ///
     /// - Parameters:
-    ///   - bytes: the whole document, decompressed; at most `FeedLimits.document` are read.
-    ///   - source: where the bytes came from.
-    /// - Throws: the reason why this is not a feed, with what to do about it. No input makes it trap.
+    ///   - bytes: the whole document, decompressed. At most `FeedLimits.document` bytes are read.
+    ///   - source: the origin of the bytes.
+    /// - Throws: the reason why this is not a feed, with the remedy. No input makes it trap.
     public static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
         let (text, isLegible) = DocumentText.decode(
             bytes.count > FeedLimits.document ? Array(bytes.prefix(FeedLimits.document)) : bytes,
@@ -41,13 +41,13 @@ public enum FeedReader {
     }
 }
 
-/// Where a document came from, as far as its reading depends on it.
+/// The origin of a document, as far as its reading depends on it.
 public struct DocumentSource: Sendable, Hashable {
-    /// The address after redirects; relative links are resolved against it.
+    /// The address after redirects. Relative links are resolved against it.
     public var address: String
     /// The `charset` of Content-Type.
     public var charset: String?
-    /// The `Content-Location` header.
+    /// The value of the `Content-Location` header.
     public var contentLocation: String?
     /// Minutes east of UTC for dates without a zone, from the feed's `zone:` setting.
     public var zoneMinutes: Int
@@ -62,10 +62,10 @@ public struct DocumentSource: Sendable, Hashable {
     }
 }
 
-/// Why a document is not a feed.
+/// The reason why a document is not a feed.
 public struct NotAFeed: Error, Sendable, Hashable {
     public var reason: Reason
-    /// One sentence; names what was found and what to do. Never carries the document's text.
+    /// One sentence, with the finding and the remedy. It never contains the document's text.
     public var detail: String
 
     public init(_ reason: Reason, _ detail: String) {
@@ -76,12 +76,12 @@ public struct NotAFeed: Error, Sendable, Hashable {
     /// The raw value is a stable code.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         case empty
-        /// A web page; `detail` has the addresses of the feeds that it names.
+        /// A web page. `detail` has the addresses of the feeds that it links to.
         case webPage = "web-page"
-        /// A format that is known by name only.
+        /// A format that is recognized but cannot be read.
         case unsupported
         case tooLarge = "too-large"
-        /// Begins like a feed but cannot be read on.
+        /// Begins like a feed, but the rest cannot be read.
         case broken
         case unknown
     }

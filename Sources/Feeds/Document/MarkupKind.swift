@@ -1,17 +1,17 @@
 import ByteText
 
-/// Which format an XML document is in, by its first elements and never by what its server calls it.
+/// The format of an XML document, detected from its first elements and never from the server's declaration.
 enum MarkupKind {
     case rss(MarkupElement)
     case atom(MarkupElement)
     case newsMLG2(MarkupElement)
     case nitf(MarkupElement)
     case webPage
-    /// Known by name only.
+    /// A format that is recognized but cannot be read.
     case unsupported(String)
     case unknown
 
-    /// Elements looked at: a feed may follow the warnings of the program that wrote it.
+    /// Number of elements examined. A feed may follow the warnings of the program that wrote it.
     private static let elementsMax = 50
 
     init(_ document: MarkupDocument) {
@@ -25,7 +25,7 @@ enum MarkupKind {
         self = isHTML ? .webPage : .unknown
     }
 
-    /// `nil` for an element that begins no format.
+    /// `nil` if no format begins with the element.
     private init?(root: MarkupElement) {
         let rss = MarkupNamespace.rss
         if root.isNamed("rss", in: rss.union(.other)) || root.isNamed("RDF", in: [.rdf, .none])

@@ -5,7 +5,7 @@ enum WebPage {
     private static let namedMax = 5
     private static let types: Set<String> = ["application/rss+xml", "application/atom+xml", "application/feed+json"]
 
-    /// Names the feeds that the page offers, for a person to choose from.
+    /// Makes an error with the feeds that the page offers, so that a person can choose one.
     static func notAFeed(_ page: MarkupDocument, from source: DocumentSource) -> NotAFeed {
         var feeds: [String] = []
         for index in 0..<page.nodes.count where feeds.count < namedMax {
@@ -26,12 +26,12 @@ enum WebPage {
     }
 }
 
-/// What a link leads to.
+/// The relation of a link's target to the page.
 enum LinkRelation: String {
     case alternate, enclosure, hub
     case itself = "self"
 
-    /// - Parameter list: a `rel` attribute: names with blanks between them, in any case, short or as addresses in the
+    /// - Parameter list: a `rel` attribute: names in any case, separated by blanks, either short or as addresses in the
     ///   registry. RFC 4287 §4.2.7.2.
     func isNamed(by list: String?) -> Bool {
         guard let list else { return false }

@@ -1,17 +1,17 @@
 public import NewsModel
 
-/// What becomes of one entry of a document, and why.
+/// The decision about one entry of a document, and the reason for it.
 public struct Decision: Sendable, Hashable {
-    /// The entry's place in the document.
+    /// The entry's index in the document.
     public var index: Int
     public var action: Action
     /// One sentence for people.
     public var because: String
-    /// The id of the entry's events; empty for one that has nothing to be known by.
+    /// The id of the entry's events; empty for an entry without anything that identifies it.
     public var id: String
     /// The event that is written, or would be if the entry were new.
     public var event: NewsEvent?
-    /// Where it goes, if it is written.
+    /// The lane of the event, if it is written.
     public var lane: String?
 
     /// The raw value is what `ingest --explain` shows.
@@ -20,23 +20,23 @@ public struct Decision: Sendable, Hashable {
         case alert
         /// A new version of what was written before: an event is written.
         case update
-        /// Known, and changed in a way that is no news.
+        /// Known, with a change that is not news.
         case noise
         /// Held back by a limit of the feed: its event is written later.
         case limited
-        /// New here but old.
+        /// New in this feed, but old.
         case stale
-        /// Would have been new, but stood there at first sight or is beyond a limit.
+        /// Would be new, but was in the feed at first sight or is beyond a limit.
         case backlog
         /// Must not be published yet.
         case withheld
-        /// Recalled: an event that says so is written.
+        /// Recalled: an event that says it is canceled is written.
         case canceled
         /// Cannot become an event.
         case unreadable
-        /// Another feed of the group has brought it.
+        /// Another feed of the group has already brought it.
         case duplicate
-        /// Known and unchanged.
+        /// The entry is known and has not changed.
         case unchanged
     }
 
@@ -44,29 +44,29 @@ public struct Decision: Sendable, Hashable {
     public var isWritten: Bool { lane != nil }
 }
 
-/// What follows from one document.
+/// The results of following one document.
 public struct Following: Sendable, Hashable {
     /// One for each entry, in document order.
     public var decisions: [Decision] = []
     public var feed: FeedState
-    /// The entry states to keep, events in the order in which they are to be written.
+    /// The entry states to keep. Changes with events are in the order in which these are written.
     var changes: [Change] = []
     /// Known entries that came back under new ids.
     public var rekeyed = 0
-    /// For people: what happened to the feed as a whole. No headline stands in it.
+    /// Messages for people about the feed as a whole. They contain no headline.
     public var notes: [String] = []
 
     struct Change: Sendable, Hashable {
         var hash: EntryHash
-        /// `nil` when the entry is forgotten.
+        /// `nil` forgets the entry.
         var state: EntryState?
         var event: Written?
-        /// `nil` for an entry of which nothing was written.
+        /// `nil` unless an event of the entry was written or is held back.
         var name: EventName?
         var heldBack = Held.kept
     }
 
-    /// What becomes of the event that is held back for the entry; one that is written now replaces it.
+    /// The effect on the event that is held back for the entry. An event that is written now replaces it.
     enum Held: Sendable, Hashable {
         case kept
         case dropped

@@ -1,9 +1,9 @@
 import NewsModel
 
-/// What makes an entry the same entry in the next document: its key.
+/// Gives an entry the key by which later documents recognize it.
 ///
-/// A feed whose ids repeat within a document is known by its links from then on, for good: a rule that goes back and forth
-/// makes every entry new each time.
+/// Once the ids of a feed repeat within a document, its links identify its entries for good. If the rule alternated,
+/// every entry would be new each time.
 struct EntryIdentity {
     private let name: String
     private let rule: FeedRules.IdentityRule
@@ -17,7 +17,7 @@ struct EntryIdentity {
 
     /// One entry of a document with its key.
     struct Keyed {
-        /// Its place in the document.
+        /// The entry's index in the document.
         var index: Int
         var entry: FeedEntry
         var key: String
@@ -26,18 +26,18 @@ struct EntryIdentity {
         var link: UInt64
         /// 0 without a headline.
         var title: UInt64
-        /// For an entry that continues another one; else its events are named by its key.
+        /// The name of the entry that this one continues. Without it, the key names the entry's events.
         var continues: EventName?
     }
 
     struct Result {
-        /// In document order; entries without anything to know them by, and exact repeats, are left out.
+        /// Entries in document order, without exact repeats and without entries that have no identity.
         var entries: [Keyed] = []
-        /// Places in the document of entries that have neither id, link nor headline.
+        /// Indices in the document of entries that have neither id, link nor headline.
         var nameless: [Int] = []
-        /// Places in the document of entries that stand there twice.
+        /// Indices in the document of entries that repeat an earlier one.
         var repeats: [Int] = []
-        /// The ids of this document repeat, so the feed is known by its links from now on.
+        /// True if ids repeat in this document, so that links identify the feed's entries from now on.
         var degrades = false
     }
 
@@ -51,7 +51,7 @@ struct EntryIdentity {
         return degraded
     }
 
-    /// More than 5 % of the entries share their id with another one whose link is different.
+    /// Returns true if more than 5 % of the entries share their id with another entry whose link is different.
     private static func mustDegrade(_ shared: Int, of entries: [(offset: Int, element: FeedEntry)]) -> Bool {
         shared * 20 > entries.count
     }
@@ -108,8 +108,8 @@ struct EntryIdentity {
         return entry.publishedAt.map { "\(title)|\($0)" } ?? title
     }
 
-    /// The id of the entry's events: `{feed name}:{key}`, or a hash of the key if that would be too long or would carry a
-    /// control character into record keys and request headers.
+    /// The id of the entry's events: `{feed name}:{key}`. A hash replaces the key if the id would be too long, or would
+    /// carry a control character into record keys and request headers.
     static func eventID(feed name: String, key: String) -> String {
         let id = "\(name):\(key)"
         let isClean = id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
@@ -122,12 +122,12 @@ struct EntryIdentity {
 private struct KeyPattern {
     private let expression: Regex<AnyRegexOutput>?
 
-    /// An expression that cannot be read finds nothing; the settings have refused it before.
+    /// An invalid expression finds nothing. The settings have rejected it earlier.
     init(_ text: String) {
         expression = try? Regex(text)
     }
 
-    /// The first group, or the whole match, in the first of the texts that has one.
+    /// Returns the first group, or the whole match, of the first text that matches.
     func match(in texts: [String?]) -> String? {
         guard let expression else { return nil }
         for case let text? in texts {

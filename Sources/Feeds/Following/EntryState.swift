@@ -1,46 +1,46 @@
 import NewsModel
 
-/// What is kept of one entry between polls. About 110 bytes: a process may keep a million of them.
+/// The state of one entry between polls. It has about 110 bytes, because a process may keep a million entries.
 public struct EntryState: Sendable, Hashable {
-    /// The version last written, or the format's own version last seen. Empty until there is one.
+    /// The version last written, or the format's own version last seen. Empty before the first one.
     public var version = ""
-    /// Headline, categories and subjects.
+    /// Hash of headline, categories and subjects.
     var headlinePrint: UInt64 = 0
-    /// Summary, link and image.
+    /// Hash of summary, link and image.
     var bodyPrint: UInt64 = 0
     var past = Past()
-    /// Of the identity link; 0 without one.
+    /// Hash of the identity link; 0 without one.
     var link: UInt64 = 0
-    /// Of the folded headline; 0 without one.
+    /// Hash of the folded headline; 0 without one.
     var title: UInt64 = 0
-    /// Minutes since 1970; 0 is none, `Minute.never` is without an end.
+    /// Minutes since 1970, as in `embargo`. 0 means absent, `Minute.never` means without an end.
     var expiry: UInt32 = 0
     var embargo: UInt32 = 0
     var firstSeen: UInt32 = 0
-    /// Coarse: written again only after some hours.
+    /// Approximate: if nothing else changes, it is stored again only after a day.
     var lastSeen: UInt32 = 0
-    /// The minute in which the present hour of `versionsThisHour` began.
+    /// The minute in which the current hour of `versionsThisHour` began.
     var hourBegan: UInt32 = 0
     var versionsThisHour: UInt8 = 0
-    /// The significant print that readers have; 0 if it is not known.
+    /// The significant print that readers have; 0 if unknown.
     var sentPrint: UInt32 = 0
-    /// The minute in which the text last returned to one that it had left within a day before; 0 if it never did.
+    /// The minute in which the text last returned to one that it had left less than a day earlier; 0 if it never did.
     var returnedAt: UInt32 = 0
     public var standing = Standing.known
 
-    /// `nil` unless it has both.
+    /// `nil` unless the entry has both.
     var linkAndTitle: LinkAndTitle? {
         link == 0 || title == 0 ? nil : LinkAndTitle(link: link, title: title)
     }
 
-    /// The three significant prints before the present one, newest first, each with the minute in which it was left.
+    /// The three previous significant prints, newest first, each with the minute in which the text changed.
     struct Past: Sendable, Hashable {
         var first = Left()
         var second = Left()
         var third = Left()
 
         struct Left: Sendable, Hashable {
-            /// 0 is none.
+            /// 0 if the place is empty.
             var print: UInt32 = 0
             var minute: UInt32 = 0
         }
@@ -52,31 +52,31 @@ public struct EntryState: Sendable, Hashable {
         }
     }
 
-    /// The raw value stands in the state record.
+    /// The raw value is stored in the state record.
     public enum Standing: String, Sendable, Hashable, CaseIterable {
-        /// Stood there at first sight, was stale, a duplicate or beyond the limit: nothing was written.
+        /// Nothing was written: the entry was there at first sight, was stale, a duplicate or beyond the limit.
         case known
-        /// An alert of it is held back by `maxPerHour`.
+        /// An alert of the entry is held back by `maxPerHour`.
         case waiting
-        /// It came back under another id: another entry continues it.
+        /// The entry came back under another id, and another entry continues it.
         case moved
-        /// Has been written as an event.
+        /// An event of the entry was written.
         case sent
-        /// Withheld before anything was written.
+        /// Withheld before an event was written.
         case held
-        /// Withheld after it had been written.
+        /// Withheld after an event was written.
         case heldAfterSent = "held-after-sent"
-        /// Recalled.
+        /// Recalled by the publisher.
         case canceled
 
         var wasSent: Bool { self == .sent || self == .heldAfterSent || self == .canceled }
-        /// Its events have a name that later ones must keep.
+        /// True if later events must keep the name of its events.
         var isNamed: Bool { wasSent || self == .waiting || self == .moved }
         var isHeld: Bool { self == .held || self == .heldAfterSent }
     }
 }
 
-/// Together they tell a story whatever its id.
+/// Link and headline, which together identify a story under any id.
 struct LinkAndTitle: Hashable {
     var link: UInt64
     var title: UInt64
@@ -90,7 +90,7 @@ enum Minute {
         UInt32(clamping: instant.nanoseconds / 60_000_000_000)
     }
 
-    /// Rounded up, so that an embargo never ends early.
+    /// Rounds up, so that an embargo never ends early.
     static func after(_ instant: Instant) -> UInt32 {
         let (quotient, remainder) = instant.nanoseconds.quotientAndRemainder(dividingBy: 60_000_000_000)
         return UInt32(clamping: remainder > 0 ? quotient + 1 : quotient)
@@ -98,6 +98,6 @@ enum Minute {
 
     static func instant(_ minute: UInt32) -> Instant { Instant(nanoseconds: Int64(minute) * 60_000_000_000) }
 
-    /// From `earlier` to `later`, at least 0.
+    /// Minutes from `earlier` to `later`, at least 0.
     static func between(_ earlier: UInt32, _ later: UInt32) -> UInt32 { later > earlier ? later - earlier : 0 }
 }

@@ -1,4 +1,4 @@
-/// The entries of one feed by their keys' hashes, sorted: a hash table would take twice the memory.
+/// The entries of one feed, sorted by the hashes of their keys. A hash table would take twice the memory.
 struct EntryTable: Sendable, Hashable {
     private(set) var rows: [Row] = []
 
@@ -7,7 +7,7 @@ struct EntryTable: Sendable, Hashable {
         var state: EntryState
     }
 
-    /// Entries kept for one feed; beyond it, those that were seen longest ago are forgotten.
+    /// Maximum number of entries kept for one feed. Beyond it, those that were seen longest ago are forgotten.
     static let rowsMax = 10_000
 
     init() {}
@@ -32,15 +32,15 @@ struct EntryTable: Sendable, Hashable {
         }
     }
 
-    /// What was sent of entries that were first seen within ten minutes of `minute`. One of these under another id is the
-    /// same story: the publisher has changed its id, perhaps while two processes followed the feed.
+    /// Stories sent or waiting, of entries first seen within ten minutes of `minute`. The same story under another id
+    /// is not new: the publisher changed its id, perhaps while two processes followed the feed.
     func told(near minute: UInt32) -> some Sequence<LinkAndTitle> {
         rows.lazy.map(\.state).filter { Self.isTold($0, near: minute) }.compactMap(\.linkAndTitle)
     }
 
-    /// True when the only other entry with the link of `state` was first seen in one of the ten minutes after it, and was sent.
-    /// Somebody who looked later has told the story already, under the id and the headline that it had by then. A link that
-    /// several entries have says nothing.
+    /// Returns true if exactly one other entry has the link of `state`, was sent or is waiting, and was first seen at
+    /// most ten minutes later. A process that looked later has then taken the story, under the id and headline of that
+    /// time. A link that several entries share says nothing.
     func toldLater(than state: EntryState, besides hash: EntryHash) -> Bool {
         guard state.link != 0 else { return false }
         let others = rows.filter { $0.state.link == state.link && $0.state.standing != .moved && $0.hash != hash }
@@ -54,18 +54,18 @@ struct EntryTable: Sendable, Hashable {
             && Minute.between(minute, state.firstSeen) <= toldMinutes
     }
 
-    /// The events that were written within the hour before `minute`, by the entries' own counts.
+    /// Number of events written within the hour before `minute`, by the entries' own counts.
     func sent(inHourOf minute: UInt32) -> Int { rows.lazy.map { $0.state.versions(inHourOf: minute) }.reduce(0, +) }
 
     private static let toldMinutes: UInt32 = 10
 
-    /// Grows by an eighth, not by half: most feeds have their final size soon.
+    /// Grows by an eighth instead of a half, because most feeds soon reach their final size.
     private mutating func insert(_ row: Row, at index: Int) {
         if rows.count == rows.capacity { rows.reserveCapacity(rows.count + max(rows.count / 8, 8)) }
         rows.insert(row, at: index)
     }
 
-    /// Where `hash` is, or would be.
+    /// The index of `hash`, or the index at which it would be inserted.
     private func place(of hash: EntryHash) -> Int {
         var low = 0
         var high = rows.count
@@ -76,8 +76,8 @@ struct EntryTable: Sendable, Hashable {
         return low
     }
 
-    /// The entries to forget: not seen for 30 days and not among the `2 × documentLength` seen last; and those beyond
-    /// `rowsMax`. Entries of the present document are never among them.
+    /// Returns the entries to forget: those not seen for 30 days and not among the `2 × documentLength` seen last, and
+    /// those beyond `rowsMax`. Entries of the current document are never forgotten.
     func forgettable(documentLength: Int, seen: Set<EntryHash>, at now: UInt32) -> [EntryHash] {
         let oldest = Minute.between(30 * 24 * 60, now)
         let keep = max(min(documentLength, Self.rowsMax / 2) * 2, 100)

@@ -1,14 +1,14 @@
 import ByteText
 import NewsModel
 
-/// Makes events of entries.
+/// Makes events from entries.
 struct EventMaker {
     let rules: FeedRules
-    /// The document's language.
+    /// The language that the document declares.
     let language: String?
 
-    /// The event of an entry; `nil` with the reason if it cannot become one.
-    /// - Parameter id: the event's.
+    /// Makes the event of an entry, or fails with the reason why the entry cannot become one.
+    /// - Parameter id: the event's id.
     func event(
         _ keyed: EntryIdentity.Keyed, id: String, version: NewsEvent.Version, change: Change?, meaning: EntryMeaning
     ) -> Result<NewsEvent, Refusal> {
@@ -27,7 +27,7 @@ struct EventMaker {
         }
         if let change {
             event.data = [NewsEvent.DataField(name: "update", value: change.rawValue)]
-            // Below this a phone makes no sound: the text on it is replaced.
+            // An update at this urgency makes no sound on a phone: it replaces the text there.
             event.urgency = max(event.urgency ?? Self.updateUrgency, Self.updateUrgency)
         }
         if !rules.categoryMap.isEmpty, event.categories.isEmpty, event.subjects.isEmpty, meaning.status != .canceled {
@@ -45,7 +45,7 @@ struct EventMaker {
         init(_ because: String) { self.because = because }
     }
 
-    /// Without the texts that the feed's `strip` names, at the end.
+    /// Removes one of the feed's `strip` texts from the end, unless nothing would remain.
     private func stripped(_ text: String) -> String {
         for suffix in rules.strip where !suffix.isEmpty && text.hasSuffix(suffix) {
             let rest = text.dropLast(suffix.count).trimmed

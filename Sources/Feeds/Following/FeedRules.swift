@@ -1,48 +1,48 @@
-/// How one feed is followed: what `ingest.feeds` says about it.
+/// The rules for following one feed, as set in `ingest.feeds`.
 public struct FeedRules: Sendable, Hashable {
-    /// Unique; entries belong to the name, so a feed may move to another address.
+    /// Unique. Entries belong to the name, so a feed may move to another address.
     public var name: String
     public var url: String
-    /// The lane that events go to; `nil` for that of `ingest.lane`.
+    /// The lane of the feed's events; `nil` for that of `ingest.lane`.
     public var lane: String?
     /// The category of every entry.
     public var category: String?
-    /// From the publisher's category names, compared without case, to ours.
+    /// Our categories by the publisher's category names, which are compared without case.
     public var categoryMap: [String: String] = [:]
-    /// The category of entries that `categoryMap` does not have; `nil` drops theirs.
+    /// The category of entries whose categories are not in `categoryMap`; `nil` drops their categories.
     public var otherwise: String?
-    /// An entry older than this is no news.
+    /// An entry older than this is not news.
     public var maxAge: Duration? = .seconds(7_200)
     public var updates = UpdatePolicy.headline
     public var onFirstSight = FirstSight.silent
     public var identity = IdentityRule.automatic
-    /// New alerts from one poll; the rest becomes known silently.
+    /// Maximum number of new alerts from one poll. Further ones become known silently.
     public var maxPerPoll = 10
     public var maxVersionsPerHour = 3
-    /// Events within an hour, over polls and pushes, recalls apart; what comes beyond is held back.
+    /// Maximum number of events within an hour, over polls and pushes, without recalls. Further events are held back.
     public var maxPerHour = 20
-    /// Entries have no dates: whatever is new is news.
+    /// True if entries have no dates, so that every new entry is news.
     public var isUndated = false
-    /// Where entries go that appeared while nobody polled for longer than `maxAge`; false sends them to `backfill`.
+    /// True if entries that appeared during a pause in polling longer than `maxAge` are live, not `backfill`.
     public var catchUpIsLive = false
-    /// A date in the future is an embargo (CMS feeds that schedule).
+    /// True if a date in the future is an embargo, as in CMS feeds that schedule.
     public var futureDatesAreEmbargoes = false
-    /// Obey ttl, skipHours, skipDays and sy:updatePeriod.
+    /// True if polls obey ttl, skipHours, skipDays and sy:updatePeriod.
     public var isPolite = false
     /// Literal texts to remove from the end of headlines and summaries.
     public var strip: [String] = []
-    /// Prefixes of headline or note to editors that mean something.
+    /// Prefixes of the headline or of the note to editors, by their meaning.
     public var signals: [Signal: [String]] = [:]
-    /// Entries with the same link or headline in feeds of one group are one event.
+    /// Entries with the same link or headline in feeds of one group become one event.
     public var group: String?
     /// Minutes east of UTC for dates without a zone.
     public var zoneMinutes = 0
-    /// `nil` for those of `ingest.interval`.
+    /// `nil` for that of `ingest.interval`.
     public var intervalMin: Duration?
     public var intervalMax: Duration?
     /// Sent with each request to the feed's own host, and to no other.
     public var headers: [HeaderField] = []
-    /// Hosts at private addresses that this feed may be fetched from.
+    /// Hosts at private addresses from which this feed may be fetched.
     public var allowPrivate: [String] = []
     public var usesWebSub = true
 
@@ -61,21 +61,21 @@ public struct FeedRules: Sendable, Hashable {
     }
 
     public enum FirstSight: Sendable, Hashable {
-        /// Everything there becomes known, nothing is sent.
+        /// All present entries become known, and nothing is sent.
         case silent
-        /// The newest entries are sent.
+        /// This many of the newest entries are sent.
         case last(Int)
-        /// All are sent, by the `backfill` lane.
+        /// All entries are sent to the `backfill` lane.
         case all
     }
 
     public enum IdentityRule: Sendable, Hashable {
-        /// The id, else the link, else title and date; degrades when ids repeat.
+        /// The id, or else the link, or else title and date. The link is used instead once ids repeat.
         case automatic
         case guid
         case link
         case linkAndTitle
-        /// What the first group (or the whole match) of the expression finds in id and link.
+        /// The first group, or the whole match, of the expression in the id or the link.
         case pattern(String)
     }
 

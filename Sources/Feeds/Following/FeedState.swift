@@ -1,36 +1,36 @@
 public import NewsModel
 
-/// What is kept of one feed between polls.
+/// The state of one feed between polls.
 public struct FeedState: Sendable, Hashable {
-    /// The configured address that this state was learned from; another one makes validators void.
+    /// The configured address from which this state was learned. Another address makes the validators void.
     public var url = ""
-    /// Where the feed may have moved for good.
+    /// The address to which the feed may have moved for good.
     public var move: MovedAddress?
     public var validators: Validators?
-    /// When the validators were last dropped: some servers answer 304 to anything.
+    /// Time of the last request without validators. They are left out at times, as some servers always answer 304.
     var validatorsSince: Instant?
     public var bodyHash: BodyHash?
-    /// When the feed was first read; `nil` until then.
+    /// Time of the first reading; `nil` before it.
     public var primedAt: Instant?
-    /// Perhaps not all entries of the first reading were stored. Not kept: the next document that is read ends it.
+    /// True if entries of the first reading may be missing. Not stored; the next document that is read clears it.
     var isHalfPrimed = false
-    /// Ids repeat within its documents: it is known by its links, for good.
+    /// True if ids repeat within its documents, so that its links identify its entries for good.
     public var hasDegraded = false
-    /// The last poll that the publisher answered with a feed or with "unchanged".
+    /// Time of the last poll that the publisher answered with a feed or with "unchanged".
     public var lastSuccessAt: Instant?
     public var failures = 0
     public var failingSince: Instant?
     /// One sentence about the last failure.
     public var failure: String?
-    /// The publisher said 410: polled no more.
+    /// True once the publisher has answered 410. The feed is not polled any more.
     public var isGone = false
     public var retryUntil: Instant?
-    /// The median gap between entries, as far as known.
+    /// The median gap between entries; `nil` until it is known.
     var medianGap: Duration?
     var interval: Duration?
-    /// When `maxPerHour` last held something back.
+    /// Time at which `maxPerHour` last held something back.
     public var cappedAt: Instant?
-    /// When a poll last brought something new.
+    /// Time at which something new last came.
     public var lastNewAt: Instant?
     public var webSub = Subscription()
 
@@ -38,8 +38,8 @@ public struct FeedState: Sendable, Hashable {
 
     public var isPrimed: Bool { primedAt != nil }
 
-    /// Nothing new for three times as long as is usual, and for an hour at least. Publishers whose feed has died often answer
-    /// as before; so do those that sleep at night.
+    /// Returns true if nothing new has come for three times the usual gap, and for at least an hour. Publishers whose
+    /// feed has died often answer as before; so do those that pause at night.
     func isQuiet(at now: Instant) -> Bool {
         guard let medianGap, let since = lastNewAt ?? primedAt else { return false }
         return now - since > max(medianGap * 3, Self.quietMin)
@@ -47,8 +47,7 @@ public struct FeedState: Sendable, Hashable {
 
     private static let quietMin = Duration.seconds(3_600)
 
-    /// Takes over what holds for good, whoever found it out: the feed was read for the first time, and how its entries are
-    /// known since.
+    /// Takes over permanent facts from another view of the feed: the first reading, and the use of links as identity.
     mutating func learnForGood(from other: FeedState) {
         primedAt = [primedAt, other.primedAt].compactMap(\.self).min()
         hasDegraded = hasDegraded || other.hasDegraded

@@ -1,8 +1,8 @@
 import ByteText
 
-/// Texts brought into a form in which equal means equal to a reader.
+/// Normal forms of texts, which are equal if readers see the same text.
 enum FoldedText {
-    /// Runs of white space become one space; case stays.
+    /// Replaces each run of white space by one space. Keeps case.
     static func whitespace(_ text: String) -> String {
         var folded = ""
         folded.reserveCapacity(text.utf8.count)
@@ -19,7 +19,7 @@ enum FoldedText {
         return folded
     }
 
-    /// Letters and digits in lower case, words separated by one space: the same headline in two feeds.
+    /// Keeps letters and digits, in lower case, with one space between words, so that a headline is equal in two feeds.
     static func headline(_ text: String) -> String {
         var folded = ""
         var isPending = false

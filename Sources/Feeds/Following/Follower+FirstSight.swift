@@ -1,7 +1,7 @@
 import ByteText
 import NewsModel
 
-// The first reading of a feed: everything in it becomes known.
+// The first reading of a feed, which makes everything in it known.
 
 extension Follower {
     mutating func prime(_ entries: [EntryIdentity.Keyed]) {
@@ -19,7 +19,7 @@ extension Follower {
         }
     }
 
-    /// The places of the entries that `onFirstSight` sends.
+    /// The indices of the entries that `onFirstSight` sends.
     private func sentAtFirstSight(_ entries: [EntryIdentity.Keyed]) -> Set<Int> {
         let count =
             switch rules.onFirstSight {
@@ -34,7 +34,7 @@ extension Follower {
         return Set(usable.prefix(min(count, FeedLimits.entriesUsed)).map(\.index))
     }
 
-    /// The state of an entry that is seen for the first time, as one of which nothing is written.
+    /// The state of an entry that is seen for the first time, while nothing of it is written.
     func freshState(_ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning) -> EntryState {
         var state = EntryState()
         state.learn(Prints(keyed), of: keyed)
@@ -46,7 +46,7 @@ extension Follower {
     }
 
     /// Writes a new entry as an event, or holds it back when the feed has sent enough.
-    /// - Parameter old: what was kept of it so far; `nil` for an entry that was not known.
+    /// - Parameter old: the state kept until now; `nil` for an entry that was not known.
     mutating func alert(
         _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, because: String, lane: String,
         keeping state: inout EntryState, _ old: EntryState?
@@ -55,11 +55,11 @@ extension Follower {
         switch maker.event(keyed, id: eventID(keyed), version: version, change: nil, meaning: meaning) {
         case .failure(let refusal): decide(keyed, .unreadable, refusal.because, keeping: state)
         case .success(let event):
-            // What an operator has asked for, and what goes to the backfill lane, disturbs nobody.
+            // Events sent at first sight, and those on the backfill lane, disturb nobody. The limit ignores them.
             let isNews = result.feed.primedAt != now && lane != backfillLane
             if isNews, let limit = feedLimit {
                 state.standing = .waiting
-                // Below any version that an event has.
+                // A version below that of any event.
                 if keyed.entry.version != nil { state.version = "-1" }
                 holdBack(keyed, event, lane: lane, limit, staleAt: staleAt(keyed.entry), keeping: state, old)
                 return
@@ -71,7 +71,7 @@ extension Follower {
         }
     }
 
-    /// The minute in which it is no news any more.
+    /// The minute from which the entry is too old to be news.
     private func staleAt(_ entry: FeedEntry) -> UInt32 {
         guard let maxAge = rules.maxAge else { return Minute.never }
         let date = entry.publishedAt.map { newsDate($0, entry) }
@@ -79,9 +79,9 @@ extension Follower {
     }
 }
 
-/// Versions as they are counted, and as formats give them.
+/// Arithmetic on versions, whether counted here or given by a format.
 enum EntryVersion {
-    /// A version that is greater than `text`: for numbers the next one.
+    /// Returns a version greater than `text`: for a number, the next number.
     static func next(after text: String) -> String {
         guard let number = Int64(text), number < .max else { return text.cut(toBytes: EventLimits.version - 1) + "+" }
         return String(number + 1)

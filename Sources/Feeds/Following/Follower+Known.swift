@@ -1,6 +1,6 @@
 import NewsModel
 
-// Entries that were seen before: a new version, or noise.
+// Entries that were seen before: new versions, or noise.
 
 extension Follower {
     mutating func followKnown(_ keyed: EntryIdentity.Keyed, _ old: EntryState) {
@@ -42,7 +42,7 @@ extension Follower {
         cancel(keyed, meaning, after: old.version, keeping: &state)
     }
 
-    /// Writes a recall; also for an entry of which nothing was written here, because others may have sent it.
+    /// Writes a recall, even if nothing was written of the entry here, because others may have sent it.
     mutating func cancel(
         _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, after version: String, keeping state: inout EntryState
     ) {
@@ -71,7 +71,7 @@ extension Follower {
             held: .dropped)
     }
 
-    /// Its alert is held back. If its text has changed, the alert is made again.
+    /// Follows an entry whose alert is held back. If its text has changed, a new alert replaces that one.
     private mutating func awaitRoom(
         _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning, _ prints: Prints
     ) {
@@ -86,7 +86,7 @@ extension Follower {
         alert(keyed, meaning, because: "it is new, and has changed since", lane: lane, keeping: &state, old)
     }
 
-    /// An entry that was withheld from its beginning is free: it is as new as its youngest date.
+    /// Follows an entry that was withheld from its beginning and is now free. Its age counts from its latest date.
     private mutating func release(_ keyed: EntryIdentity.Keyed, _ old: EntryState, _ meaning: EntryMeaning) {
         var state = old
         state.learn(Prints(keyed), of: keyed)
@@ -110,7 +110,7 @@ extension Follower {
         let hasNewEmbargo = embargo(prints.embargo) != embargo(old.embargo)
         let print = prints.significant(for: rules.updates)
         let before = old.significant(for: rules.updates)
-        // A newer version of what is held back must not overtake it in the state.
+        // A newer version than a held-back event must not overtake that event in the state.
         let isNewVersion =
             keyed.entry.version != nil && (rules.updates == .any || log.heldBack[keyed.hash] != nil)
         guard isRevived || hasNewEmbargo || print != before || isNewVersion else {
@@ -156,7 +156,7 @@ extension Follower {
         return old.bodyPrint != prints.body ? "summary, link or image" : "version"
     }
 
-    /// An embargo that has ended is none.
+    /// Returns 0 for an embargo that has ended.
     private func embargo(_ end: UInt32) -> UInt32 { end > minute ? end : 0 }
 
     private func learn(_ keyed: EntryIdentity.Keyed, _ prints: Prints, in state: inout EntryState) {
@@ -166,7 +166,7 @@ extension Follower {
         state.lastSeen = minute
     }
 
-    /// Keeps what the entry says now, so that it is compared with this next time; without a write if nothing changed.
+    /// Stores the entry's current content for the next comparison, without a write if nothing changed.
     private mutating func silentlyLearn(
         _ keyed: EntryIdentity.Keyed, _ old: EntryState, _ prints: Prints, _ because: String,
         held: Following.Held = .kept
@@ -194,6 +194,6 @@ extension Follower {
         decide(keyed, .unchanged, because, keeping: state)
     }
 
-    /// A day: an entry is forgotten after 30 of them, and each write costs a record.
+    /// A day, because each update costs a record, and an entry is forgotten only after 30 days.
     private static let lastSeenIsCoarse: UInt32 = 24 * 60
 }

@@ -1,18 +1,18 @@
 import NewsModel
 
-// What a feed may send within an hour, and what waits beyond that.
+// The events that a feed may send within an hour, and those held back beyond that.
 
 extension Follower {
-    /// Why an event is held back, and for how long.
+    /// A limit that holds an event back, and its end.
     struct Limit {
         var because: String
         /// A minute since 1970.
         var until: UInt32
-        /// It is `maxPerHour`, which holds for the feed as a whole.
+        /// True for `maxPerHour`, which applies to the feed as a whole.
         var isOfFeed = false
     }
 
-    /// The limit that is reached by all that the feed has sent within the hour.
+    /// The limit of the whole feed, if the events of the last hour have reached it.
     var feedLimit: Limit? {
         guard sentThisHour >= rules.maxPerHour else { return nil }
         return Limit(
@@ -20,13 +20,13 @@ extension Follower {
             isOfFeed: true)
     }
 
-    /// The limit of one entry that an update has reached.
+    /// The limit of one entry, if an update has reached it.
     func entryLimit(_ old: EntryState, print: UInt32, state: inout EntryState) -> Limit? {
         if old.hasLeft(print, at: minute) {
             if old.returnedAt != 0, Minute.between(old.returnedAt, minute) < 24 * 60 {
                 return Limit(because: "its text goes to and fro", until: minute + Self.lasting)
             }
-            // Taken back for the first time: the publisher has corrected itself.
+            // The text returns for the first time, so the publisher has corrected itself.
             state.returnedAt = minute
         }
         guard old.versions(inHourOf: minute) >= rules.maxVersionsPerHour else { return nil }
@@ -35,10 +35,10 @@ extension Follower {
             until: old.hourBegan + 60)
     }
 
-    /// Minutes that one of two texts that alternate must last before it is sent.
+    /// Minutes for which one of two alternating texts must last before it is sent.
     private static let lasting: UInt32 = 60
 
-    /// Keeps an event for later. What was held back for the entry before is replaced.
+    /// Holds an event back, and replaces the event that was held back for the entry before.
     /// - Parameter staleAt: see `HeldBack`.
     mutating func holdBack(
         _ keyed: EntryIdentity.Keyed, _ event: NewsEvent, lane: String, _ limit: Limit, staleAt: UInt32,
@@ -57,7 +57,7 @@ extension Follower {
         guard count <= Self.heldBackMax, heldBytes <= Self.heldBytesMax else {
             heldBytes -= bytes.count - (before?.intent.event.count ?? 0)
             beyondHeldBack += 1
-            // Nothing is learned of it, so that it is compared again as long as it stands in the feed.
+            // Nothing is learned, so that the entry is compared again as long as it is in the feed.
             decide(keyed, .limited, limit.because, keeping: nil)
             return
         }
@@ -69,11 +69,11 @@ extension Follower {
         newlyLimited += limit.isOfFeed ? 1 : 0
     }
 
-    /// Events held back for one feed, and their bytes: memory does not depend on what a publisher does.
+    /// Maximum number and bytes of events held back for one feed, so that no publisher can fill the memory.
     static let heldBackMax = 100
     static let heldBytesMax = 256 << 10
 
-    /// An alert that waits is one of an entry that readers would find in the feed. What has left it is no news any more.
+    /// Drops waiting alerts whose entries have left the feed, because readers would not find these there any more.
     mutating func dropLeftAlerts(_ present: Set<EntryHash>) {
         var dropped = 0
         let moved = Set(leftBehind.map(\.hash))

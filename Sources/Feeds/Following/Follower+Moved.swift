@@ -3,15 +3,15 @@ import NewsModel
 // Entries that come back under another id.
 
 extension Follower {
-    /// The unseen entries that are known ones under new ids, by their place; with the key of the former entry.
+    /// Finds unseen entries that are known ones under new ids. Returns the hash of the former entry by index.
     ///
-    /// An entry whose own link or headline is that of an entry which has left the document continues it. Links and headlines
-    /// that several entries of the document share say nothing. Unless most of the document has come back at once, a headline
-    /// alone counts as `continuesByTitle` says, and a link does not count where the entry replaces the former one.
+    /// An entry continues a known one that has left the document if their links or headlines are equal. Links and headlines
+    /// that several entries of the document share say nothing. Unless most of the document comes back at once, a headline
+    /// alone counts only as `continuesByTitle` describes, and a link does not count where the entry replaces the former one.
     ///
     /// - Parameters:
-    ///   - isPartial: the document holds only what is new. Only link and headline together say then that an entry is gone.
-    ///   - isRekeyed: all keys are made by another rule than before.
+    ///   - isPartial: true if the document contains only new entries. Link and headline must then both be equal.
+    ///   - isRekeyed: true if another rule than before made all keys.
     mutating func movedEntries(
         _ unseen: [EntryIdentity.Keyed], among entries: [EntryIdentity.Keyed], isPartial: Bool, isRekeyed: Bool
     ) -> [Int: EntryHash] {
@@ -117,12 +117,12 @@ extension Follower {
             && reasonForStale(keyed.entry, isAboveKnown: true) == nil
     }
 
-    /// A story whose text changed with its id can only be continued under the name that it had.
+    /// Returns false if the text changed together with the id but the name of its sent events is unknown.
     private func canContinue(_ row: EntryTable.Row, _ keyed: EntryIdentity.Keyed) -> Bool {
         row.state.title == keyed.title || !row.state.standing.wasSent || log.names[row.hash] != nil
     }
 
-    /// Follows an entry as the one that it continues.
+    /// Follows an entry as the continuation of a former one.
     mutating func followMoved(_ keyed: EntryIdentity.Keyed, from former: EntryHash) {
         guard var old = known[former] else { return }
         var keyed = keyed
@@ -136,7 +136,7 @@ extension Follower {
             var state = old
             state.learn(Prints(keyed), of: keyed)
             state.lastSeen = minute
-            // What was recalled does not come back by changing its id alone.
+            // A recalled entry does not come back just because its id has changed.
             if state.standing == .canceled { state.standing = .known }
             decide(keyed, .noise, "it is known under another id", keeping: state, held: held)
         } else {
@@ -161,7 +161,7 @@ extension Follower {
         leftBehind.append(change)
     }
 
-    /// The name of the entry's events, if it has any.
+    /// The name of the entry's events; `nil` if they have no name yet.
     func name(of keyed: EntryIdentity.Keyed, _ state: EntryState) -> EventName? {
         guard state.standing.isNamed else { return nil }
         return continuation(keyed) ?? EventName(id: eventID(keyed), origin: nil)
@@ -176,11 +176,11 @@ extension Follower {
     }
 }
 
-/// The entries that are known and not in the document.
+/// The known entries that are not in the document.
 private struct GoneEntries {
-    /// `nil` for a link that several of them have.
+    /// `nil` for a link that several of these entries have.
     var byLink: [UInt64: EntryTable.Row?] = [:]
-    /// The one that was seen first last.
+    /// The entry with this headline that was first seen most recently.
     var byTitle: [UInt64: EntryTable.Row] = [:]
     /// Headlines of entries that others have continued within the last hour.
     var movedTitles: Set<UInt64> = []

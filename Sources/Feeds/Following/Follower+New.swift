@@ -1,11 +1,11 @@
 import NewsModel
 
-// Entries that are not known: news, unless they are old, known under another id, or too many.
+// Unknown entries, which are news unless they are old, known under another id, or too many.
 
 extension Follower {
     /// - Parameters:
-    ///   - isPartial: the document holds only what is new.
-    ///   - isRekeyed: all keys are made by another rule than before.
+    ///   - isPartial: true if the document contains only new entries.
+    ///   - isRekeyed: true if another rule than before made all keys.
     mutating func follow(_ keys: EntryIdentity.Result, isPartial: Bool, isRekeyed: Bool) {
         let unseen = keys.entries.filter { known[$0.hash]?.standing ?? .moved == .moved }
         let moved = movedEntries(unseen, among: keys.entries, isPartial: isPartial, isRekeyed: isRekeyed)
@@ -49,13 +49,13 @@ extension Follower {
         alertNewest(candidates)
     }
 
-    /// At most `maxPerPoll` of them, the newest; the rest becomes known.
+    /// Alerts readers of at most `maxPerPoll` candidates, the newest ones. The others become known.
     private mutating func alertNewest(_ candidates: [EntryIdentity.Keyed]) {
         for (rank, keyed) in candidates.enumerated() {
             let meaning = EntryMeaning(keyed.entry, rules: rules)
             var state = freshState(keyed, meaning)
             if rank < rules.maxPerPoll {
-                // A story that stands in this document under two ids is one for the group too.
+                // A story that has two ids in this document is one story for the group too.
                 alert(keyed, meaning, because: "it is new", lane: lane, keeping: &state, nil)
             } else {
                 decide(
@@ -72,7 +72,7 @@ extension Follower {
 
     // MARK: - Old
 
-    /// Why the entry is no news; `nil` if it is.
+    /// The reason why the entry is not news; `nil` if it is news.
     func reasonForStale(_ entry: FeedEntry, isAboveKnown: Bool) -> String? {
         guard let date = entry.publishedAt else {
             if result.feed.isHalfPrimed { return "it may have stood in the feed when the feed was first read" }
@@ -89,14 +89,14 @@ extension Follower {
         rules.maxAge.map { newsDate(date, entry) < now - $0 } ?? false
     }
 
-    /// When the entry became news: its age counts from the end of its embargo.
+    /// The time at which the entry became news: its date, or the end of its embargo if that is later.
     func newsDate(_ date: Instant, _ entry: FeedEntry) -> Instant {
         if case .until(let end) = entry.embargo { return max(date, end) }
         return date
     }
 
-    /// An old entry that is seen for the first time. If nobody polled when it appeared, it is no ghost but late: it goes
-    /// to the backfill lane.
+    /// Follows an old entry that is seen for the first time. If nobody polled when it appeared, it is late and goes to
+    /// the backfill lane, or to the feed's own lane under `catchUpIsLive`.
     private mutating func followLate(
         _ keyed: EntryIdentity.Keyed, _ meaning: EntryMeaning, _ state: EntryState, _ because: String
     ) {

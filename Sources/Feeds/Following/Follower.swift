@@ -1,9 +1,9 @@
 public import NewsModel
 
-/// Decides what follows from one document of one feed: what is news, what is a new version, and what is noise.
+/// Decides for each entry of one document whether it is news, a new version, or noise.
 ///
-/// The rules in one breath: nothing that stood in the feed at first sight, nothing old, nothing twice, nothing for a date
-/// alone; a recall always.
+/// Entries that were there at first sight, old entries, repeats, and changes of dates alone are not news. Recalls
+/// always are.
 public struct Follower {
     let rules: FeedRules
     let document: FeedDocument
@@ -15,13 +15,13 @@ public struct Follower {
     let log: EntryLog
     var group: GroupMemory
     var result: Following
-    /// The events so far, by the place of their entry.
+    /// The events of this document, with the indices of their entries.
     var written: [(index: Int, change: Following.Change)] = []
-    /// Marks of entries that others continue. They are stored last: a process that ends before must not have forgotten the story.
+    /// Records of entries that others continue. Stored last, so that a crash before that does not lose the story.
     var leftBehind: [Following.Change] = []
-    /// Events within the hour, those of this document included.
+    /// Events within the hour, including those of this document.
     var sentThisHour: Int
-    /// Of this document.
+    /// Number of events that this document adds to those held back.
     var heldBackNow = 0
     var heldBytes: Int
     var newlyLimited = 0
@@ -47,13 +47,13 @@ public struct Follower {
         result = Following(feed: feed)
     }
 
-    /// What would become of each entry if the feed had been empty when it was first read; in document order.
+    /// The decision about each entry if the feed had been empty when it was first read, in document order.
     public static func explain(_ document: FeedDocument, rules: FeedRules, at now: Instant) -> [Decision] {
         var feed = FeedState()
         feed.primedAt = .distantPast
         feed.lastSuccessAt = now
         let settings = IngestSettings()
-        // How much a feed may send at once is no question about its entries.
+        // The hourly limit is left out, because it says nothing about an entry.
         var rules = rules
         rules.maxPerHour = .max
         var follower = Follower(
@@ -64,7 +64,7 @@ public struct Follower {
         return follower.result.decisions
     }
 
-    /// Adds to each decision without an event the one that the entry would be, for people to look at.
+    /// Adds an event to each decision without one, so that people can see what the entry would become.
     private mutating func imagineEvents() {
         let identity = EntryIdentity(feed: rules.name, rule: rules.identity, hasDegraded: result.feed.hasDegraded)
         for keyed in identity.keys(of: newestFirst()).entries where result.decisions[keyed.index].event == nil {
@@ -78,9 +78,9 @@ public struct Follower {
     }
 
     /// - Parameters:
-    ///   - group: what the feeds of the same group have brought lately; empty for a feed without a group.
-    ///   - lane: for a feed that names none.
-    ///   - isPartial: the document holds only what is new (a WebSub delivery): what is missing from it says nothing.
+    ///   - group: recent stories of the feeds in the same group; empty for a feed without a group.
+    ///   - lane: the lane for a feed that does not name one.
+    ///   - isPartial: true if the document (a WebSub delivery) has only new entries, so that missing ones say nothing.
     /// - Complexity: O(n log n) in the entries of document and table.
     static func follow(
         _ document: FeedDocument, rules: FeedRules, feed: FeedState, log: EntryLog, group: GroupMemory,
@@ -122,8 +122,8 @@ public struct Follower {
         learnGap(keys.entries)
     }
 
-    /// The entries in the order that readers expect. A feed that puts its newest entry last is turned around, or the limit of
-    /// entries used would hide its news.
+    /// The entries in the order that readers expect. A feed whose newest entry comes last is reversed, because the
+    /// limit of entries used would hide its news.
     private func newestFirst() -> [(offset: Int, element: FeedEntry)] {
         let all = document.entries.prefix(FeedLimits.entriesRead).enumerated().map {
             ($0.offset, plausible($0.element))
@@ -133,7 +133,7 @@ public struct Follower {
         return all.reversed()
     }
 
-    /// A date far ahead is as good as none.
+    /// Removes implausible dates, such as those far ahead.
     private func plausible(_ entry: FeedEntry) -> FeedEntry {
         var entry = entry
         if let date = entry.publishedAt, !FeedDate.isPlausible(date, at: now) { entry.publishedAt = nil }
@@ -141,7 +141,7 @@ public struct Follower {
         return entry
     }
 
-    // MARK: - Writing decisions down
+    // MARK: - Recording decisions
 
     mutating func decide(
         _ index: Int, _ action: Decision.Action, _ because: String, id: String, event: NewsEvent? = nil,
@@ -161,7 +161,7 @@ public struct Follower {
             Following.Change(hash: keyed.hash, state: state, name: name(of: keyed, state), heldBack: held))
     }
 
-    /// Decides that an event is written.
+    /// Records the decision to write an event.
     mutating func write(
         _ keyed: EntryIdentity.Keyed, _ action: Decision.Action, _ because: String, _ event: NewsEvent,
         lane: String, keeping state: EntryState
@@ -173,7 +173,7 @@ public struct Follower {
         written.append((keyed.index, change))
     }
 
-    /// Events leave oldest first: by their dates if all have one, else from the bottom of the document upwards.
+    /// Puts events in the order of writing: by date if all have one, otherwise from the bottom of the document upwards.
     private mutating func orderEvents() {
         let isTurned = newestFirst().first?.offset != 0
         written.sort { isTurned ? $0.index < $1.index : $0.index > $1.index }
@@ -193,7 +193,7 @@ public struct Follower {
         }
     }
 
-    /// The median gap between the dates of the newest 20 entries.
+    /// Computes the median gap from the newest 21 dates, or from the times of first sight if there are no dates.
     private mutating func learnGap(_ entries: [EntryIdentity.Keyed]) {
         var dates = entries.compactMap(\.entry.publishedAt).filter { $0 <= now }
         if dates.isEmpty {

@@ -1,10 +1,10 @@
 import NewsModel
 
-/// What the feeds of one group have brought in the last hours, so that the same story in two of them is one event.
+/// Stories that the feeds of one group brought in the last hours, so that the same story in two feeds is one event.
 struct GroupMemory: Sendable, Hashable {
     private var links: [UInt64: Brought] = [:]
     private var titles: [UInt64: Brought] = [:]
-    /// In order of arrival, for forgetting.
+    /// Rows in order of arrival, so that the oldest are forgotten first.
     private var order: [Row] = []
 
     struct Brought: Sendable, Hashable {
@@ -21,7 +21,7 @@ struct GroupMemory: Sendable, Hashable {
     static let minutes: UInt32 = 6 * 60
     static let rowsMax = 20_000
 
-    /// The other feed that has brought the same link or headline.
+    /// Returns the other feed that brought the same link or headline.
     func feed(thatBrought link: UInt64, title: UInt64, besides name: String, at now: UInt32) -> String? {
         for brought in [link == 0 ? nil : links[link], title == 0 ? nil : titles[title]] {
             guard let brought, brought.feed != name, Minute.between(brought.minute, now) <= Self.minutes else {
@@ -32,7 +32,7 @@ struct GroupMemory: Sendable, Hashable {
         return nil
     }
 
-    /// The first feed to bring a story keeps it.
+    /// Notes a story. The first feed that brings it keeps it.
     mutating func note(link: UInt64, title: UInt64, feed: String, at minute: UInt32) {
         forget(at: minute)
         let brought = Brought(feed: feed, minute: minute)

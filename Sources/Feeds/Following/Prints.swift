@@ -1,18 +1,18 @@
 import NewsModel
 
-/// An entry's fingerprints: whether it says something else than before. Dates that move without a cause are in none.
+/// Fingerprints of an entry's content. Publication dates are left out, because they move without a cause.
 struct Prints {
-    /// What readers are alerted of.
+    /// Headline, categories and subjects, which readers are alerted of.
     var headline: UInt64
-    /// The rest.
+    /// Summary, link and image.
     var body: UInt64
-    /// Minutes since 1970; 0 is none.
+    /// Minutes since 1970, as in `embargo`; 0 if absent.
     var expiry: UInt32
     var embargo: UInt32
 
     init(_ keyed: EntryIdentity.Keyed) {
         let entry = keyed.entry
-        // Sorted: another order of the same categories is nothing new.
+        // Sorted, because another order of the same categories is not a change.
         let categories = Set(entry.categories.map { "c" + FoldedText.whitespace($0.name) }).sorted()
         let subjects = Set(entry.subjects.map { "s" + $0 }).sorted()
         headline = StableHash.of([FoldedText.whitespace(entry.headline ?? "")] + categories + subjects)
@@ -27,7 +27,7 @@ struct Prints {
         }
     }
 
-    /// The part of the prints that makes a new version under `policy`, small enough to remember several.
+    /// The part of the prints that makes a new version under `policy`. It is small, because several of them are kept.
     func significant(for policy: FeedRules.UpdatePolicy) -> UInt32 {
         Self.significant(headline: headline, body: body, expiry: expiry, for: policy)
     }
@@ -46,7 +46,7 @@ struct Prints {
 }
 
 extension EntryState {
-    /// Learns what the entry says now.
+    /// Stores the prints, link and headline that the entry has now.
     mutating func learn(_ prints: Prints, of keyed: EntryIdentity.Keyed) {
         headlinePrint = prints.headline
         bodyPrint = prints.body
@@ -60,12 +60,12 @@ extension EntryState {
         Prints.significant(headline: headlinePrint, body: bodyPrint, expiry: expiry, for: policy)
     }
 
-    /// True when the entry said `print` before, and left it less than 24 hours ago.
+    /// Returns true if the entry had `print` before and changed it less than 24 hours ago.
     func hasLeft(_ print: UInt32, at now: UInt32) -> Bool {
         past.all.contains { $0.print == print && Minute.between($0.minute, now) < 24 * 60 }
     }
 
-    /// The present text has become an event.
+    /// Records that the current text has become an event.
     mutating func wasWritten(_ version: NewsEvent.Version, at now: UInt32, for policy: FeedRules.UpdatePolicy) {
         self.version = version.text
         standing = .sent
@@ -73,7 +73,7 @@ extension EntryState {
         countVersion(at: now)
     }
 
-    /// Counts a version in the present hour.
+    /// Counts a version in the current hour.
     mutating func countVersion(at now: UInt32) {
         if Minute.between(hourBegan, now) >= 60 {
             hourBegan = now

@@ -1,6 +1,6 @@
 import NewsModel
 
-/// What an entry says about itself beyond its text: that it corrects, replaces, is withheld or withdrawn.
+/// Properties of an entry beyond its text: whether it is a correction, withheld or withdrawn.
 struct EntryMeaning {
     var status: NewsEvent.Status
     var isHeld: Bool

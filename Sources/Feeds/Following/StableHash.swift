@@ -2,9 +2,9 @@ import ByteText
 import Crypto
 import NewsModel
 
-/// Hashes that are the same in every process and every version: they are kept for weeks on the state topic.
+/// Hashes that are the same in every process and every version, because the state topic keeps them for weeks.
 enum StableHash {
-    /// The first 64 bits of SHA-256; never 0, which stands for "nothing".
+    /// The first 64 bits of SHA-256. Never 0, which means "absent".
     static func of(_ parts: some Sequence<String>) -> UInt64 {
         let words = digest(parts)
         return words.high == 0 ? 1 : words.high
@@ -16,7 +16,7 @@ enum StableHash {
         var hasher = SHA256()
         for part in parts {
             part.withBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-            // No text has this byte, so that "a","bc" differs from "ab","c".
+            // No text contains this byte, so that "a","bc" differs from "ab","c".
             withUnsafeBytes(of: 0xFF as UInt8) { hasher.update(bufferPointer: $0) }
         }
         var words: (UInt64, UInt64) = (0, 0)
@@ -27,7 +27,7 @@ enum StableHash {
     }
 }
 
-/// An entry's key as 128 bits: what memory and the state topic know entries by.
+/// The 128-bit hash of an entry's key, which identifies the entry in memory and on the state topic.
 public struct EntryHash: Sendable, Hashable, Comparable {
     var high: UInt64
     var low: UInt64

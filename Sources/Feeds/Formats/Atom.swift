@@ -1,7 +1,7 @@
 import ByteText
 import NewsModel
 
-/// Atom 0.3 and 1.0: a feed, or an entry alone.
+/// Reads Atom 0.3 and 1.0: a feed, or a single entry.
 enum Atom {
     private static let atom: MarkupNamespace = [.atom, .none]
 
@@ -25,12 +25,12 @@ enum Atom {
         return document
     }
 
-    /// An entry that was never closed holds the next one.
+    /// Adds entries recursively, because an entry that was never closed contains the next one.
     private static func addEntries(
         of element: MarkupElement, to document: inout FeedDocument, _ parts: inout EntryParts
     ) {
         for child in element.children {
-            // Those who come from RSS call it an item.
+            // Publishers who are used to RSS call an entry an item.
             if child.isNamed("entry", in: atom) || child.isNamed("item", in: atom) {
                 if child.isCutOff, child.first("entry", in: atom) == nil {
                     document.skipped.append(.cutOff(id: parts.identifier(child.first("id", in: atom))))
@@ -104,15 +104,15 @@ enum Atom {
         return entry
     }
 
-    /// A text construct by its type: plain text, escaped HTML, or XHTML. Without a type it is plain, but for text in CDATA,
-    /// which is put there because it has markup.
+    /// Reads a text construct by its type: plain text, escaped HTML, or XHTML. Text without a type is plain, unless it
+    /// is in CDATA, which only markup needs.
     private static func text(_ element: MarkupElement?, limit: Int) -> String? {
         guard let element else { return nil }
         let type = (element["type"] ?? "").asciiLowercased
         if type == "application/octet-stream" || element["mode"]?.equalsIgnoringASCIICase("base64") ?? false {
             return base64(element, isHTML: type != "text/plain", limit: limit)
         }
-        // Such as a picture: not for readers, unlike a headline that is called something odd.
+        // Other content, such as a picture, is not for readers. A headline with an odd type is still a headline.
         let isText = !type.contains("/") || type.hasPrefix("text/") || type.hasSuffix("xml") || type.contains("html")
         guard isText || !element.isNamed("content", in: atom) else { return nil }
         if type.contains("xhtml") { return PlainText.ofHTML(element.source, limit: limit) }

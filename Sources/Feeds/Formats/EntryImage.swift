@@ -1,7 +1,7 @@
 import ByteText
 
 extension EntryParts {
-    /// The picture of an entry: of Media RSS, also in groups; of the format's own enclosure otherwise.
+    /// The picture of an entry: from Media RSS and its groups, or else from the format's own enclosure.
     func image(of item: MarkupElement) -> String? {
         let groups = [item] + item.all("group", in: .media)
         for group in groups {
@@ -37,7 +37,7 @@ extension EntryParts {
         return nil
     }
 
-    /// By its medium, else its type, else the end of its address.
+    /// Decides by the medium, or else by the type, or else by the end of the address.
     private func isImage(_ content: MarkupElement) -> Bool {
         if let medium = content["medium"] { return medium.equalsIgnoringASCIICase("image") }
         if let type = content["type"], !type.isEmpty { return type.hasPrefixIgnoringASCIICase("image/") }
@@ -47,6 +47,6 @@ extension EntryParts {
 }
 
 extension String {
-    /// `nil` when it is empty.
+    /// `nil` if the text is empty.
     var nonEmpty: String? { isEmpty ? nil : self }
 }

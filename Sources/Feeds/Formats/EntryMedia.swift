@@ -8,7 +8,7 @@ extension EntryParts {
         media("description", of: item, limit: EventLimits.summary)
     }
 
-    /// A text of Media RSS: of the item, of a group in it or of its only media, never of one of several.
+    /// A text of Media RSS: of the item, of a group in it, or of its only medium. Of several media, no text is used.
     private func media(_ name: StaticString, of item: MarkupElement, limit: Int) -> String? {
         let groups = [item] + item.all("group", in: .media)
         for group in groups {
@@ -18,17 +18,17 @@ extension EntryParts {
         return contents.count == 1 ? text(contents[0].first(name, in: .media), limit: limit) : nil
     }
 
-    /// The address that FeedBurner replaced by one of its own.
+    /// The original address, which FeedBurner replaced by one of its own.
     func originalLink(of entry: MarkupElement) -> String? {
         identifier(entry.first("origLink", in: .feedburner)).flatMap { absolute($0) }
     }
 
-    /// An id that is an address; others are not relative references, whatever they look like.
+    /// Resolves an id that is an address. Other ids are not relative references, even if they look like it.
     func absolute(_ id: String) -> String? {
         id.hasPrefixIgnoringASCIICase("http") ? WebAddress.resolve(id, base: source.address) : nil
     }
 
-    /// The Atom link to what the entry is about: a web page rather than anything else.
+    /// The Atom link to the page that the entry is about. Web pages are preferred to other types.
     func alternate(of entry: MarkupElement, in namespaces: MarkupNamespace = .atom) -> String? {
         var other: String?
         for link in entry.all("link", in: namespaces) {
@@ -47,7 +47,7 @@ extension EntryParts {
 
 /// The beginning of a long text.
 enum FirstParagraph {
-    /// The first part of HTML, up to the end of a paragraph, that has visible text.
+    /// Returns the first part of HTML that ends with a paragraph and has visible text.
     static func text(of html: [UInt8]) -> String? {
         html.withUnsafeBufferPointer { bytes in
             var tokens = MarkupTokens(bytes)

@@ -1,11 +1,11 @@
 import ByteText
 import NewsModel
 
-/// What all formats in XML read alike. Counts the dates that cannot be read.
+/// Reads the parts that all XML formats share. Counts the dates that cannot be read.
 struct EntryParts {
     let source: DocumentSource
     private(set) var unreadableDates = 0
-    /// The address of the site, which some feeds write their links relative to.
+    /// The address of the site. Some feeds write their links relative to it.
     var site: String?
 
     init(source: DocumentSource) {
@@ -14,8 +14,8 @@ struct EntryParts {
 
     // MARK: - Texts
 
-    /// The first of some elements that has visible text, as HTML to plain text. The formats differ in what may stand in
-    /// them, and publishers do not care.
+    /// Returns the visible text of the first element that has any, read as HTML. The formats allow different content in
+    /// these elements, but publishers ignore that.
     func text(_ elements: MarkupElement?..., limit: Int) -> String? {
         for case let element? in elements {
             if let text = PlainText.ofHTML(element.markup, limit: limit) { return text }
@@ -23,7 +23,7 @@ struct EntryParts {
         return nil
     }
 
-    /// An element's text that means something to programs; `nil` when blank.
+    /// An element's text for programs, such as an id; `nil` if it is blank.
     func identifier(_ element: MarkupElement?) -> String? {
         identifier(element?.text)
     }
@@ -32,13 +32,13 @@ struct EntryParts {
         text.flatMap { PlainText.ofText($0, limit: EventLimits.address) }
     }
 
-    /// A headline for an entry without one: the beginning of its text.
+    /// Makes a headline for an entry without one from the beginning of its text.
     static func headline(from text: String?) -> String? {
         guard let text, let cut = text.index(text.startIndex, offsetBy: lengthOfBeginning, limitedBy: text.endIndex),
             cut < text.endIndex
         else { return text }
         let beginning = text[..<cut]
-        // Between words, where there are any.
+        // The cut is between words, if there are several.
         let end = text[cut] == " " ? cut : beginning.lastIndex(of: " ") ?? cut
         return beginning[..<end] + "…"
     }
@@ -47,7 +47,7 @@ struct EntryParts {
 
     // MARK: - Dates
 
-    /// The first of some dates that can be read.
+    /// Returns the first of these dates that can be read.
     mutating func date(_ elements: MarkupElement?...) -> Instant? {
         for case let element? in elements {
             if let date = date(element.text) { return date }
@@ -62,7 +62,7 @@ struct EntryParts {
         return nil
     }
 
-    /// `dcterms:valid` may be a period: `start=…; end=…`.
+    /// Reads the time of expiry. `dcterms:valid` may be a period: `start=…; end=…`.
     mutating func expiry(of entry: MarkupElement) -> Instant? {
         if let valid = entry.first("valid", in: .dcterms)?.text {
             guard valid.contains("=") else { return date(valid) }
@@ -74,11 +74,11 @@ struct EntryParts {
 
     // MARK: - Links
 
-    /// The absolute address that a reference means where it stands.
+    /// Resolves a reference at the place of its element.
     func address(_ reference: String, at element: MarkupElement) -> String? {
         let reference = reference.trimmed
         guard !reference.isEmpty else { return nil }
-        // Before anyone looks for a base.
+        // Checked first, because a normal address needs no base.
         if WebAddress.isNormal(reference) { return String(reference) }
         if let site, !reference.hasPrefix("/"), !reference.contains(":"), element.inherited("base", in: .xml) == nil {
             return WebAddress.resolve(String(reference), base: site)
@@ -86,7 +86,7 @@ struct EntryParts {
         return WebAddress.resolve(String(reference), base: base(of: element))
     }
 
-    /// The nearest `xml:base`, itself relative to those around it; without one the address of the document.
+    /// The nearest `xml:base`, resolved against those around it. Without one, the address of the document.
     private func base(of element: MarkupElement) -> String {
         var bases: [String] = []
         var next: MarkupElement? = element
@@ -98,12 +98,12 @@ struct EntryParts {
         return bases.reversed().reduce(outermost ?? source.address) { WebAddress.resolve($1, base: $0) ?? $0 }
     }
 
-    /// An element's text as an address, or its `href`, as some RSS has it.
+    /// An element's text as an address, or else its `href`, which some RSS feeds use.
     func address(of element: MarkupElement) -> String? {
         address(element.text, at: element) ?? element["href"].flatMap { address($0, at: element) }
     }
 
-    /// The links of a feed to its hubs and to itself.
+    /// Adds the links of a feed to its hubs and to itself.
     func addLinks(of channel: MarkupElement, to document: inout FeedDocument) {
         for link in channel.children where link.isNamed("link", in: [.atom, .rss]) {
             guard let relation = link["rel"], let href = link["href"] else { continue }
@@ -120,7 +120,7 @@ struct EntryParts {
 
     // MARK: - Languages
 
-    /// The language that an element itself or the nearest one around it gives.
+    /// Returns the text as a language tag with hyphens; `nil` if it cannot be one.
     static func language(_ text: String?) -> String? {
         guard let text = text.map({ String($0.trimmed) }), !text.isEmpty,
             text.utf8.allSatisfy({

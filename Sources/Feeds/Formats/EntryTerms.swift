@@ -2,9 +2,9 @@ import ByteText
 import NewsModel
 
 extension FeedEntry {
-    /// Files one category: IPTC's codes as subjects, all else under the publisher's own name. Repeated ones count once.
+    /// Adds one category: IPTC's codes as subjects, all others under the publisher's name. Repetitions count once.
     mutating func add(category name: String, label: String? = nil, scheme: String? = nil) {
-        // Before anything that takes time: there may be a million of them.
+        // Checked before anything slow, because there may be a million categories.
         guard categories.count < EventLimits.categories || subjects.count < EventLimits.categories else { return }
         guard let name = PlainText.ofText(name, limit: EventLimits.category) ?? label?.nonEmpty else { return }
         let scheme = scheme.flatMap { $0.trimmed.isEmpty ? nil : String($0.trimmed) }
@@ -17,15 +17,15 @@ extension FeedEntry {
         if categories.count < EventLimits.categories, !categories.contains(term) { categories.append(term) }
     }
 
-    /// Eight digits alone are a code only where their vocabulary is named.
+    /// Accepts eight bare digits as a code only if their vocabulary is named.
     private static func mediaTopic(_ name: String, scheme: String?) -> String? {
-        // Before the scheme is compared: nearly all categories are words.
+        // Checked before the scheme, because nearly all categories are words.
         guard name.utf8.suffix(8).allSatisfy(\.isASCIIDigit) else { return nil }
         let isNamed = scheme.map { MediaTopic.isNewsCodesAddress($0.utf8) || $0 == "medtop" || $0 == "subj" } ?? false
         return isNamed || name.utf8.count > 8 ? MediaTopic.canonical(name.utf8) : nil
     }
 
-    /// The terms of Media RSS and Dublin Core, which stand in entries of all formats.
+    /// Adds the terms of Media RSS and Dublin Core, which entries of all formats may have.
     mutating func addExtensionTerms(of item: MarkupElement) {
         for group in [item] + item.all("group", in: .media) {
             for category in group.all("category", in: .media) {

@@ -1,7 +1,7 @@
 import ByteText
 import NewsModel
 
-/// Feeds in JSON, told apart by their members.
+/// Reads feeds in JSON, whose members show their format.
 enum JSONDocument {
     /// - Parameter bytes: UTF-8.
     static func read(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
@@ -14,7 +14,7 @@ enum JSONDocument {
     }
 
     private static func readStrictly(_ bytes: [UInt8], from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
-        // One ninjs item, or an array of them, which its own reader takes apart.
+        // An array contains ninjs items, which the ninjs reader splits.
         if bytes.first(where: { !$0.isMarkupBlank }) == UInt8(ascii: "[") { return try Ninjs.read(bytes) }
         let parser = JSONParser(sizeMax: max(bytes.count, FeedLimits.document))
         defer { withExtendedLifetime(parser) {} }
@@ -47,7 +47,7 @@ enum JSONDocument {
         throw NotAFeed(.unknown, "The document is JSON but neither JSON Feed nor ninjs nor RSS in JSON")
     }
 
-    /// JSON Feed has neither of these members.
+    /// Returns true if an item has a `uri` or `guid`, which JSON Feed does not have.
     private static func isNinjs(_ items: JSONArray) -> Bool {
         items.contains { item in
             guard case .object(let item) = item else { return false }
@@ -57,10 +57,10 @@ enum JSONDocument {
 }
 
 extension JSONObject {
-    /// The first member of a name.
+    /// The first member with this name.
     subscript(name: StaticString) -> JSONValue? { first { $0.name == name }?.value }
 
-    /// The members that have visible text, in the order asked for.
+    /// Returns the first visible text among these members, in the order of the names.
     func text(_ names: StaticString..., limit: Int) -> String? {
         for name in names {
             if let text = self[name]?.text, let visible = PlainText.ofText(text, limit: limit) { return visible }
@@ -75,7 +75,7 @@ extension JSONObject {
 }
 
 extension JSONValue {
-    /// A string's text, or a number's.
+    /// The text of a string or a number.
     var text: String? {
         switch self {
         case .string(let text): String(decoding: text, as: UTF8.self)
@@ -96,6 +96,6 @@ extension JSONValue {
         return nil
     }
 
-    /// The members of an array; a value that is not one stands for itself.
+    /// The elements of an array, or a list of this value alone.
     var list: [JSONValue] { array.map { Array($0) } ?? [self] }
 }

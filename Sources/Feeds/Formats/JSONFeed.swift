@@ -1,7 +1,7 @@
 import ByteText
 import NewsModel
 
-/// JSON Feed 1.0 and 1.1. Its `title`, `summary` and `content_text` are plain text and not taken for HTML.
+/// Reads JSON Feed 1.0 and 1.1. Its `title`, `summary` and `content_text` are plain text and are not read as HTML.
 enum JSONFeed {
     static func read(_ feed: JSONObject, isOld: Bool, from source: DocumentSource) -> FeedDocument {
         var document = FeedDocument(format: isOld ? .jsonFeed10 : .jsonFeed11)
@@ -45,7 +45,7 @@ enum JSONFeed {
     }
 }
 
-/// RSS 2.0 written as JSON, with RSS's names and RSS's texts: HTML, escaped or not.
+/// Reads RSS 2.0 written as JSON, with the names and texts of RSS: HTML, escaped or not.
 enum RSSInJSON {
     static func read(_ channel: JSONObject, from source: DocumentSource) -> FeedDocument {
         var document = FeedDocument(format: .rssJSON)
@@ -61,7 +61,7 @@ enum RSSInJSON {
 
     private static func entry(_ item: JSONObject, _ parts: inout EntryParts) -> FeedEntry {
         var entry = FeedEntry()
-        // Elements with attributes become objects that keep their text under this name.
+        // Elements with attributes become objects that have their text under this name.
         let guid = item["guid"]?.object
         let id = guid?["#value"]?.text ?? item["guid"]?.text
         entry.id = id.flatMap { PlainText.ofText($0, limit: EventLimits.address) }

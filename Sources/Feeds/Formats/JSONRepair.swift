@@ -1,9 +1,9 @@
 import ByteText
 
-/// Mends JSON that one wrong character makes unreadable.
+/// Repairs JSON that one wrong character makes unreadable.
 enum JSONRepair {
-    /// The text with a blank for each control character and U+FFFD for each half of a surrogate pair; `nil` when it has
-    /// neither.
+    /// Replaces each control character by a blank, and each lone half of a surrogate pair by U+FFFD. Returns `nil` if
+    /// the text has neither.
     static func repaired(_ text: [UInt8]) -> [UInt8]? {
         var repaired = text
         var at = 0
@@ -11,7 +11,7 @@ enum JSONRepair {
             if repaired[at] == UInt8(ascii: "\\") {
                 at = repairEscape(&repaired, at)
             } else {
-                // A line end between two members may become a blank as well.
+                // A line break between two members may become a blank as well.
                 if repaired[at] < 0x20 { repaired[at] = 0x20 }
                 at += 1
             }
@@ -19,7 +19,7 @@ enum JSONRepair {
         return repaired == text ? nil : repaired
     }
 
-    /// - Returns: where the text goes on.
+    /// - Returns: the index after the escape.
     private static func repairEscape(_ text: inout [UInt8], _ at: Int) -> Int {
         guard let unit = unit(text, at) else { return at + 2 }
         if UTF16.isLeadSurrogate(unit), let next = self.unit(text, at + 6), UTF16.isTrailSurrogate(next) {
@@ -31,7 +31,7 @@ enum JSONRepair {
         return at + 6
     }
 
-    /// What `\uXXXX` stands for.
+    /// The UTF-16 unit that `\uXXXX` encodes.
     private static func unit(_ text: [UInt8], _ at: Int) -> UInt16? {
         guard at + 6 <= text.count, text[at] == UInt8(ascii: "\\"), text[at + 1] == UInt8(ascii: "u") else {
             return nil

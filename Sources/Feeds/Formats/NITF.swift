@@ -1,12 +1,12 @@
 import ByteText
 import NewsModel
 
-/// NITF 3.x: one story, and possibly the recall of another one.
+/// Reads NITF 3.x: one story, and possibly the recall of another one.
 enum NITF {
     private static let namespaces: MarkupNamespace = [.nitf, .none]
 
     static func read(_ root: MarkupElement, from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
-        // Its status or its embargo may have stood in the rest.
+        // The missing part may have contained the status or the embargo.
         guard root.first("head", in: namespaces)?.isCutOff != true else {
             throw NotAFeed(.broken, "The NITF document ends inside its head; fetch or write it again")
         }
@@ -43,7 +43,7 @@ enum NITF {
         let managed = Management(data?["management-status"])
         entry.status = managed.status
         if data?.first("date.release", in: namespaces)?["norm"].flatMap(\.nonBlank) != nil {
-            // What cannot be read is an embargo all the same.
+            // A date that cannot be read is still an embargo.
             entry.embargo = date("date.release").map { .until($0) } ?? .untilFurtherNotice
         } else if managed.isEmbargoed {
             entry.embargo = .untilFurtherNotice
@@ -53,8 +53,8 @@ enum NITF {
         return document
     }
 
-    /// The status of another document may be changed by naming it. The recalled one comes first, so that nothing of it can
-    /// follow what replaces it.
+    /// Adds the recall of another document, which this one may order by naming it. The recalled document comes first,
+    /// so that none of its events can follow those of its replacement.
     private static func recall(by entry: FeedEntry, _ data: MarkupElement, into document: inout FeedDocument) {
         guard let id = data["management-doc-idref"].flatMap(\.nonBlank), id != entry.id else { return }
         let managed = Management(data["management-idref-status"])
@@ -65,7 +65,7 @@ enum NITF {
         }
         var recalled = FeedEntry(id: id, headline: entry.headline)
         recalled.status = managed.status == .canceled ? .canceled : .withheld
-        // Documents of one story share its key; unless this one is to be published, which a recall of the story would stop.
+        // The key of the story is left out if this document is published, because a recall of the story would stop it.
         if entry.status != .usable { recalled.story = entry.story }
         recalled.publishedAt = entry.publishedAt
         recalled.language = entry.language
@@ -77,7 +77,7 @@ enum NITF {
         var status: NewsEvent.Status
         var isEmbargoed = false
 
-        /// - Parameter text: an unknown one is not `usable`, so nothing is published under it.
+        /// - Parameter text: the status. An unknown one is not `usable`, so that nothing is published under it.
         init(_ text: String?) {
             switch text.flatMap(\.nonBlank)?.asciiLowercased {
             case nil, "usable": status = .usable
@@ -102,7 +102,7 @@ enum NITF {
         PlainText.ofHTML(element.source, limit: limit)
     }
 
-    /// Eight digits are IPTC's, unless another provider is named; key words are the publisher's own.
+    /// Reads eight digits as IPTC's unless another provider is named. Keywords become the publisher's categories.
     private static func readSubjects(_ head: MarkupElement?, _ data: MarkupElement?, into entry: inout FeedEntry) {
         for subject in head?.first("tobject", in: namespaces)?.all("tobject.subject", in: namespaces) ?? [] {
             guard entry.subjects.count + entry.categories.count < EventLimits.categories else { return }

@@ -1,9 +1,9 @@
 import ByteText
 import NewsModel
 
-/// NewsML-G2: a `newsMessage` or a bare item.
+/// Reads NewsML-G2: a `newsMessage` or a single item.
 enum NewsMLG2 {
-    /// Some senders leave their namespace out.
+    /// Some senders omit the namespace.
     static let namespaces: MarkupNamespace = [.newsML, .none]
 
     static func read(_ root: MarkupElement, from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
@@ -22,7 +22,7 @@ enum NewsMLG2 {
                 document.entriesLeftOut += 1
                 continue
             }
-            // What stood in the rest may have been its status or its embargo.
+            // The missing part may have contained the item's status or embargo.
             if item.isCutOff {
                 document.skipped.append(
                     SkippedItem(id: item["guid"].flatMap(\.nonBlank), "the document ends in the middle of the item"))
@@ -40,13 +40,13 @@ enum NewsMLG2 {
         return document
     }
 
-    /// What the envelope says about all its items.
+    /// The values of the envelope, which apply to all its items.
     struct Message {
         var priority: Int?
         var sent: String?
     }
 
-    /// 1…9, else `nil`.
+    /// Returns 1…9, or `nil` for any other text.
     static func urgency(_ text: String) -> Int? {
         Int(text.trimmed).flatMap { (1...9).contains($0) ? $0 : nil }
     }
@@ -64,7 +64,7 @@ enum NewsMLG2 {
 }
 
 extension StringProtocol {
-    /// Trimmed; `nil` when nothing is left.
+    /// The trimmed text; `nil` if nothing is left.
     var nonBlank: String? {
         let text = trimmed
         return text.isEmpty ? nil : String(text)

@@ -22,7 +22,7 @@ struct NewsMLG2Item {
     mutating func read() -> FeedEntry {
         var entry = FeedEntry(id: item["guid"].flatMap(\.nonBlank))
         entry.story = entry.id
-        // 1 unless the item says otherwise, by its schema.
+        // The schema's default is 1.
         entry.version = NewsEvent.Version(item["version"].flatMap(\.nonBlank) ?? "1")
         entry.itemClass = first("itemClass", in: itemMeta).flatMap { Code($0, alias: "ninat") }?.name
         entry.status = status
@@ -36,7 +36,7 @@ struct NewsMLG2Item {
         entry.embargo = embargo()
         entry.urgency = text("urgency", in: contentMeta).flatMap(NewsMLG2.urgency) ?? message.priority
         readSubjects(into: &entry)
-        // Far more than any item has: each is compared with all before it.
+        // The limit exceeds any real item. It bounds the work, because each signal is compared with all before it.
         for signal in all("signal", in: itemMeta).prefix(EventLimits.categories) {
             guard let code = Code(signal, alias: "sig")?.name, !entry.signals.contains(code) else { continue }
             entry.signals.append(code)
@@ -48,7 +48,7 @@ struct NewsMLG2Item {
 
     // MARK: - Status and time
 
-    /// An unknown status is not `usable`, so nothing is published under it.
+    /// An unknown status is not `usable`, so that nothing is published under it.
     private var status: NewsEvent.Status {
         guard let pubStatus = first("pubStatus", in: itemMeta) else { return .usable }
         return switch Code(pubStatus, alias: "stat")?.name.asciiLowercased {
@@ -58,7 +58,7 @@ struct NewsMLG2Item {
         }
     }
 
-    /// An empty `embargoed` has no known end; nor has one that cannot be read, for an embargo is never broken by mistake.
+    /// An `embargoed` that is empty or unreadable has no known end, so that no embargo is broken by mistake.
     private mutating func embargo() -> FeedEntry.Embargo {
         guard let text = first("embargoed", in: itemMeta)?.text else { return .none }
         return date(text).map { .until($0) } ?? .untilFurtherNotice
@@ -70,7 +70,7 @@ struct NewsMLG2Item {
             entry.updatedAt ?? date(text("contentModified", in: contentMeta))
             ?? date(text("contentCreated", in: contentMeta)) ?? date(text("firstCreated", in: itemMeta))
             ?? date(message.sent)
-        // Some are for one kind of use only, such as the archive: then the earliest is the careful choice.
+        // Some expiries apply to one kind of use only, such as the archive. The earliest is then the careful choice.
         let expiries = all("expires", in: itemMeta)
         if let general = expiries.first(where: { $0["pubconstraint"] == nil && $0["pubconstrainturi"] == nil }) {
             entry.expiresAt = date(general.text)
@@ -94,7 +94,7 @@ struct NewsMLG2Item {
         return (main?["tag"] ?? item.inherited("lang", in: .xml)).flatMap(\.nonBlank)
     }
 
-    /// The main headline in the item's language; a title is the next best, and a slugline better than nothing.
+    /// The main headline in the item's language, or else a title, or else a slugline.
     private func headline(in language: String?) -> String? {
         let limit = EventLimits.headline
         let candidates = all("headline", in: contentMeta).filter { !$0.isEmpty }
@@ -113,7 +113,7 @@ struct NewsMLG2Item {
             .flatMap { plain($0, limit: EventLimits.summary) }
     }
 
-    /// By role first: the wanted ones, none, any other; then by language; then by place.
+    /// Ranks by role first: the wanted roles, no role, any other role. Then ranks by language, then by position.
     private func best(of elements: [MarkupElement], roles: [String], _ language: String?) -> MarkupElement? {
         func rank(_ element: MarkupElement) -> Int {
             var rank = roles.count
@@ -128,7 +128,7 @@ struct NewsMLG2Item {
         return elements.enumerated().min { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }?.element
     }
 
-    /// What is escaped in XML is text here, and not markup once more; inline elements have no meaning for us.
+    /// Markup that is escaped in XML is text here, and is not read as markup. Inline elements have no meaning for us.
     private func plain(_ element: MarkupElement, limit: Int) -> String? {
         PlainText.ofHTML(element.source, limit: limit)
     }
@@ -139,8 +139,8 @@ struct NewsMLG2Item {
 
     // MARK: - Subjects and pictures
 
-    /// Media topics by their address or by the alias that IPTC's own catalog gives them. No catalog is ever fetched, so
-    /// what other aliases mean is for the feed's rules to say.
+    /// Reads media topics by their address or by the alias from IPTC's own catalog. No catalog is ever fetched, so the
+    /// feed's rules must give a meaning to other aliases.
     private func readSubjects(into entry: inout FeedEntry) {
         for subject in all("subject", in: contentMeta) {
             guard entry.subjects.count + entry.categories.count < EventLimits.categories else { return }
@@ -153,7 +153,7 @@ struct NewsMLG2Item {
         }
     }
 
-    /// The widest picture up to 1,200 pixels, which fills a phone's notification; else the narrowest.
+    /// The widest picture up to 1,200 pixels, which fills a phone's notification, or else the narrowest one.
     private var image: String? {
         let remote =
             item.first("contentSet", in: NewsMLG2.namespaces)?.all("remoteContent", in: NewsMLG2.namespaces) ?? []
@@ -187,10 +187,10 @@ struct Code {
     /// The alias, or the vocabulary's address.
     var scheme: String
     var code: String
-    /// The code alone if it is from the vocabulary that was asked for, else with its scheme.
+    /// The code alone if it is from the requested vocabulary, otherwise with its scheme.
     var name: String
 
-    /// - Parameter alias: of IPTC's own vocabulary for this element.
+    /// - Parameter alias: the alias of IPTC's own vocabulary for this element.
     init?(_ element: MarkupElement, alias: String = "") {
         let address = element["uri"].flatMap(\.nonBlank)
         guard let text = address ?? element["qcode"].flatMap(\.nonBlank), text.utf8.count <= EventLimits.address else {
@@ -213,7 +213,7 @@ struct Code {
 }
 
 extension MediaTopic {
-    /// Bare digits mean nothing in a document that has vocabularies.
+    /// Returns `nil` for bare digits, which mean nothing in a document that has vocabularies.
     fileprivate static func known(_ text: String) -> String? {
         let text = text.trimmed
         return text.utf8.count > 8 ? canonical(Array(text.utf8)) : nil

@@ -1,11 +1,11 @@
 import ByteText
 import NewsModel
 
-/// ninjs: one item, or an array of items. Its fields are read by `NewsDecoder`, as on a topic.
+/// Reads ninjs: one item, or an array of items. `NewsDecoder` reads the fields, as on a topic.
 enum Ninjs {
     /// - Parameters:
     ///   - bytes: UTF-8.
-    ///   - list: the member of an object that holds the items, as Superdesk's content API has it.
+    ///   - list: the member of an object that contains the items, as in Superdesk's content API.
     static func read(_ bytes: [UInt8], list: StaticString? = nil) throws(NotAFeed) -> FeedDocument {
         var document = FeedDocument(format: .ninjs)
         let isEmptyList =
@@ -29,12 +29,12 @@ enum Ninjs {
                     document.entries.append(recall)
                     continue
                 }
-                // The detail quotes the document; what an editor needs to find the item is its id.
+                // The error's detail quotes the document. An editor finds the item by its id instead.
                 document.skipped.append(
                     SkippedItem(id: error.eventID, "the item cannot be read: \(error.reason.rawValue)"))
             }
         }
-        // An answer that says no, such as `[{"error": "quota"}]`, is no feed without entries.
+        // An error message, such as `[{"error": "quota"}]`, is not a feed without entries.
         guard !document.entries.isEmpty || document.skipped.contains(where: { $0.id != nil }) || isEmptyList else {
             throw NotAFeed(.unknown, "The JSON text is not a feed: no object in it has the uri or guid of a ninjs item")
         }
@@ -46,7 +46,7 @@ enum Ninjs {
         bytes.lazy.filter { !$0.isMarkupBlank }.elementsEqual("[]".utf8)
     }
 
-    /// A canceled item recalls whatever else is wrong with it: as a rule it has no headline, which every event needs.
+    /// Reads a canceled item despite other faults. Usually it has no headline, which every event needs.
     private static func recall(_ item: ArraySlice<UInt8>, id: String?, _ parser: JSONParser) -> FeedEntry? {
         guard let id, let object = item.withUnsafeBufferPointer({ try? parser.object(in: $0) }) else { return nil }
         var entry = FeedEntry(id: id)
@@ -80,13 +80,13 @@ extension FeedEntry {
         version = event.version
     }
 
-    /// What an event does not have.
+    /// Reads the members that an event does not have.
     fileprivate mutating func read(_ item: JSONObject) {
         for member in item {
             guard case .string(let text) = member.value, text.count <= EventLimits.summary else { continue }
             let value = String(decoding: text, as: UTF8.self).nonBlank
             switch String(decoding: member.name.prefix(16), as: UTF8.self).asciiLowercased {
-            // Someone meant to hold the item back, and did not say until when.
+            // The publisher meant to withhold the item, but did not say until when.
             case "embargoed", "embargoeduntil": if value == nil { embargo = .untilFurtherNotice }
             case "ednote": editorialNote = value
             case "byline": author = value
@@ -97,8 +97,8 @@ extension FeedEntry {
     }
 }
 
-/// The objects of a JSON text, which is one or an array of them, or of one list in an object: where each begins and ends,
-/// and no more.
+/// Finds the objects of a JSON text: the text itself, the elements of an array, or those of one list in an object. It
+/// finds only where each object begins and ends.
 private struct JSONItems: Sequence, IteratorProtocol {
     private let bytes: [UInt8]
     private var position = 0
@@ -138,11 +138,11 @@ private struct JSONItems: Sequence, IteratorProtocol {
             default: break
             }
         }
-        // Cut off in the middle: what reads it will say so.
+        // An object may be cut off in the middle. Its reader then reports the error.
         return start.map { bytes[$0..<end] }
     }
 
-    /// Where the array of that name stands in the outermost object; empty if there is none.
+    /// The range of the array with this name in the outermost object; empty if it is missing.
     private static func range(of list: StaticString, _ bytes: [UInt8]) -> Range<Int> {
         let name = Array("\"\(list)\"".utf8)
         var (depth, start, index) = (0, 0, 0)

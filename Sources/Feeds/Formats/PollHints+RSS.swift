@@ -1,13 +1,13 @@
 import ByteText
 
 extension PollHints {
-    /// What an RSS channel says about how often to ask for it.
+    /// Reads an RSS channel's requests about polling times.
     init(channel: MarkupElement) {
         if let text = channel.first("ttl", in: .rss)?.text, let minutes = Int32(text.trimmed), minutes > 0 {
             timeToLive = .seconds(Int64(minutes) * 60)
         }
         for hour in channel.first("skipHours", in: .rss)?.all("hour", in: .rss) ?? [] {
-            // The older versions count from 1 to 24.
+            // Older versions of RSS count from 1 to 24.
             if let number = Int(hour.text.trimmed), (0...24).contains(number) { skippedHours.insert(number % 24) }
         }
         for day in channel.first("skipDays", in: .rss)?.all("day", in: .rss) ?? [] {
@@ -21,7 +21,7 @@ extension PollHints {
 
     private static let days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
-    /// The syndication module: so many times in a period.
+    /// Reads the syndication module: a number of updates in a period.
     private static func updatePeriod(of channel: MarkupElement) -> Duration? {
         let period = channel.first("updatePeriod", in: .syndication)?.text.trimmed.asciiLowercased
         let frequency = channel.first("updateFrequency", in: .syndication).flatMap { Int32($0.text.trimmed) }

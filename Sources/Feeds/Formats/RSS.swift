@@ -1,8 +1,8 @@
 import ByteText
 import NewsModel
 
-/// RSS 0.90 to 2.0 and RSS 1.0. Elements count only where the format puts them: a `title` inside a picture is not the
-/// headline.
+/// Reads RSS 0.90 to 2.0 and RSS 1.0. Elements count only where the format puts them: a `title` inside a picture is not
+/// the headline.
 enum RSS {
     /// - Parameter root: `rss`, `RDF`, or a bare `channel`.
     static func read(_ root: MarkupElement, from source: DocumentSource) throws(NotAFeed) -> FeedDocument {
@@ -47,7 +47,7 @@ enum RSS {
         }
     }
 
-    /// Elements of Atom, which some write into RSS without their namespace.
+    /// Elements of Atom, which some feeds write into RSS without their namespace.
     private static let atom = MarkupNamespace.atom.union(.rss)
     private static let bodies = MarkupNamespace.rss.union(.xhtml)
 
@@ -107,7 +107,7 @@ enum RSS {
         return item["about", in: .rdf].flatMap { parts.address($0, at: item) }
     }
 
-    /// `jane@example.org (Jane Doe)` is Jane Doe.
+    /// Returns Jane Doe for `jane@example.org (Jane Doe)`.
     private static func author(_ item: MarkupElement) -> String? {
         for element in [
             item.first("creator", in: .dc), item.first("author", in: .rss), item.first("author", in: .itunes),
@@ -127,19 +127,19 @@ enum RSS {
 }
 
 extension RSS {
-    /// Where the versions of RSS keep their items: in the channel, beside it, or in a list of their own.
+    /// Collects items, which the versions of RSS keep in the channel, beside it, or in a list of their own.
     private struct Items {
         private(set) var channel: MarkupElement?
         private(set) var items: [MarkupElement] = []
         private(set) var leftOut = 0
-        /// The document ends inside of it.
+        /// The item in which the document ends.
         private(set) var cutOff: MarkupElement?
 
         init(_ root: MarkupElement) {
             collect(from: root)
         }
 
-        /// An item that was never closed holds the next one. Nests no deeper than the document does.
+        /// Collects recursively, because an unclosed item contains the next one. The depth is at most the document's.
         private mutating func collect(from element: MarkupElement) {
             if channel == nil, element.isNamed("channel", in: .rss) { channel = element }
             for child in element.children {

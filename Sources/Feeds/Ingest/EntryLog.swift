@@ -1,26 +1,26 @@
 import NewsModel
 
-/// What the state topic says about the entries of one feed.
+/// The entries of one feed, as the state topic describes them.
 ///
-/// Every process that reads the partition folds the same records in the same order by the same rule, so two that own it for
-/// a moment agree on whose version counts: that of the record which stands first.
+/// Every process that reads the partition folds the same records in the same order by the same rule. Two processes that
+/// briefly own it both therefore agree which record counts: the first one on the topic.
 struct EntryLog: Sendable, Hashable {
     private(set) var table = EntryTable()
-    /// Events that are not written yet, as far as the topic says.
+    /// Intents on the topic that no later record has closed.
     private(set) var intents: [EntryHash: Intent] = [:]
-    /// Events that limits hold back.
+    /// Events held back by a limit.
     private(set) var heldBack: [EntryHash: HeldBack] = [:]
-    /// The event ids of the entries that were written most recently, and of all that continue another entry.
+    /// Event names. Trimming prefers entries that continue another entry, then those that changed last.
     private(set) var names: [EntryHash: EventName] = [:]
-    /// Entries whose last record does not count. Compaction would keep just that one, so it has to be written over.
+    /// Entries whose last record does not count. It is overwritten, because compaction would keep only that record.
     private(set) var overwritten: Set<EntryHash> = []
 
-    /// Names kept for one feed. An entry without one cannot be continued under another id.
+    /// Number of names that trimming leaves. An entry without a name cannot be continued under another id.
     static let namesMax = 64
 
-    /// Takes the next record of the partition.
+    /// Folds the next record of the partition into the log.
     /// - Parameter record: `nil` for a tombstone.
-    /// - Returns: false if the record does not count, because one of the same or a higher version stands before it.
+    /// - Returns: false if the record does not count, because an earlier record takes precedence.
     @discardableResult
     mutating func fold(_ hash: EntryHash, _ record: EntryRecord?) -> Bool {
         guard let record else {
@@ -35,7 +35,7 @@ struct EntryLog: Sendable, Hashable {
         if before?.standing ?? .known == .known, record.intent != nil, record.state.standing == .sent,
             record.name?.origin == nil, isTold(record.state, as: hash)
         {
-            // Another owner has told the story under its other id already: known, and not to be written.
+            // Another owner has sent the story under its other id already. The entry is known and is not written.
             var state = before ?? record.state
             state.standing = .known
             table[hash] = state
@@ -54,7 +54,7 @@ struct EntryLog: Sendable, Hashable {
         }
         table[hash] = record.state
         heldBack[hash] = record.heldBack
-        // The entry that continues it has the name.
+        // A moved entry has no name, because the entry that continues it has the name.
         keep(record.state.standing == .moved ? nil : record.name, of: hash)
         if record.state.standing.wasSent { settleAlerts(of: record, hash) }
         return true
@@ -76,18 +76,18 @@ struct EntryLog: Sendable, Hashable {
         }
     }
 
-    /// True when the story was written under another id while the record was on its way: one of the same link and headline,
-    /// or one of the same link that was found later.
+    /// Returns true if the story was written under another id before this record was read. The other entry has the same
+    /// link and headline, or it has the same link and was found later.
     private func isTold(_ state: EntryState, as hash: EntryHash) -> Bool {
         if let story = state.linkAndTitle, table.told(near: state.firstSeen).contains(story) { return true }
         return table.toldLater(than: state, besides: hash)
     }
 
-    /// True when the story has gone on under another id of the entry: a version is written once, whatever the id.
+    /// Returns true if another id of the entry has overtaken the record. A version is written once, under whichever id.
     private func isOvertaken(_ record: EntryRecord, of hash: EntryHash) -> Bool {
-        // Whatever writes no event under a name of its own can repeat none.
+        // A moved entry, and a record with neither an intent nor an origin, cannot repeat an event.
         if record.state.standing == .moved || (record.intent == nil && record.name?.origin == nil) { return false }
-        // What says again what counts already settles a record that does not count.
+        // A repetition of the record that counts is accepted, because it overwrites a record that does not count.
         if let old = table[hash], old.version == record.state.version,
             record.intent == nil || record.intent?.event == intents[hash]?.event
         {
@@ -106,7 +106,7 @@ struct EntryLog: Sendable, Hashable {
     private mutating func keep(_ name: EventName?, of hash: EntryHash) {
         names[hash] = name
         guard names.count >= Self.namesMax * 3 / 2 else { return }
-        // The newest entries, and before them those whose ids cannot be told from their keys.
+        // Entries whose ids do not follow from their keys come first, then the newest entries.
         let newest = names.keys.sorted { first, second in
             let (one, other) = (names[first]?.origin != nil, names[second]?.origin != nil)
             let (age, otherAge) = (lastChange(of: first), lastChange(of: second))
@@ -124,14 +124,14 @@ struct EntryLog: Sendable, Hashable {
         let (before, now) = (NewsEvent.Version(old.version), NewsEvent.Version(record.state.version))
         if now < before { return false }
         if let intent = record.intent {
-            // The same version is the same event written again, or another owner's, which comes too late.
+            // The same version is the same event written again, or another owner's event that comes too late.
             return before < now || pending?.event == intent.event
         }
-        // While an event waits to be written, only "done" may follow at its version.
+        // While an event waits to be written, only a record that closes it may follow at the same version.
         return before < now || pending == nil || record.state.standing.wasSent
     }
 
-    /// The record to write over one that does not count; `nil` if nothing of the entry counts.
+    /// The record that overwrites one that does not count; `nil` if no record of the entry counts.
     func record(of hash: EntryHash, writer: String) -> EntryRecord? {
         table[hash].map {
             EntryRecord(
@@ -139,7 +139,7 @@ struct EntryLog: Sendable, Hashable {
         }
     }
 
-    /// Marks an unreadable record to be written over.
+    /// Marks the entry to be overwritten, because its last record is unreadable.
     mutating func spoiled(_ hash: EntryHash) {
         if table[hash] != nil { overwritten.insert(hash) }
     }

@@ -1,33 +1,33 @@
 import NewsModel
 
-/// What one poll changes, on its way through the state topic: intents and known entries are stored and read back, then
-/// events are published, then it is stored that they are. One at a time for a feed.
+/// The changes of one poll. Intents and known entries are stored on the state topic and read back, events are
+/// published, and completion is stored. A feed has one batch at a time.
 struct FeedBatch: Sendable, Hashable {
     var stage = Stage.storing
-    /// Entries to store first, in order; those with an intent lead to an event.
+    /// Entries to store first, in order. Each entry with an intent leads to an event.
     var entries: [Entry] = []
-    /// The feed's state once all is done: never before, or a crash would lose what a 304 then hides.
+    /// The feed's final state. It is stored last, because after a crash a 304 would hide entries that were not written.
     var feed: FeedState
-    /// The feed's state is to be stored too.
+    /// True if `feed` is stored too.
     var storesFeed: Bool
-    /// To be posted to a hub once the state is stored.
+    /// The form that is posted to a hub once the state is stored.
     var post: WebSubRequest?
-    /// Of this stage's records, those that have not been read back yet; a tombstone is an empty value.
+    /// Records of the current stage that have not been read back yet, by key. A tombstone is an empty value.
     var awaiting: [String: [UInt8]] = [:]
-    /// Intents that count, to be published in order.
+    /// Intents that count, in the order in which they are published.
     var toPublish: [Publication] = []
     var published: [Publication] = []
-    /// An intent came too late: another owner's counts, and the document must be read again.
+    /// True if another owner's record took precedence, so that the document must be read again.
     var wasOverruled = false
-    /// The size of the feed's first reading, if this is it.
+    /// Counts for the log if this is the feed's first reading.
     var firstReading: FirstReading?
-    /// The write under way.
+    /// The write in flight.
     var write: WriteID?
-    /// The broker has all records of `write`; they have not all been read back.
+    /// True once the broker has all records of `write`, even if some have not been read back.
     var isAcknowledged = false
-    /// How many of `toPublish` it holds.
+    /// Number of events of `toPublish` in the write in flight.
     var publishing = 0
-    /// By the steady clock: when to write again, if nothing comes back until then.
+    /// Time by the steady clock at which the write is retried, unless it succeeds earlier.
     var retryAt: Instant?
     var failures = 0
 
@@ -56,7 +56,7 @@ struct FeedBatch: Sendable, Hashable {
         var sent: Int
     }
 
-    /// Seconds until a write that nothing is heard of is written again.
+    /// Time without a reply after which a write is retried.
     static let patience: Duration = .seconds(60)
 
     static func pause(after failures: Int) -> Duration { min(.seconds(1) * (1 << min(failures, 6)), .seconds(60)) }

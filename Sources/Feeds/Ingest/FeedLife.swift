@@ -1,44 +1,44 @@
 import ByteText
 import NewsModel
 
-/// One feed of an owned partition.
+/// One feed in a partition of this process.
 struct FeedLife: Sendable, Hashable {
     let name: String
     let partition: Int32
     /// `nil` for a feed that is on the state topic but not in the settings.
     var rules: FeedRules?
     var state = FeedState()
-    /// As it stands on the topic.
+    /// The feed's record on the topic; `nil` if it is missing or out of date.
     var stored: FeedState?
     var log = EntryLog()
     var batch: FeedBatch?
     var fetch: Fetching?
-    /// Answers and deliveries that wait for the batch under way.
+    /// Answers and deliveries that wait until the current batch ends.
     var waiting: [Arrival] = []
-    /// The host in whose queue it waits.
+    /// The host in whose queue the feed waits.
     var queuedAt: String?
-    /// Its record is to be stored as soon as nothing is under way.
+    /// True if the feed's record is to be stored once no batch is in progress.
     var wantsStore = false
-    /// It came due while a batch was under way.
+    /// True if a poll became due while a batch was in progress.
     var isDue = false
-    /// By the steady clock; `nil` while nothing is planned.
+    /// Time by the steady clock; `nil` if no poll is planned.
     var nextPoll: Instant?
     var because = ""
-    /// It has been said that nothing new comes.
+    /// True if the feed was quiet after the last poll. Each silence is logged once.
     var isQuiet = false
-    /// Tells the planned poll from plans before it.
+    /// Number of the current plan. Timers of earlier plans are ignored.
     var plan: UInt64 = 0
     var counts = FeedCounts()
-    /// The end of the last poll, by the wall clock.
+    /// End of the last poll, by the wall clock.
     var lastPollAt: Instant?
     var hints: PollHints?
     var freshFor: Duration?
-    /// By the steady clock: when what limits held back is looked at, and not before.
+    /// Time by the steady clock at which held-back events are examined next.
     var heldBackAt: Instant?
     var heldBackRetryAt: Instant?
-    /// By the steady clock: when its hub is to be asked.
+    /// Time by the steady clock at which the hub is asked next.
     var hubAt: Instant?
-    /// The form that a hub is being sent.
+    /// The form in flight to a hub.
     var post: FetchID?
 
     init(name: String, partition: Int32, rules: FeedRules?) {
@@ -58,12 +58,12 @@ struct FeedLife: Sendable, Hashable {
         case delivery(FeedDocument)
     }
 
-    /// Deliveries that may wait for one feed.
+    /// Number of waiting answers and deliveries at which further deliveries are refused.
     static let waitingMax = 4
 
     var isBusy: Bool { batch != nil || fetch != nil || post != nil }
 
-    /// Where to fetch it from: a new address once it is sure.
+    /// The address to fetch: the new one once a permanent move is proven.
     func url(at wall: Instant) -> String? {
         guard let rules else { return nil }
         if let move = state.move, move.isProven(at: wall), move.move.from == rules.url { return move.move.to }
@@ -72,7 +72,7 @@ struct FeedLife: Sendable, Hashable {
 }
 
 extension FeedRules {
-    /// The partition of the state topic that this feed belongs to, and with it the process that follows it. The feeds of
-    /// a group belong together, or nobody could tell that two of them bring the same story.
+    /// The partition of the state topic that the feed belongs to; its owner follows the feed. Feeds of a group share a
+    /// partition, so that one process can detect the same story in two of them.
     public func partition(among count: Int32) -> Int32 { Murmur2.partition(of: group ?? name, among: count) }
 }

@@ -1,7 +1,7 @@
 import NewsModel
 
 extension FeedStatus {
-    /// One object, for a program that reads line by line.
+    /// One JSON object, for programs that read line by line.
     public var json: [UInt8] { JSONWriter.object(reserving: 512) { write(into: &$0) } }
 
     private func write(into json: inout JSONWriter) {

@@ -1,49 +1,48 @@
 public import NewsModel
 
-/// How one feed is doing, for people and for alerts. Times are of the wall clock.
+/// The condition of one feed, for people and for alerts. Times are by the wall clock.
 public struct FeedStatus: Sendable, Hashable {
     public var name: String
-    /// The configured address.
+    /// The address in the settings.
     public var url: String
     public var state: State
-    /// The end of the last poll, whatever came of it.
+    /// End of the last poll, successful or not.
     public var lastPollAt: Instant?
-    /// The last poll that the publisher answered with a feed or with "unchanged".
+    /// Time of the last poll that the publisher answered with a feed or with "unchanged".
     public var lastSuccessAt: Instant?
-    /// When something new came last.
+    /// Time at which something new last came.
     public var lastNewAt: Instant?
-    /// The median gap between entries, as far as known.
+    /// The median gap between entries; `nil` until it is known.
     public var usualGap: Duration?
-    /// Nothing new for three times as long as is usual, and for an hour at least, although polls succeed.
+    /// True if polls succeed, but nothing new has come for three times the usual gap and for at least an hour.
     public var isQuiet: Bool
     public var nextPollAt: Instant?
-    /// Why then, and not sooner or later: one sentence without a full stop.
+    /// The reason for `nextPollAt`: one sentence without a full stop.
     public var because: String?
-    /// The address that the publisher has redirected to for good: the file should name it.
+    /// The address of a proven permanent redirect, which should replace the one in the settings file.
     public var movedTo: String?
-    /// Events that limits hold back until there is room, or until a text has lasted; `nil` where only the state topic is
-    /// known.
+    /// Number of events held back until a limit has room or a text has lasted. `nil` if only the state topic is known.
     public var heldBack: Int?
-    /// Since this process began to follow the feed; `nil` where only the state topic is known.
+    /// Counts since this process began to follow the feed; `nil` if only the state topic is known.
     public var counts: FeedCounts?
     public var push: PushStatus
 
     public enum State: Sendable, Hashable {
-        /// Not read yet.
+        /// The feed has not been read yet.
         case new
-        /// Its entries are known, and new ones are news.
+        /// The present entries are known, and new ones are news.
         case primed
-        /// It brings more than `maxPerHour` allows within the hour; the rest waits.
+        /// The feed had more events than `maxPerHour` allows within the hour; the excess is held back.
         case capped(since: Instant, perHour: Int)
-        /// The publisher asked to be left alone.
+        /// The publisher asked for no requests until this time.
         case waiting(until: Instant)
-        /// Polls fail; they go on, ever more rarely.
+        /// Polls fail, and are retried less and less often.
         case failing(since: Instant?, because: String)
-        /// A guard in front of the publisher wants to see a person.
+        /// A bot check in front of the publisher demands a person.
         case blocked(since: Instant?, because: String)
-        /// The publisher said that it is not coming back: it is polled no more.
+        /// The publisher says that the feed is gone for good; it is not polled any more.
         case gone
-        /// Editors have stopped it.
+        /// Editors have stopped the feed.
         case stopped
 
         /// A stable code for JSON and metrics.
@@ -62,7 +61,7 @@ public struct FeedStatus: Sendable, Hashable {
 
         public static let codes = ["new", "primed", "capped", "waiting", "failing", "blocked", "gone", "stopped"]
 
-        /// One sentence where there is more to say than the code.
+        /// One sentence, for states that need more explanation than the code.
         public var detail: String? {
             switch self {
             case .failing(_, let because), .blocked(_, let because): because
@@ -76,8 +75,8 @@ public struct FeedStatus: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - state: what is known of the feed; `nil` if it was never read.
-    ///   - isStopped: by editors.
+    ///   - state: the stored state; `nil` if the feed was never read.
+    ///   - isStopped: true if editors have stopped the feed.
     public init(_ rules: FeedRules, _ state: FeedState?, isStopped: Bool = false, at now: Instant) {
         name = rules.name
         url = WebAddress(rules.url)?.shown ?? ""
@@ -90,7 +89,7 @@ public struct FeedStatus: Sendable, Hashable {
         isQuiet = self.state == .primed && state?.isQuiet(at: now) == true
     }
 
-    /// True for what somebody should look at.
+    /// True if somebody should look at the feed.
     public var isProblem: Bool {
         switch state {
         case .failing, .blocked, .gone, .capped: true
@@ -98,7 +97,7 @@ public struct FeedStatus: Sendable, Hashable {
         }
     }
 
-    /// The newest problem first, then the rest by name.
+    /// Puts feeds with a problem first, the newest problem first of all, then all others by name.
     public static func sorted(_ statuses: [FeedStatus]) -> [FeedStatus] {
         statuses.sorted { first, second in
             guard first.isProblem == second.isProblem else { return first.isProblem }
@@ -134,27 +133,27 @@ extension FeedStatus.State {
     }
 }
 
-/// What has happened to a feed since this process began to follow it.
+/// Counts for a feed since this process began to follow it.
 public struct FeedCounts: Sendable, Hashable {
     public var polls = 0
-    /// Polls answered with 304 or with the known body.
+    /// Polls answered with 304 or with a body that was seen before.
     public var unchanged = 0
     public var failures = 0
-    /// Of bodies, after decompression.
+    /// Bytes of bodies, after decompression.
     public var bytes: Int64 = 0
-    /// Known entries that came back under new ids, and were not sent again for it.
+    /// Known entries that came back under new ids and were not sent again for that.
     public var rekeyed = 0
-    /// Dates that stand in documents but cannot be read.
+    /// Dates in documents that cannot be read.
     public var unreadableDates = 0
-    /// Deliveries of a WebSub hub that were read.
+    /// WebSub deliveries that were read.
     public var pushes = 0
-    /// Deliveries that no hub had signed.
+    /// WebSub deliveries without a valid signature.
     public var forgedPushes = 0
     private var decisions: [Decision.Action: Int] = [:]
 
     public init() {}
 
-    /// Entries that were decided so, each in each document that had it.
+    /// Number of entries with this decision. An entry counts once for each document that has it.
     public subscript(_ action: Decision.Action) -> Int {
         get { decisions[action] ?? 0 }
         set { decisions[action] = newValue }
@@ -166,13 +165,13 @@ public struct FeedCounts: Sendable, Hashable {
     }
 }
 
-/// A feed's WebSub subscription, without what must stay secret.
+/// A feed's WebSub subscription, without its secrets.
 public struct PushStatus: Sendable, Hashable {
     public var phase: Phase
     public var hub: String?
-    /// The end of the lease, or of the time for which the hub is left alone.
+    /// The end of the lease, or of the time during which the hub is not asked.
     public var until: Instant?
-    /// Pushes come first, so polls are rare.
+    /// True if pushes usually arrive before polls, so that polls are rare.
     public var isProven: Bool
     public var pushedFirst: Int
     public var polledFirst: Int

@@ -1,6 +1,6 @@
 public import NewsModel
 
-// What goes into and comes out of `Ingester`.
+// The inputs and outputs of `Ingester`.
 
 public struct FetchID: Sendable, Hashable {
     public var number: UInt64
@@ -12,68 +12,68 @@ public struct WriteID: Sendable, Hashable {
     public init(_ number: UInt64) { self.number = number }
 }
 
-/// A request to the WebSub callback that waits for its answer.
+/// A request to the WebSub callback that is not answered yet.
 public struct CallbackID: Sendable, Hashable {
     public var number: UInt64
     public init(_ number: UInt64) { self.number = number }
 }
 
-/// What happens to a process that follows feeds.
+/// Inputs of a process that follows feeds.
 public enum IngestInput: Sendable, Hashable {
-    /// The group gave these partitions of the state topic to this process. Their records follow, then `restored`.
+    /// The group assigned these partitions of the state topic to this process. Their records follow, then `restored`.
     case assigned([Int32])
-    /// They go to another process, and no record of theirs is read any more; `released` answers when none of their writes is
-    /// in flight.
+    /// The partitions go to another process, and their records are no longer read. The answer is `released`, once none
+    /// of their writes is in flight.
     case revoked([Int32])
-    /// They are gone already (the session ran out): nothing may be written any more.
+    /// The partitions are lost already, because the session expired. Nothing may be written any more.
     case lost([Int32])
-    /// A record of an assigned partition, in order from its beginning; this process's own writes come back here too.
+    /// A record of an assigned partition, in order from the first one. This process's own writes come back here too.
     case record(partition: Int32, key: String, value: [UInt8]?)
-    /// Everything that stood on the partition at its assignment has been handed over.
+    /// All records that the partition had when it was assigned have been handed over.
     case restored(partition: Int32)
     case fetched(FetchID, FetchResult)
-    /// All state records of the write are on every in-sync replica. They come back as `record` too, unless the partition was
-    /// revoked before.
+    /// Every in-sync replica has all state records of the write. They come back as `record` too, unless the partition
+    /// was revoked earlier.
     case stored(WriteID)
-    /// All events of the write are on every in-sync replica.
+    /// Every in-sync replica has all events of the write.
     case published(WriteID)
-    /// None of the write's state records will appear, or not all events were stored. It is tried again.
+    /// None of the write's state records will appear, or not all events were stored. The write is retried.
     case writeFailed(WriteID, because: String)
-    /// The events at these places of the write will never be stored, as they are too large; all others are.
+    /// The events at these indices of the write are too large and will never be stored. All others are stored.
     case refused(WriteID, events: [Int], because: String)
     /// A GET or POST to the WebSub callback.
     case called(CallbackID, WebSubCall)
     /// The names of feeds that editors have stopped (`stop feed:NAME`).
     case stopped(Set<String>)
-    /// Other feeds, or other rules for them.
+    /// The settings name other feeds, or other rules for them.
     case rules(IngestSettings)
     /// Poll every feed of this process now, as far as politeness allows.
     case pollNow
-    /// Time has passed: the answer to `wake`.
+    /// Time has passed. The answer to `wake`.
     case tick
-    /// Finish what is under way and begin nothing.
+    /// Finish everything in progress, and begin nothing.
     case finish
 }
 
-/// What the shell shall do.
+/// Actions for the shell.
 public enum IngestAction: Sendable, Hashable {
     case fetch(FetchID, FetchRequest)
-    /// The answer is not wanted any more; `fetched` still comes, as `canceled`.
+    /// The answer is not needed any more. `fetched` still follows, as `canceled`.
     case cancel(FetchID)
-    /// Writes records to a partition of the state topic, in order; answered by `stored`. Each comes back as `record`.
+    /// Writes records to a partition of the state topic, in order. Answered by `stored` and a `record` for each.
     case store(WriteID, partition: Int32, [StateRecord])
-    /// Writes events to a lane; answered by `published` once all are acknowledged.
+    /// Writes events to a lane. Answered by `published` once all are acknowledged.
     case publish(WriteID, lane: String, [FeedEvent])
     case answer(CallbackID, WebSubAnswer)
-    /// A form POST to a WebSub hub; its answer comes as `fetched`.
+    /// Posts a form to a WebSub hub. The hub's reply comes as `fetched`.
     case post(FetchID, WebSubRequest)
-    /// Hand in `tick` at this time by the steady clock; replaces the one before.
+    /// Requests a `tick` at this time by the steady clock. Replaces the previous request.
     case wake(at: Instant)
-    /// Nothing of these partitions is under way any more.
+    /// Nothing of these partitions is in flight any more.
     case released([Int32])
-    /// Everything is finished after `finish`.
+    /// Everything is finished; the answer to `finish`.
     case finished
-    /// For people: one log line.
+    /// One log line for people.
     case note(IngestNote)
 }
 
@@ -88,12 +88,12 @@ public struct StateRecord: Sendable, Hashable {
     }
 }
 
-/// An event to write, as it goes onto the record.
+/// An event to write, in the form that its record has.
 public struct FeedEvent: Sendable, Hashable {
     public var feed: String
     /// The record's key: the story.
     public var key: String
-    /// The `news-event` document.
+    /// The event as a `news-event` document.
     public var value: [UInt8]
 
     public init(feed: String, key: String, value: [UInt8]) {
@@ -107,7 +107,7 @@ public struct IngestNote: Sendable, Hashable {
     public enum Level: String, Sendable, Hashable { case debug, info, notice, warning, error }
     public var level: Level
     public var feed: String?
-    /// One sentence. An embargoed headline never stands in it.
+    /// One sentence. It never contains an embargoed headline.
     public var text: String
 
     public init(_ level: Level, feed: String? = nil, _ text: String) {
@@ -118,24 +118,24 @@ public struct IngestNote: Sendable, Hashable {
 }
 
 public struct IngestSettings: Sendable, Hashable {
-    /// The lane of feeds that name none.
+    /// The lane of feeds that do not name a lane.
     public var lane = "live"
-    /// The lane for `onFirstSight: all` and for what appeared while nobody polled.
+    /// The lane for `onFirstSight: all`, and for entries that appeared while nobody polled.
     public var backfillLane = "backfill"
     public var intervalMin: Duration = .seconds(60)
     public var intervalMax: Duration = .seconds(1_800)
-    /// Requests under way at the same time.
+    /// Maximum number of requests in flight.
     public var inFlightMax = 16
-    /// Between the end of a request and the next one to the same host.
+    /// Time between the end of a request and the next request to the same host.
     public var hostGap: Duration = .seconds(1)
     public var feeds: [FeedRules] = []
-    /// The public address that WebSub hubs call, ending in a slash; `nil` switches WebSub off.
+    /// The public address that WebSub hubs call, ending in a slash. `nil` disables WebSub.
     public var webSubURL: String?
-    /// The partitions of the state topic when it was made; feeds are shared out by it.
+    /// Number of partitions with which the state topic was created. It decides which partition a feed belongs to.
     public var partitions: Int32 = 1
-    /// Tells this process's records from those of others; new at each start.
+    /// Distinguishes this process's records from those of others. New at each start.
     public var writer = ""
-    /// 32 random bytes, new at each start: the paths and secrets of WebSub callbacks are made of them.
+    /// 32 random bytes, new at each start. The paths and secrets of WebSub callbacks are derived from them.
     public var secret: [UInt8] = []
 
     public init() {}

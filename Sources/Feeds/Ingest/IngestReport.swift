@@ -1,12 +1,12 @@
 public import NewsModel
 
-/// How a process that follows feeds is doing.
+/// The condition of a process that follows feeds.
 public struct IngestReport: Sendable, Hashable {
     public var at: Instant
     public var startedAt: Instant
-    /// The feeds that the group has given to this process, in any order.
+    /// The feeds that are assigned to this process, in any order.
     public var feeds: [FeedStatus]
-    /// Why feeds cannot be followed; empty when they can, also when none of them is this process's.
+    /// Reasons why feeds cannot be followed. Empty if they can, even if this process has no feed.
     public var notReady: [ReadinessReason]
 
     public init(at: Instant, startedAt: Instant, feeds: [FeedStatus], notReady: [ReadinessReason]) {
@@ -18,10 +18,10 @@ public struct IngestReport: Sendable, Hashable {
 }
 
 extension IngestReport {
-    /// All of it, the newest problem first.
+    /// The whole report as JSON, with the newest problem first.
     /// - Parameters:
-    ///   - version: the program's.
-    ///   - limit: the most feeds to write; all are counted.
+    ///   - version: the program's version.
+    ///   - limit: maximum number of feeds that are written. The counts include all feeds.
     public func json(version: String, limit: Int = .max) -> [UInt8] {
         JSONWriter.object(reserving: 512 * (min(feeds.count, limit) + 1)) { json in
             json.field("at", at)

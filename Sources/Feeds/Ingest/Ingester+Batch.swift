@@ -1,11 +1,11 @@
 import ByteText
 import NewsModel
 
-// What one poll changes, on its way: intents stored and read back, events published, done stored.
+// The stages of a batch: intents are stored and read back, events are published, completion is stored.
 
 extension Ingester {
-    /// Begins what waits, unless something is under way: first what the topic says is undone, then answers that came
-    /// meanwhile.
+    /// Begins the feed's next work unless a batch is in progress: first what is unfinished on the topic, then answers
+    /// that arrived in the meantime.
     mutating func proceed(_ name: String, at now: Moment) {
         while isOwned(name), let life = lives[name], life.batch == nil {
             if !life.log.intents.isEmpty || !life.log.overwritten.isEmpty {
@@ -31,7 +31,7 @@ extension Ingester {
         }
     }
 
-    /// Publishes what another process, or this one before a crash, has left undone, exactly as it stands on the topic.
+    /// Publishes what another process, or this one before a crash, left unfinished, exactly as it is on the topic.
     private mutating func adopt(_ name: String, at now: Moment) {
         guard let life = lives[name] else { return }
         var batch = FeedBatch(feed: life.state, storesFeed: false)
@@ -45,7 +45,7 @@ extension Ingester {
         begin(batch, for: name, at: now)
     }
 
-    /// Stores the feed's own record if it says something that the topic does not.
+    /// Stores the feed's own record if it differs from the one on the topic.
     mutating func storeIfChanged(_ name: String, at now: Moment, post: WebSubRequest? = nil) {
         guard let life = lives[name], life.rules != nil, post != nil || mustStore(life, life.state) else { return }
         var batch = FeedBatch(feed: life.state, storesFeed: true)
@@ -53,7 +53,7 @@ extension Ingester {
         begin(batch, for: name, at: now)
     }
 
-    /// Small changes of times are stored only now and then.
+    /// Returns false if only times have changed a little, because those are stored only now and then.
     func mustStore(_ life: FeedLife, _ state: FeedState) -> Bool {
         guard var before = life.stored else { return state != FeedState() }
         let coarse = min(life.rules?.maxAge ?? .seconds(3_600), .seconds(3_600)) / 4
@@ -80,7 +80,7 @@ extension Ingester {
 
     // MARK: - Stages
 
-    /// Writes the records of the present stage.
+    /// Writes the records of the current stage.
     private mutating func store(_ name: String, at now: Moment) {
         guard let life = lives[name], let batch = life.batch else { return }
         var records: [StateRecord] = []
@@ -109,8 +109,8 @@ extension Ingester {
         actions.append(.store(id, partition: life.partition, records))
     }
 
-    /// Says that the feed has been read for the first time. It goes out with the entries, so that an owner who takes over from
-    /// here does not take what appears next for a first reading. Without validators: the document is not dealt with yet.
+    /// The record that marks the feed as read. It is written with the entries, so that a new owner does not mistake the
+    /// next document for a first reading. It has no validators yet, because the document is not fully processed.
     private func primingRecord(_ life: FeedLife, _ batch: FeedBatch) -> StateRecord {
         var feed = life.state
         feed.url = batch.feed.url
@@ -118,16 +118,16 @@ extension Ingester {
         return StateRecord(key: StateKey.feed(life.name).text, value: feed.bytes(writer: settings.writer))
     }
 
-    /// What is done, what has to be written over, and at the very end the feed itself.
+    /// The records of published entries, of entries to overwrite, and at the very end of the feed itself.
     private func closingRecords(_ life: FeedLife, _ batch: FeedBatch) -> [StateRecord] {
-        // Another owner's later version of the same entry is not done.
+        // An entry is not done if another owner has written an intent for a later version of it.
         var hashes = batch.published.filter { life.log.intents[$0.hash]?.event == $0.intent.event }.map(\.hash)
         let done = Set(hashes)
         hashes += life.log.overwritten.filter { !done.contains($0) }.sorted()
         var records: [StateRecord] = []
         for hash in hashes {
             guard var record = life.log.record(of: hash, writer: settings.writer) else {
-                // Nothing of the entry counts: its record must not be all that compaction leaves of it.
+                // No record of the entry counts. A tombstone prevents compaction from keeping the last one.
                 records.append(StateRecord(key: StateKey.entry(feed: life.name, hash).text, value: nil))
                 continue
             }
@@ -147,7 +147,7 @@ extension Ingester {
         return records
     }
 
-    /// All records of the present stage stand on the topic.
+    /// Begins the next stage, because all records of the current one are on the topic.
     mutating func stageIsStored(_ name: String, at now: Moment) {
         guard let life = lives[name], let batch = life.batch else { return }
         if let write = batch.write { writes[write] = nil }
@@ -175,7 +175,7 @@ extension Ingester {
         }
     }
 
-    /// Publishes what is left of the batch, one lane after the other.
+    /// Publishes the remaining events of the batch, one lane at a time.
     mutating func advance(_ name: String, at now: Moment) {
         guard let life = lives[name], let batch = life.batch, batch.stage == .publishing, batch.write == nil,
             batch.retryAt == nil
@@ -186,7 +186,7 @@ extension Ingester {
             return
         }
         if stopped.contains(name) {
-            // What was intended waits: here if we stay, on the topic if we go.
+            // The intents of a stopped feed wait: in memory if this process stays, on the topic if it leaves.
             if isLeaving(life) { abandon(name) }
             return
         }
@@ -204,9 +204,9 @@ extension Ingester {
 
     func isLeaving(_ life: FeedLife) -> Bool { isFinishing || partitions[life.partition]?.stage != .owned }
 
-    // MARK: - What became of a write
+    // MARK: - Results of writes
 
-    /// A leaving process reads nothing more, so the records never come back. The next owner finds them.
+    /// A leaving process reads nothing more, so its records never come back. The next owner finds them.
     mutating func stored(_ id: WriteID) {
         guard let name = writes[id], let life = lives[name], life.batch?.write == id else { return }
         lives[name]?.batch?.isAcknowledged = true
@@ -253,7 +253,7 @@ extension Ingester {
         timers.add(.batch(name), at: retryAt)
     }
 
-    /// Writes again what failed, or what nothing was heard of for a while.
+    /// Retries a write that failed, or that had no reply for a while.
     mutating func retryBatch(_ name: String, at now: Moment) {
         guard let life = lives[name], let batch = life.batch, let retryAt = batch.retryAt, retryAt <= now.steady else {
             return
@@ -271,13 +271,13 @@ extension Ingester {
     }
 
     /// Abandons the batch unless a write is in flight.
-    /// - Parameter readsOn: records are still read, so that a write that was acknowledged will be read back.
+    /// - Parameter readsOn: true if records are still read, so that an acknowledged write will be read back.
     mutating func abandonIdle(_ name: String, readsOn: Bool) {
         guard let batch = lives[name]?.batch else { return }
         if batch.write == nil || (batch.isAcknowledged && !readsOn) { abandon(name) }
     }
 
-    /// Leaves the rest to the next owner, who finds it on the topic.
+    /// Leaves the unfinished part to the next owner, who finds it on the topic.
     private mutating func abandon(_ name: String) {
         if let write = lives[name]?.batch?.write { writes[write] = nil }
         lives[name]?.batch = nil
@@ -296,7 +296,7 @@ extension Ingester {
                 feed.bodyHash = nil
             }
             lives[name]?.state = feed
-            // The record on the topic may say more than is true.
+            // The record on the topic may claim more than is true.
             lives[name]?.stored = batch.wasOverruled ? nil : feed
         }
         if let post = batch.post, isOwned(name), !isFinishing { send(post, for: name) }

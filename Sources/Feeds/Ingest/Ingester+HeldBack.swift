@@ -1,10 +1,10 @@
 import ByteText
 import NewsModel
 
-// Events that limits held back, once they may be written.
+// Events held back by limits, and their release.
 
 extension Ingester {
-    /// Asks to be woken when the next event that is held back is due.
+    /// Schedules a wake-up for the held-back event that is due first.
     mutating func planHeldBack(_ name: String, at now: Moment) {
         guard isOwned(name), let life = lives[name], life.rules != nil, !isFinishing, !stopped.contains(name),
             let due = life.log.heldBack.values.map(\.due).min()
@@ -19,7 +19,7 @@ extension Ingester {
         timers.add(.heldBack(name), at: at)
     }
 
-    /// Begins to write what is due, updates before alerts: readers have the texts that those correct.
+    /// Begins to write the events that are due. Updates come first, because readers have the texts that they correct.
     mutating func releaseHeldBack(_ name: String, at now: Moment) {
         guard let planned = lives[name]?.heldBackAt, planned <= now.steady else { return }
         lives[name]?.heldBackAt = nil
@@ -27,7 +27,7 @@ extension Ingester {
         else {
             return
         }
-        // Whatever stays is looked at again after a minute, the unit in which the feed's events are counted.
+        // Events that stay are examined again after a minute, the unit in which the feed's events are counted.
         lives[name]?.heldBackRetryAt = now.steady + .seconds(60)
         guard life.batch == nil, batches < Self.batchesMax else {
             planHeldBack(name, at: now)

@@ -1,13 +1,13 @@
 import NewsModel
 
-// The state topic: what is read from it, also of this process's own writes.
+// Reading the state topic, including this process's own writes.
 
 extension Ingester {
     mutating func read(_ partition: Int32, _ key: String, _ value: [UInt8]?, at now: Moment) {
         guard partitions[partition] != nil, let parsed = StateKey(key) else { return }
         let name = parsed.feed
         if lives[name] == nil { add(name, to: partition) }
-        // A feed that has moved to another partition with its group: what is left here is not its state.
+        // The feed has moved to another partition with its group. The records left here are not its state.
         guard lives[name]?.partition == partition else { return }
         switch parsed {
         case .feed: readFeed(name, value)
@@ -27,8 +27,8 @@ extension Ingester {
             lives[name]?.state = state
             lives[name]?.stored = state
         } else {
-            // Another owner's view of the feed: ours is written over it with the next change. But what it has read for the
-            // first time has been read for the first time.
+            // This is another owner's view of the feed, which the next change here overwrites. Permanent facts in it,
+            // such as the first reading, are kept.
             lives[name]?.state.learnForGood(from: state)
             lives[name]?.batch?.feed.learnForGood(from: state)
             lives[name]?.stored = nil
@@ -47,8 +47,8 @@ extension Ingester {
         }
         let counts = lives[name]?.log.fold(hash, record) ?? false
         guard record.writer != settings.writer, isOwned(name) else { return }
-        // Another process follows this feed too, for a moment. What it has read may be newer or older than what we have:
-        // the whole document is read again.
+        // Another process briefly follows this feed too. Its view may be newer or older than ours, so the whole
+        // document is read again.
         if counts { forgetValidators(name) }
     }
 
@@ -66,7 +66,7 @@ extension Ingester {
         }
     }
 
-    /// One of this process's own records has come back.
+    /// Notes that one of this process's own records has come back, and ends the stage after the last one.
     private mutating func confirm(_ name: String, _ key: String, _ value: [UInt8], at now: Moment) {
         guard lives[name]?.batch?.awaiting[key] == value else { return }
         lives[name]?.batch?.awaiting[key] = nil

@@ -1,11 +1,11 @@
 import NewsModel
 
-// Which feeds are this process's own, from the first record of their partition to the last.
+// Ownership of feeds, from the assignment of their partition to its release.
 
 extension Ingester {
     mutating func assign(_ numbers: [Int32]) {
         for number in numbers {
-            // The group did not wait for the release, and gives the partition back: what was known of it is out of date.
+            // The group gave the partition back without waiting for the release, so the state in memory is out of date.
             if partitions[number] != nil { lose([number]) }
             partitions[number] = Partition()
             for name in rules.keys.sorted() {
@@ -16,13 +16,13 @@ extension Ingester {
 
     mutating func add(_ name: String, to partition: Int32) {
         let rules = rules[name]
-        // A feed whose group has changed still has records on its former partition; its life is elsewhere.
+        // A feed whose group has changed still has records on its former partition, but it is followed on the new one.
         let isHere = rules?.partition(among: settings.partitions) == partition
         lives[name] = FeedLife(name: name, partition: partition, rules: isHere ? rules : nil)
         partitions[partition]?.names.insert(name)
     }
 
-    /// Everything that stood on the partition has been read: its feeds begin to live.
+    /// Begins to follow the partition's feeds, because all of its records have been read.
     mutating func restored(_ number: Int32, at now: Moment) {
         guard partitions[number]?.stage == .restoring else { return }
         partitions[number]?.stage = .owned
@@ -36,7 +36,7 @@ extension Ingester {
         }
     }
 
-    /// A first reading whose process ended before the feed's own record was stored: what appeared since is news.
+    /// Marks a feed as read if its process ended before storing the feed's record. Entries since then are news.
     private mutating func primeFromEntries(_ name: String) {
         guard let life = lives[name], !life.state.isPrimed,
             let first = life.log.table.rows.lazy.map(\.state.firstSeen).min()
@@ -45,7 +45,7 @@ extension Ingester {
         lives[name]?.state.isHalfPrimed = true
     }
 
-    /// What the feed has brought lately, for its group.
+    /// Adds the feed's recent stories to the memory of its group.
     private mutating func remember(_ name: String, at now: Moment) {
         guard let life = lives[name], let group = life.rules?.group else { return }
         let minute = Minute.of(now.wall)
@@ -86,7 +86,7 @@ extension Ingester {
         }
     }
 
-    /// Begins nothing more for the feed; what is being written goes on.
+    /// Begins nothing more for the feed. Writes in flight continue.
     mutating func stopFetching(_ name: String) {
         guard let life = lives[name] else { return }
         if let fetch = life.fetch { actions.append(.cancel(fetch.id)) }
@@ -105,7 +105,7 @@ extension Ingester {
         lives[name]?.queuedAt = nil
     }
 
-    /// Forgets the feed and everything under way for it.
+    /// Forgets the feed and everything in progress for it.
     mutating func drop(_ name: String) {
         guard let life = lives[name] else { return }
         stopFetching(name)
@@ -118,7 +118,7 @@ extension Ingester {
         lives[name] = nil
     }
 
-    /// Gives up partitions that nothing is under way for, and ends after `finish`.
+    /// Releases leaving partitions whose feeds have no batch, and reports the end after `finish`.
     mutating func settle(at now: Moment) {
         for number in partitions.keys.sorted() where partitions[number]?.stage == .leaving {
             let names = partitions[number]?.names.sorted() ?? []
@@ -138,7 +138,7 @@ extension Ingester {
     mutating func reload(_ settings: IngestSettings, at now: Moment) {
         let before = self.settings
         self.settings = settings
-        // These belong to the process and to the topic, not to the file.
+        // These values belong to the process and to the topic, not to the settings file.
         self.settings.partitions = before.partitions
         self.settings.writer = before.writer
         self.settings.secret = before.secret

@@ -1,12 +1,12 @@
 import ByteText
 import NewsModel
 
-// When feeds are polled, and what their answers mean.
+// The schedule of polls, and the effects of their answers.
 
 extension Ingester {
     // MARK: - Plans
 
-    /// The first poll of a feed that this process has got: soon, but not all feeds at once.
+    /// Plans the first poll of a feed that is new to this process: soon, but not at the same time for all feeds.
     mutating func planFirst(_ name: String, at now: Moment) {
         planHeldBack(name, at: now)
         guard let life = lives[name], let rules = life.rules, !life.state.isGone || life.state.url != rules.url else {
@@ -35,14 +35,14 @@ extension Ingester {
         var at = at
         if let until = life.state.retryUntil, until > now.wall { at = max(at, now.steady + (until - now.wall)) }
         lives[name]?.because = because
-        // Anybody can ask for a poll that must wait, any number of times: the timer stands already.
+        // A poll that must wait may be requested any number of times. Its timer exists already.
         if let planned = life.nextPoll, planned > now.steady, planned <= at, at - planned < .seconds(1) { return }
         lives[name]?.plan += 1
         lives[name]?.nextPoll = at
         timers.add(.poll(name, plan: life.plan + 1), at: at)
     }
 
-    /// Chance that depends on feed and poll only, so that nobody's polls depend on another's.
+    /// Random numbers that depend only on process, feed and poll, so that no feed influences another's schedule.
     private func chance(_ name: String, number: Int) -> SeededRandom {
         SeededRandom(seed: StableHash.of([settings.writer, name]) &+ UInt64(truncatingIfNeeded: number))
     }
@@ -103,7 +103,7 @@ extension Ingester {
         actions.append(.fetch(id, request))
     }
 
-    /// Some servers answer "not changed" to anything: now and then they are asked without.
+    /// Returns true if validators are to be left out once, because some servers answer "not changed" to anything.
     private func hasOldValidators(_ state: FeedState, at wall: Instant) -> Bool {
         guard let since = state.validatorsSince else { return false }
         return wall - since >= .seconds(8 * 86_400)
@@ -116,7 +116,7 @@ extension Ingester {
             return
         }
         queue.ended(host, at: now.steady)
-        // A host that asks to be left alone is, at once and also if nobody wants the answer any more.
+        // A host's request to wait applies at once, even if nobody needs the answer any more.
         if let request = fetch.request,
             case .wait(let pause, let host, _) = AnswerVerdict(result, to: request, at: now.wall)
         {
@@ -158,7 +158,7 @@ extension Ingester {
         }
     }
 
-    /// The address in the settings is another one: what the old one gave says nothing about it. Its entries stay known.
+    /// Discards what was learned from the old address, because the settings now name another. Its entries stay known.
     private mutating func beginAnew(_ name: String, url: String) {
         lives[name]?.state.url = url
         lives[name]?.state.validators = nil
@@ -201,7 +201,7 @@ extension Ingester {
         storeIfChanged(name, at: now)
     }
 
-    /// The feed's state after an answer that counts; entries are another matter.
+    /// The feed's state after a successful answer. Entries are handled separately.
     private mutating func succeeded(
         _ name: String, _ receipt: AnswerVerdict.Receipt, _ request: FetchRequest, at now: Moment
     ) -> FeedState {
@@ -247,7 +247,7 @@ extension Ingester {
         noteSilence(name, at: now)
     }
 
-    /// Once for each silence.
+    /// Logs each silence once.
     private mutating func noteSilence(_ name: String, at now: Moment) {
         guard let life = lives[name] else { return }
         let isQuiet = life.state.isQuiet(at: now.wall)
@@ -290,7 +290,7 @@ extension Ingester {
         record(name, following, state: state, wasPrimed: life.state.isPrimed, at: now)
     }
 
-    /// What a hub has pushed. It passes the same rules, and proves nothing about the feed as a whole.
+    /// Follows a document that a hub has pushed. The same rules apply, but it proves nothing about the feed as a whole.
     mutating func follow(_ name: String, delivery document: FeedDocument, at now: Moment) {
         guard let life = lives[name], let rules = life.rules, life.state.isPrimed else { return }
         let following = following(document, life, rules, isPartial: true, at: now)
@@ -313,7 +313,7 @@ extension Ingester {
             backfillLane: settings.backfillLane, isPartial: isPartial, at: now.wall)
     }
 
-    /// Brings what was decided onto the state topic.
+    /// Stores the decisions on the state topic.
     private mutating func record(
         _ name: String, _ following: Following, state: FeedState, wasPrimed: Bool, at now: Moment
     ) {
@@ -335,7 +335,7 @@ extension Ingester {
         if batch.entries.isEmpty, !batch.storesFeed {
             lives[name]?.state = batch.feed
         } else {
-            // Kept in memory also if it is too little to be stored now.
+            // The state is updated in memory even if the change is too small to be stored now.
             if !batch.storesFeed { lives[name]?.state = batch.feed }
             begin(batch, for: name, at: now)
         }

@@ -1,7 +1,7 @@
 public import NewsModel
 
 extension Ingester {
-    /// How the feeds of this process are doing, by name. Feeds of partitions that are still being read are left out.
+    /// The status of each feed of this process, by name. Feeds of partitions that are still being read are omitted.
     public func status(at now: Moment) -> [FeedStatus] {
         lives.keys.sorted().compactMap { status(of: $0, at: now) }
     }
@@ -17,18 +17,18 @@ extension Ingester {
         return status
     }
 
-    /// True while anything of the feed is under way or due: a fetch, or a write to Kafka.
+    /// True while the feed has a fetch, or a write to Kafka, that is in flight or due.
     public func isBusy(_ name: String) -> Bool {
         guard let life = lives[name] else { return false }
         return life.isBusy || life.queuedAt != nil || life.isDue || !life.waiting.isEmpty
     }
 
-    /// Entries in memory, of all feeds.
+    /// Number of entries in memory, over all feeds.
     public var entriesKept: Int { lives.values.reduce(0) { $0 + $1.log.table.count } }
-    /// Polls that have brought a verdict so far, by feed.
+    /// Number of the feed's polls that this process has begun.
     public func polls(of name: String) -> Int { lives[name]?.counts.polls ?? 0 }
 
-    /// What is kept of things under way, for the simulation to see that it is bounded.
+    /// Amount of unfinished work, so that the simulation can verify that it is bounded.
     package var load: Load {
         Load(
             fetches: fetches.count, writes: writes.count, batches: batches, timers: timers.size,

@@ -2,10 +2,10 @@ import ByteText
 import Crypto
 import NewsModel
 
-// Hubs: asking them, and what they send.
+// Requests to hubs, and calls from hubs.
 
 extension Ingester {
-    /// Plans the next form for the feed's hub, if one is due some time.
+    /// Plans the next form for the feed's hub, if it will ever be due.
     mutating func planHub(_ name: String, at now: Moment) {
         guard let base = settings.webSubURL, let due = lives[name]?.state.webSub.dueAt(base: base) else { return }
         let at = now.steady + max(due - now.wall, .seconds(1))
@@ -45,7 +45,7 @@ extension Ingester {
         planHub(name, at: now)
         guard var request = request ?? nil else { return }
         request.port = (try? FetchAddress(rules.url))?.port
-        // The state first: a hub may verify at once, and another process may have to answer.
+        // The state is stored first, because a hub may verify at once, and another process may have to answer.
         storeIfChanged(name, at: now, post: request)
     }
 
@@ -68,7 +68,7 @@ extension Ingester {
         proceed(name, at: now)
     }
 
-    /// Callbacks are found by their paths.
+    /// Registers the feed's callback paths, so that calls find their feed.
     mutating func learnCallbacks(_ name: String) {
         for path in lives[name]?.state.webSub.paths ?? [] { callbacks[path] = name }
     }
@@ -77,7 +77,7 @@ extension Ingester {
         guard let name = callbacks[call.path], isOwned(name), let life = lives[name], life.rules != nil,
             life.state.webSub.paths.contains(call.path)
         else {
-            // While the state is being read, a hub that gets a 404 would take it for a no.
+            // While the state is being read, the answer is 503, because a hub would take a 404 as a refusal.
             let mayBeOurs = partitions.values.contains { $0.stage == .restoring }
             actions.append(.answer(id, mayBeOurs ? WebSubAnswer(status: 503) : Subscription.unknownCallback))
             return
@@ -103,7 +103,7 @@ extension Ingester {
     ) {
         guard let life = lives[name], let rules = life.rules else { return }
         guard life.waiting.count < FeedLife.waitingMax, !isFinishing else {
-            // The hub comes again.
+            // The hub retries the delivery.
             actions.append(.answer(id, WebSubAnswer(status: 503)))
             return
         }
@@ -130,8 +130,8 @@ extension Ingester {
         }
     }
 
-    /// Brings the next poll forward, but no hub, and nobody who poses as one, makes polls more frequent than the feed's
-    /// own pace allows.
+    /// Brings the next poll forward. Neither a hub nor anybody who poses as one can make polls more frequent than the
+    /// feed's minimum interval allows.
     private mutating func pollSoon(_ name: String, because: String, at now: Moment) {
         guard let life = lives[name], let rules = life.rules else { return }
         let sinceLast = life.lastPollAt.map { max(now.wall - $0, .zero) } ?? .seconds(86_400)
@@ -142,7 +142,7 @@ extension Ingester {
 }
 
 extension Ingester {
-    /// The `charset` of a Content-Type.
+    /// Returns the `charset` parameter of a Content-Type.
     static func charset(_ type: String) -> String? {
         for parameter in type.split(separator: ";").dropFirst() {
             let parts = parameter.split(separator: "=", maxSplits: 1)
@@ -153,7 +153,7 @@ extension Ingester {
     }
 }
 
-/// Random words that nobody can foretell who knows others of them: hashes of a secret key and a number.
+/// Random words that cannot be predicted from other words: hashes of a secret key and a number.
 private struct CallbackSecrets: RandomNumberGenerator {
     let key: [UInt8]
     var count: UInt64

@@ -1,12 +1,12 @@
 public import NewsModel
 
-/// Follows feeds: says what to fetch, what to write to the state topic, and which events to publish. Knows no clock and no
-/// socket; the same inputs give the same actions.
+/// Follows feeds: decides what to fetch, what to write to the state topic, and which events to publish. It has no clock
+/// and no socket; the same inputs give the same actions.
 ///
-/// An event is written once, although processes crash and share the feeds: first its intent goes onto the state topic, the
-/// whole event with it. It counts only when it has been read back from there with no record of the same or a higher version
-/// before it. Then the event is published, then the entry is stored as done, and only then what the publisher gave to ask by.
-/// Whoever takes over publishes intents that are not done again, as they are.
+/// Each event is written once, although processes crash and share the feeds. First an intent, which contains the whole
+/// event, is written to the state topic. It counts only when it has been read back and no earlier record has the same
+/// or a higher version. Then the event is published, then the entry is stored as done, and the publisher's validators
+/// are stored last. A new owner publishes unfinished intents again, unchanged.
 public struct Ingester {
     public internal(set) var settings: IngestSettings
     var rules: [String: FeedRules] = [:]
@@ -15,10 +15,10 @@ public struct Ingester {
     var groups: [String: GroupMemory] = [:]
     var queue: HostQueue
     var timers = TimerHeap<Due>()
-    /// Requests under way, and the feeds that they are for; a request outlives its feed.
+    /// Requests in flight, and their feeds. A request outlives its feed.
     var fetches: [FetchID: Fetch] = [:]
     var writes: [WriteID: String] = [:]
-    /// WebSub callbacks by the last part of their paths.
+    /// Feeds' names by the last part of their WebSub callbacks' paths.
     var callbacks: [String: String] = [:]
     var stopped: Set<String> = []
     var batches = 0
@@ -31,9 +31,9 @@ public struct Ingester {
     var actions: [IngestAction] = []
     let parser = JSONParser(sizeMax: Self.recordMax)
 
-    /// Bytes of a state record; an event in it is at most a quarter.
+    /// Maximum bytes of a state record. An event in it has at most a quarter of that.
     static let recordMax = 4 * EventLimits.document
-    /// Batches under way; beyond it, no poll begins.
+    /// Number of batches in progress at which no further poll begins.
     static let batchesMax = 64
 
     struct Partition: Sendable, Hashable {
@@ -68,7 +68,7 @@ public struct Ingester {
         Dictionary(feeds.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// - Returns: what the shell shall do, in this order.
+    /// - Returns: the actions for the shell, in this order.
     public mutating func handle(_ input: IngestInput, at now: Moment) -> [IngestAction] {
         take(input, at: now)
         work(at: now)
@@ -98,7 +98,7 @@ public struct Ingester {
         }
     }
 
-    /// Does what is due, and asks to be woken for the next.
+    /// Does the work that is due, and requests a wake-up for the next.
     private mutating func work(at now: Moment) {
         while let due = timers.take(at: now.steady) {
             switch due {
@@ -117,7 +117,7 @@ public struct Ingester {
         announcedWake = wake
     }
 
-    // MARK: - Small things
+    // MARK: - Helpers
 
     mutating func nextID() -> UInt64 {
         lastID += 1

@@ -1,25 +1,25 @@
 import NewsModel
 
-/// An event that is to be written, as it stands on the state topic until that is done: whoever takes the feed over writes
-/// exactly this.
+/// An event that is to be written. It stays on the state topic until it is written, so that the feed's next owner
+/// writes exactly the same bytes.
 struct Intent: Sendable, Hashable {
     var lane: String
     /// The event's key: the story.
     var key: String
-    /// The `news-event` document.
+    /// The event as a `news-event` document.
     var event: [UInt8]
     /// Orders the intents of one feed.
     var order: Int64
 }
 
-/// An entry as one record of the state topic says it.
+/// An entry as one record of the state topic describes it.
 struct EntryRecord: Sendable, Hashable {
     var state: EntryState
-    /// What is still to be written; `nil` when nothing is.
+    /// The event that is still to be written; `nil` if nothing is.
     var intent: Intent?
-    /// What a limit holds back; `nil` when nothing is.
+    /// The event that a limit holds back; `nil` if nothing is.
     var heldBack: HeldBack?
-    /// `nil` for an entry of which nothing was written.
+    /// `nil` unless an event of the entry was written or is held back.
     var name: EventName?
     /// The process that wrote the record.
     var writer: String
@@ -37,7 +37,7 @@ enum StateKey: Hashable {
             let hash = EntryHash(hexadecimal: text[text.index(after: slash)...]),
             let start = text.firstIndex(of: "/"), start < slash
         {
-            // The name of a feed may have a slash, a hash has none.
+            // The name of a feed may contain a slash; a hash cannot.
             self = .entry(feed: String(text[text.index(after: start)..<slash]), hash)
         } else {
             return nil

@@ -1,7 +1,7 @@
 import NewsModel
 
-/// The members of a state record. One that is missing or of another type reads as absent: a record written by another
-/// version, or by a hand, never stops a feed.
+/// The members of a state record. A member that is missing or of another type reads as absent. A record written by
+/// another version or by hand therefore never stops a feed.
 struct StateMembers {
     private let members: [String: JSONValue]
 
@@ -25,7 +25,7 @@ struct StateMembers {
 
     func minute(_ name: String) -> UInt32 { number(name).map { UInt32(clamping: $0) } ?? 0 }
 
-    /// 64 bits in hexadecimal: JSON's numbers have 53.
+    /// 64 bits in hexadecimal, because JSON numbers are exact only up to 53 bits.
     func hash(_ name: String) -> UInt64 { text(name).flatMap { UInt64($0, radix: 16) } ?? 0 }
 
     func instant(_ name: String) -> Instant? { text(name).flatMap { Instant(rfc3339: $0) } }

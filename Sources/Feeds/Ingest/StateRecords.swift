@@ -1,7 +1,7 @@
 import ByteText
 import NewsModel
 
-// The records of the state topic: written here, read by whoever takes over.
+// The records of the state topic, written here and read by the next owner.
 
 extension EntryRecord {
     var bytes: [UInt8] {
@@ -47,7 +47,7 @@ extension EntryRecord {
         }
     }
 
-    /// - Returns: `nil` for what is no entry at all.
+    /// - Returns: `nil` if the object does not describe an entry.
     init?(_ object: JSONObject) {
         let members = StateMembers(object)
         guard let version = members.text("version") else { return nil }

@@ -1,18 +1,18 @@
 import ByteText
 
-/// Host names in other scripts as DNS has them. RFC 3492.
+/// Host names in other scripts, in the form that DNS uses. RFC 3492.
 enum Punycode {
-    /// The labels of a host name in lower case, those outside ASCII encoded.
-    /// - Returns: `nil` for a label longer than any in DNS.
+    /// Returns the labels of a host name in lower case, with those outside ASCII encoded.
+    /// - Returns: `nil` if a label is longer than DNS allows.
     static func ascii(hostName: String) -> String? {
         guard hostName.utf8.contains(where: { $0 >= 0x80 }) else { return hostName.asciiLowercased }
         var labels: [String] = []
-        // The full stops of East Asia separate labels too. RFC 3490 §3.1.
+        // East Asian full stops separate labels too. RFC 3490 §3.1.
         for label in hostName.lowercased().split(
             omittingEmptySubsequences: false, whereSeparator: { ".。．｡".contains($0) })
         {
             let scalars = Array(label.unicodeScalars)
-            // Each scalar takes a byte at least, so a longer label could not become a valid one.
+            // Each scalar takes at least one byte, so a longer label cannot become valid.
             guard scalars.count <= 63 else { return nil }
             if scalars.allSatisfy(\.isASCII) {
                 labels.append(String(label))
@@ -24,7 +24,7 @@ enum Punycode {
         return labels.joined(separator: ".")
     }
 
-    /// RFC 3492 §6.3, for at most 63 scalars; so its products fit into 64 bits.
+    /// RFC 3492 §6.3. At most 63 scalars are passed, so that products fit into 64 bits.
     private static func encode(_ scalars: [UInt32]) -> String? {
         var output = scalars.filter { $0 < 0x80 }.map { UInt8(truncatingIfNeeded: $0) }
         let basic = output.count

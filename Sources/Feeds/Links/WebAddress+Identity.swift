@@ -1,10 +1,10 @@
 import ByteText
 
 extension WebAddress {
-    /// What two addresses of one page have in common: to tell entries apart, never to be shown or fetched.
+    /// A form that equal pages share, for distinguishing entries. It must never be shown or fetched.
     ///
-    /// Without user, default port, fragment and the parameters that tell where a reader came from; http counts as https,
-    /// because sites change from one to the other. The order of the parameters that stay may matter, so it is kept.
+    /// It has no user, default port or fragment, and no parameters that track a reader's origin. The scheme is always
+    /// https, because sites change from http to it. The order of the remaining parameters may matter, so it is kept.
     public var identityKey: String {
         var key = "https://" + authority + (path.isEmpty ? "/" : path)
         let parameters = (query ?? "").split(separator: "&").filter { !Self.isTracking($0) }

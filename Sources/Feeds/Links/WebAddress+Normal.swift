@@ -1,10 +1,10 @@
 import ByteText
 
 extension WebAddress {
-    /// True for an absolute address of which reading and writing would change nothing: almost all that feeds hold, and told
-    /// in one pass over its bytes.
+    /// Returns true for an absolute address that parsing and writing would not change. Nearly all addresses in feeds
+    /// are such, and one pass over the bytes decides it.
     ///
-    /// Without user and port, with a host in lower case and ASCII, without dot segments, and with nothing to be escaped.
+    /// It has no user or port, a host in lower-case ASCII, no dot segments, and nothing to escape.
     static func isNormal(_ text: some StringProtocol) -> Bool {
         text.utf8.withContiguousStorageIfAvailable { isNormal($0) } ?? false
     }
@@ -25,7 +25,7 @@ extension WebAddress {
                 guard at + 2 < end, bytes[at + 1].hexDigitValue != nil, bytes[at + 2].hexDigitValue != nil else {
                     return false
                 }
-            // A segment that begins with a dot may be one of dots alone; such are rare, so no one looks closer here.
+            // A segment that begins with a dot may be a dot segment. Such addresses are rare and count as not normal.
             case UInt8(ascii: "/"): if at + 1 < end, bytes[at + 1] == UInt8(ascii: ".") { return false }
             default: break
             }

@@ -1,8 +1,8 @@
 import ByteText
 
-/// A reference taken apart by RFC 3986, appendix B, with everything percent-encoded that has to be.
+/// A reference split by RFC 3986, appendix B, with percent-encoding wherever it is required.
 struct Reference {
-    /// In lower case.
+    /// The scheme in lower case.
     var scheme: String?
     var authority: String?
     var path: String
@@ -11,7 +11,7 @@ struct Reference {
 
     init?(_ text: some StringProtocol) {
         guard text.utf8.count <= WebAddress.textMax else { return nil }
-        // Line breaks inside an address come from wrapping, as everywhere on the web.
+        // Line breaks inside an address come from wrapping, and are removed as everywhere on the web.
         let bytes = Array(String(text.trimmed).utf8.filter { $0 >= 0x20 && $0 != 0x7F })
         var rest = bytes[...]
         let part = { (bytes: ArraySlice<UInt8>) in Self.encoded(bytes) }
@@ -41,7 +41,7 @@ struct Reference {
         return bytes.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
     }
 
-    /// Escapes what no address may contain, and a percent sign that begins no escape.
+    /// Escapes bytes that no address may contain, and a percent sign without two hexadecimal digits.
     private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
@@ -59,7 +59,7 @@ struct Reference {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// In any part but the authority.
+    /// Returns true if the byte is allowed in any part except the authority.
     static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x21, 0x23...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7E: true
@@ -68,16 +68,16 @@ struct Reference {
     }
 }
 
-/// What stands between `//` and the path.
+/// The part of an address between `//` and the path.
 struct Authority {
     var userInfo: String?
     var host: String
     var port: Int?
 
-    /// The longest name that DNS can resolve.
+    /// Length of the longest name that DNS can resolve.
     static let hostMax = 253
 
-    /// - Returns: `nil` for an authority without a host, or one that a browser might read differently.
+    /// - Returns: `nil` for an authority without a host, or if a browser might read it differently.
     init?(_ text: String) {
         var rest = text[...]
         if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")) {
@@ -103,7 +103,7 @@ struct Authority {
         self.host = host
     }
 
-    /// An IPv6 address.
+    /// Reads an IPv6 address.
     private static func literal(_ text: Substring) -> String? {
         guard text.utf8.count <= 64, text.hasSuffix("]"),
             text.dropFirst().dropLast().utf8.allSatisfy({ $0.hexDigitValue != nil || $0 == 0x3A || $0 == 0x2E }),

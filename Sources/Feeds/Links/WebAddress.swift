@@ -1,11 +1,11 @@
 import ByteText
 
-/// An absolute http or https address in its parts, ready for a request and for a reader's phone.
+/// The parts of an absolute http or https address, ready for a request and for a reader's phone.
 ///
-/// What no address may contain is percent-encoded, an international host name is in its ASCII form (RFC 3492), and nothing
-/// else is changed.
+/// Characters that no address may contain are percent-encoded, and an international host name is in its ASCII form (RFC
+/// 3492). Nothing else is changed.
 public struct WebAddress: Sendable, Hashable {
-    /// Bytes of an address; a longer one is not read.
+    /// Maximum bytes of an address. A longer one is not read.
     static let textMax = 8 << 10
 
     public enum Scheme: String, Sendable, Hashable {
@@ -15,11 +15,11 @@ public struct WebAddress: Sendable, Hashable {
     }
 
     public var scheme: Scheme
-    /// `user:password` as it stands in the address. Never to be logged.
+    /// `user:password`, as written in the address. It must never be logged.
     public var userInfo: String?
     /// In lower case and ASCII; an IPv6 address is in brackets.
     public var host: String
-    /// 1…65535; `nil` when the address does not name one.
+    /// 1…65535; `nil` if the address does not name a port.
     public var statedPort: Int?
     /// Empty, or begins with a slash.
     public var path: String
@@ -30,18 +30,18 @@ public struct WebAddress: Sendable, Hashable {
 
     public var port: Int { statedPort ?? scheme.defaultPort }
 
-    /// What the Host field of a request holds.
+    /// The value of a request's Host field.
     public var authority: String {
         guard let statedPort, statedPort != scheme.defaultPort else { return host }
         return "\(host):\(statedPort)"
     }
 
-    /// What the first line of a request holds. RFC 9112 §3.2.1.
+    /// The target in the first line of a request. RFC 9112 §3.2.1.
     public var requestTarget: String {
         (path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "")
     }
 
-    /// The address as text.
+    /// The whole address as text.
     public var text: String {
         var text = scheme.rawValue + "://"
         if let userInfo { text += userInfo + "@" }
@@ -53,8 +53,8 @@ public struct WebAddress: Sendable, Hashable {
         return text
     }
 
-    /// For logs and status, where anyone may read it: without user information, and without the query, as publishers put keys
-    /// there.
+    /// The address for logs and status, which anyone may read. It has no user information and no query, because
+    /// publishers put keys there.
     public var shown: String {
         var address = self
         (address.userInfo, address.fragment) = (nil, nil)
@@ -81,12 +81,12 @@ public struct WebAddress: Sendable, Hashable {
         fragment = reference.fragment
     }
 
-    /// What a reference means in a document at this address. RFC 3986 §5.2.
+    /// Resolves a reference in a document at this address. RFC 3986 §5.2.
     /// - Returns: `nil` for anything but http and https, such as `mailto:`.
     public func resolve(_ text: some StringProtocol) -> WebAddress? {
         guard var reference = Reference(text) else { return nil }
         if let scheme = reference.scheme {
-            // `http:page`, as in the RFC before this one.
+            // `http:page` is relative, as in the RFC before this one.
             guard reference.authority == nil, scheme == self.scheme.rawValue else { return WebAddress(reference) }
         }
         reference.scheme = scheme.rawValue
@@ -107,22 +107,22 @@ public struct WebAddress: Sendable, Hashable {
         return address
     }
 
-    /// What a reference means in a document with these bases.
-    /// - Parameter bases: from the outermost (the address of the document) to the nearest `xml:base`; each may be relative
-    ///   to the one before. One that is not an address is passed over.
+    /// Resolves a reference in a document with these bases.
+    /// - Parameter bases: from the outermost (the address of the document) to the nearest `xml:base`. Each may be
+    ///   relative to the one before. Invalid ones are skipped.
     public static func resolve(_ text: some StringProtocol, against bases: [String]) -> WebAddress? {
         var base: WebAddress?
         for next in bases { base = (base?.resolve(next) ?? WebAddress(next)) ?? base }
         return base.map { $0.resolve(text) } ?? WebAddress(text)
     }
 
-    /// The same for one base, as text.
-    /// - Parameter base: an absolute address; with any other, only an absolute reference is resolved.
+    /// Resolves a reference against one base, as text.
+    /// - Parameter base: an absolute address. With any other text, only an absolute reference is resolved.
     public static func resolve(_ text: some StringProtocol, base: String) -> String? {
         isNormal(text) ? String(text) : resolve(text, against: [base])?.text
     }
 
-    /// RFC 3986 §5.2.4, segment by segment.
+    /// Removes dot segments segment by segment, RFC 3986 §5.2.4.
     private static func withoutDotSegments(_ path: String) -> String {
         guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
         var kept: [Substring] = []

@@ -1,10 +1,10 @@
 import ByteText
 
-/// Replaces character references and named entities, and drops characters that XML forbids, referenced ones too.
+/// Replaces character references and named entities. Drops characters that XML forbids, including referenced ones.
 enum CharacterReferences {
-    /// Appends a range with its references replaced. An `&` that begins no reference is an `&`.
+    /// Appends a range with its references replaced. An `&` that begins no reference stays an `&`.
     ///
-    /// - Parameter isHTML: some references may lack their `;`.
+    /// - Parameter isHTML: true if some references may lack their `;`.
     static func decode(
         _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, isHTML: Bool = false, to text: inout [UInt8]
     ) {
@@ -26,7 +26,7 @@ enum CharacterReferences {
     static func copyAllowed(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, to text: inout [UInt8]) {
         guard !range.isEmpty else { return }
         let run = UnsafeBufferPointer(rebasing: bytes[range])
-        // Line ends and tabs are allowed and common, so they must not lead to the slow way.
+        // Line ends and tabs are allowed and common, so they must not lead to the slow path.
         guard run.contains(where: { $0 < 0x20 && !$0.isMarkupBlank || $0 == 0x0C || $0 == 0xEF }) else {
             return text.append(contentsOf: run)
         }
@@ -42,9 +42,9 @@ enum CharacterReferences {
         }
     }
 
-    /// One reference.
+    /// One reference in a range of text.
     struct Reference {
-        /// After the `;`.
+        /// The index after the `;`.
         let end: Int
         private let character: Character
 
@@ -53,10 +53,10 @@ enum CharacterReferences {
             case named(HTMLEntities.Characters)
         }
 
-        /// `nil` when what stands at `start`, an `&`, is no reference. In HTML a number and a name of old may lack their
-        /// `;` where no word goes on: `&copy 2026`, but not the `&copy=` of an address.
+        /// `nil` if the `&` at `start` begins no reference. In HTML, numbers and old names may lack their `;` unless a
+        /// word continues: `&copy 2026`, but not the `&copy=` of an address.
         init?(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int, end: Int, isHTML: Bool) {
-            // The longest name has 31 letters. More digits than this are zeros or nonsense.
+            // The longest name has 31 letters. A number with more digits has leading zeros or no meaning.
             let limit = min(end, start + 34)
             var at = start + 1
             guard at < limit else { return nil }
@@ -104,14 +104,14 @@ enum CharacterReferences {
             let digits = at
             var value: UInt32 = 0
             while at < limit, let digit = bytes[at].hexDigitValue, radix == 16 || digit < 10 {
-                // Beyond Unicode is beyond Unicode, however far.
+                // Capped, because all values beyond Unicode are equally invalid.
                 value = min(value * radix + UInt32(digit), 0x110000)
                 at += 1
             }
             return at > digits ? (value, at) : nil
         }
 
-        /// `nil` for what XML forbids. 128 to 159 mean windows-1252, as in HTML: no one means the control characters.
+        /// `nil` for characters that XML forbids. As in HTML, 128 to 159 mean windows-1252 and not control characters.
         private static func scalar(_ value: UInt32) -> Unicode.Scalar? {
             switch value {
             case 0x09, 0x0A, 0x0D: return Unicode.Scalar(value)
@@ -123,9 +123,9 @@ enum CharacterReferences {
     }
 }
 
-/// The upper half of windows-1252 where it differs from Unicode.
+/// The characters of windows-1252 that differ from Unicode.
 enum Windows1252 {
-    /// - Parameter byte: 0x80 to 0x9F; five of them have no character and stay what they are in Unicode.
+    /// - Parameter byte: 0x80 to 0x9F. Five of them have no character there and keep their meaning in Unicode.
     static func scalar(_ byte: UInt8) -> Unicode.Scalar {
         guard (0x80...0x9F).contains(byte) else { return Unicode.Scalar(byte) }
         return Unicode.Scalar(table[Int(byte - 0x80)]) ?? Unicode.Scalar(byte)

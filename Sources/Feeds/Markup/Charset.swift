@@ -1,20 +1,20 @@
 import ByteText
 
-/// The names of encodings that feeds declare.
+/// Encodings by the names that feeds declare.
 enum Charset {
     static let utf8 = "UTF-8"
     static let windows1252 = "WINDOWS-1252"
     static let iso2022JP = "ISO-2022-JP"
 
-    /// iconv's name for an encoding; `nil` for one that is not read. Only these reach iconv, whose rarer converters have
-    /// had faults.
+    /// Returns iconv's name for an encoding; `nil` for one that is not read. Only these names reach iconv, because its
+    /// rarer converters have had faults.
     static func known(_ label: String) -> String? {
         let key = label.trimmed.asciiLowercased.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
         if let name = names[key] { return name }
         for (prefix, name) in [("iso8859", "ISO-8859-"), ("windows125", "WINDOWS-125"), ("cp125", "WINDOWS-125")]
         where key.hasPrefix(prefix) {
             guard let number = Int(key.dropFirst(prefix.utf8.count)) else { return nil }
-            // What calls itself Latin-1 is its superset, as in every browser.
+            // Text declared as Latin-1 is read as its superset, as in every browser.
             if name == "ISO-8859-" {
                 return number == 1 ? windows1252 : (2...16).contains(number) ? "\(name)\(number)" : nil
             }
@@ -23,7 +23,7 @@ enum Charset {
         return nil
     }
 
-    /// By label in lower case, letters and digits only.
+    /// Keys are labels in lower case, with letters and digits only.
     private static let names: [String: String] = [
         "utf8": utf8, "unicode": utf8, "unicode11utf8": utf8, "usascii": windows1252, "ascii": windows1252,
         "latin1": windows1252, "l1": windows1252, "ansi": windows1252, "iso885911987": windows1252,

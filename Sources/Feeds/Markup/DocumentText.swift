@@ -1,24 +1,24 @@
 import ByteText
 
-/// A document's bytes as UTF-8, whatever they were written in.
+/// Converts a document's bytes from any encoding to UTF-8.
 enum DocumentText {
-    /// Valid UTF-8 without a byte order mark.
+    /// Returns valid UTF-8 without a byte order mark.
     ///
-    /// A byte order mark decides. Without one, bytes that are valid UTF-8 are UTF-8 whatever is declared: a wrong
-    /// declaration is more likely than another encoding that happens to look like it. Then the charset of Content-Type
+    /// A byte order mark decides. Without one, bytes that are valid UTF-8 are UTF-8 whatever is declared, because a
+    /// wrong declaration is likelier than another encoding that looks like UTF-8. Otherwise the charset of Content-Type
     /// counts, then that of the XML declaration, then windows-1252.
     static func utf8(_ bytes: [UInt8], charset: String?) -> [UInt8] { decode(bytes, charset: charset).text }
 
-    /// - Returns: `isLegible` is false when nothing says how to read the bytes: they are not UTF-8, whatever is declared, and
-    ///   as windows-1252 they would be gibberish, as is Japanese, Chinese or Russian that is declared as UTF-8.
+    /// - Returns: `isLegible` is false if no encoding fits: the bytes are not UTF-8, and as windows-1252 they would be
+    ///   gibberish. An example is Japanese, Chinese or Russian text declared as UTF-8.
     static func decode(_ bytes: [UInt8], charset: String?) -> (text: [UInt8], isLegible: Bool) {
         if let text = declaredText(bytes, charset: charset) { return (text, true) }
         if isMostlyUTF8(bytes) { return (repaired(bytes), true) }
         return (windows1252(bytes), isWestern(bytes))
     }
 
-    /// Western letters and punctuation stand between ASCII; bytes of other scripts stand together, or are signs that
-    /// nobody uses.
+    /// Returns true if the bytes look like Western text, whose letters and punctuation occur between ASCII. Bytes of
+    /// other scripts occur together, or are signs that nobody uses.
     private static func isWestern(_ bytes: [UInt8]) -> Bool {
         var (likely, unlikely, run) = (0, 0, 0)
         func end(_ run: Int, _ rare: Int) {
@@ -41,7 +41,7 @@ enum DocumentText {
         return likely >= unlikely
     }
 
-    /// The text by its mark, by being UTF-8, or by an encoding that is declared.
+    /// Decodes the text by its byte order mark, or as UTF-8, or by a declared encoding.
     private static func declaredText(_ bytes: [UInt8], charset: String?) -> [UInt8]? {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return repaired(Array(bytes.dropFirst(3))) }
         if let encoding = wideEncoding(bytes) {
@@ -52,14 +52,14 @@ enum DocumentText {
             [charset, declaration(in: bytes)].compactMap { $0.flatMap { Charset.known($0) } }
         }
         if bytes.contains(0x1B) {
-            // Its bytes are all ASCII, so it looks like UTF-8.
+            // All bytes of ISO-2022-JP are ASCII, so it looks like UTF-8.
             if declared().contains(Charset.iso2022JP), let text = Iconv.utf8(bytes, from: Charset.iso2022JP) {
                 return text
             }
         }
         if isValid(bytes) { return bytes }
         for name in declared() {
-            // It has a meaning for every byte.
+            // Windows-1252 has a meaning for every byte.
             if name == Charset.windows1252 { return isMostlyUTF8(bytes) ? repaired(bytes) : windows1252(bytes) }
             if name == Charset.utf8 {
                 if isMostlyUTF8(bytes) { return repaired(bytes) }
@@ -74,12 +74,12 @@ enum DocumentText {
         (try? UTF8Span(validating: bytes.span)) != nil
     }
 
-    /// One U+FFFD for each part that is not UTF-8.
+    /// Replaces each part that is not UTF-8 by one U+FFFD.
     private static func repaired(_ bytes: [UInt8]) -> [UInt8] {
         isValid(bytes) ? bytes : Array(String(decoding: bytes, as: UTF8.self).utf8)
     }
 
-    /// Broken UTF-8, rather than another encoding: most of what is not ASCII can be read.
+    /// Returns true if most of the bytes beyond ASCII are valid UTF-8, so that the text is broken UTF-8.
     private static func isMostlyUTF8(_ bytes: [UInt8]) -> Bool {
         var (good, bad, at) = (0, 0, 0)
         while at < bytes.count {
@@ -93,7 +93,7 @@ enum DocumentText {
             if wanted > 0, seen == wanted {
                 good += 1
             } else if wanted == 0 || at < bytes.count {
-                // A character that the end cuts off says nothing.
+                // A character that is cut off by the end says nothing.
                 bad += 1
             }
         }
@@ -113,7 +113,7 @@ enum DocumentText {
         return text
     }
 
-    /// Encodings in which an ASCII character takes several bytes or is another one, told by the first of them.
+    /// Detects, by the first bytes, encodings in which an ASCII character has several bytes or other ones.
     private static func wideEncoding(_ bytes: [UInt8]) -> String? {
         func begin(_ start: UInt8...) -> Bool { bytes.starts(with: start) }
         if begin(0xFF, 0xFE, 0, 0) { return "UTF-32LE" }
@@ -123,13 +123,13 @@ enum DocumentText {
         if begin(0xFE, 0xFF) { return "UTF-16BE" }
         if begin(0x4C, 0x6F, 0xA7, 0x94) { return "IBM037" }
         guard bytes.count >= 4 else { return nil }
-        // A character of ASCII first, as markup and JSON have.
+        // Markup and JSON begin with ASCII characters.
         if bytes[0] == 0, bytes[1] != 0, bytes[2] == 0, bytes[3] != 0 { return "UTF-16BE" }
         if bytes[0] != 0, bytes[1] == 0, bytes[2] != 0, bytes[3] == 0 { return "UTF-16LE" }
         return nil
     }
 
-    /// The encoding that an XML declaration names.
+    /// Returns the encoding named in an XML declaration.
     private static func declaration(in bytes: [UInt8]) -> String? {
         let head = String(decoding: bytes.prefix(512), as: UTF8.self)
         guard head.trimmed.hasPrefix("<?xml"), let end = head.firstRange(of: "?>"),

@@ -1,16 +1,16 @@
 import ByteText
 
-/// HTML's named characters.
+/// The named characters of HTML.
 enum HTMLEntities {
     struct Characters {
         fileprivate let codes: Range<Int>
-        /// HTML also accepts the name without its `;`.
+        /// True if HTML also accepts the name without its `;`.
         let isLegacy: Bool
 
         func append(to text: inout [UInt8]) {
             let table = HTMLEntities.bytes
             var value: UInt32 = 0
-            // One place beyond the range, where a blank ends the last number.
+            // The loop includes one more place, where a blank ends the last number.
             for at in codes.lowerBound...codes.upperBound {
                 if let digit = table[at].hexDigitValue {
                     value = value << 4 | UInt32(digit)
@@ -61,7 +61,7 @@ enum HTMLEntities {
         UnsafeBufferPointer(start: table.utf8Start, count: table.utf8CodeUnitCount)
     }
 
-    /// Where each entry of the table starts.
+    /// The start of each entry in the table.
     private static let starts: [UInt16] = {
         var starts: [UInt16] = []
         var at = 0

@@ -1,5 +1,5 @@
-/// The entities of HTML 5 that end with `;`, sorted by name: `name=` (or `name*`, when HTML also knows it without the `;`) and
-/// the code points in hexadecimal. From the table in the HTML standard, section "Named character references".
+/// The entities of HTML 5 that end with `;`, sorted by name. Each is `name=`, or `name*` if HTML also accepts it
+/// without the `;`, and the code points in hexadecimal. From the HTML standard, section "Named character references".
 extension HTMLEntities {
     static let table: StaticString = """
         AElig*C6 AMP*26 Aacute*C1 Abreve=102 Acirc*C2 Acy=410 Afr=1D504 Agrave*C0 Alpha=391 Amacr=100 And=2A53 Aogon=104 \

@@ -1,19 +1,19 @@
 import CIconv
 
-/// Conversion by the C library, which knows the encodings of the world.
+/// Conversion by the C library, which supports nearly all encodings.
 enum Iconv {
-    /// The text as UTF-8, with U+FFFD for each byte that means nothing; `nil` when the C library lacks the encoding.
+    /// Returns the text as UTF-8, with U+FFFD for each invalid byte; `nil` if the C library lacks the encoding.
     static func utf8(_ bytes: [UInt8], from encoding: String) -> [UInt8]? {
         guard let converter = iconv_open("UTF-8", encoding), converter != UnsafeMutableRawPointer(bitPattern: -1) else {
             return nil
         }
         defer { iconv_close(converter) }
-        // Skipping less than a whole unit would shift all that follows.
+        // Skipping less than a whole unit would shift all following text.
         let unit = encoding.hasPrefix("UTF-32") ? 4 : encoding.hasPrefix("UTF-16") ? 2 : 1
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count + bytes.count / 2)
-        // Room for whatever a chunk becomes, so the only reasons to stop early are a character that is cut by the chunk's
-        // end and one that is wrong.
+        // The buffer has room for any converted chunk. Conversion therefore stops early only at a character that the
+        // chunk's end cuts, or at an invalid one.
         let chunk = 4_096
         let room = chunk * 8
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: room) { buffer in
@@ -30,7 +30,7 @@ enum Iconv {
                     let written = UnsafeRawBufferPointer(start: buffer.baseAddress, count: room - free)
                     text.append(contentsOf: written)
                     position += length - left
-                    // What is left may be the beginning of a character only if the next chunk brings its end.
+                    // The remaining bytes may begin a character only if the next chunk contains its end.
                     let isCut = left > 0 && left < 16 && position + left < input.count
                     if left > 0, !isCut || left == length {
                         text.append(contentsOf: "\u{FFFD}".utf8)

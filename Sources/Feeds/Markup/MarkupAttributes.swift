@@ -1,6 +1,6 @@
 import ByteText
 
-/// The attributes of one tag, in order; stops before the tag's `>`, or before a `<` that interrupts it.
+/// The attributes of one tag, in order. Reading stops before the tag's `>`, or before a `<` that interrupts the tag.
 struct MarkupAttributes {
     struct Attribute {
         var name: Range<Int>
@@ -11,7 +11,7 @@ struct MarkupAttributes {
     let end: Int
     private(set) var position: Int
     private(set) var absent: MarkupTokens.Set8
-    /// Steps of searches without success.
+    /// Steps taken by unsuccessful searches.
     private(set) var work = 0
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>, absent: MarkupTokens.Set8 = []) {

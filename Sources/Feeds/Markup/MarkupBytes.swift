@@ -1,7 +1,7 @@
 import ByteText
 
 extension UInt8 {
-    /// Space, tab, line feed, form feed and carriage return.
+    /// True for space, tab, line feed, form feed and carriage return.
     @inline(__always)
     var isMarkupBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 || self == 0x0C }
 
@@ -10,16 +10,16 @@ extension UInt8 {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Where a byte stands first.
+    /// The first index of a byte.
     @inline(__always)
     func index(of byte: UInt8, from start: Int, to end: Int) -> Int? {
         let end = Swift.min(end, count)
         var at = start
         let raw = UnsafeRawBufferPointer(self)
-        // Eight at a time: prose is long and markup rare.
+        // Compares eight bytes at a time, because text is long and markup is rare.
         while at + 8 <= end {
             let hits = raw.loadUnaligned(fromByteOffset: at, as: UInt64.self).littleEndian.hasByte(byte)
-            // Only bytes after the first hit may be reported wrongly.
+            // Only bytes after the first hit can be false hits.
             if hits != 0 { return at + hits.trailingZeroBitCount >> 3 }
             at += 8
         }
@@ -30,13 +30,13 @@ extension UnsafeBufferPointer<UInt8> {
         return nil
     }
 
-    /// Where a text stands first. Linear: our texts have no prefix that recurs in them, but for `]]>` and `-->`, whose
-    /// repeated byte costs one comparison each.
+    /// The first index of a text. The search is linear, because no prefix recurs in our texts. In `]]>` and `-->`, the
+    /// repeated byte costs one more comparison each.
     func index(of text: StaticString, from start: Int, to end: Int) -> Int? {
         let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
         guard let last = wanted.last else { return nil }
         let before = wanted.count - 1
-        // The last byte, `>`, is rarer than the first.
+        // The search is for the last byte, `>`, because it is rarer than the first.
         var at = start + before
         while at < end, let hit = index(of: last, from: at, to: end) {
             if holds(text, at: hit - before, end) { return hit - before }
@@ -57,7 +57,7 @@ extension UnsafeBufferPointer<UInt8> {
         return true
     }
 
-    /// True when the range spells a name, in any case.
+    /// Returns true if the range spells the name, in any case.
     @inline(__always)
     func spells(_ name: StaticString, in range: Range<Int>) -> Bool {
         range.count == name.utf8CodeUnitCount && holds(name, at: range.lowerBound, range.upperBound, ignoringCase: true)
@@ -77,7 +77,7 @@ extension UnsafeBufferPointer<UInt8> {
         return at
     }
 
-    /// The range without blanks at its ends.
+    /// Returns the range without blanks at its ends.
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var (low, high) = (range.lowerBound, range.upperBound)
         while low < high, self[low].isMarkupBlank { low += 1 }

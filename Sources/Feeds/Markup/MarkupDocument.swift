@@ -1,31 +1,31 @@
 import ByteText
 
-/// A document's elements in a flat list, each with the places of its name, attributes and content in the bytes. Texts are
-/// read when asked for, so what no one asks for costs nothing but the scan.
+/// A document's elements in a flat list, each with the ranges of its name, attributes and content in the bytes. Texts
+/// are read on demand, so unused content costs only the scan.
 ///
-/// Memory: the bytes and 48 more for each element, of which there are at most `elementsMax`.
+/// Memory: the bytes, and 48 more for each element. There are at most `elementsMax` elements.
 package final class MarkupDocument: Sendable {
-    /// Elements recorded; of later ones only the text is read, as part of the element that they stand in.
+    /// Maximum number of recorded elements. The text of later ones belongs to the element around them.
     static let elementsMax = 1 << 20
-    /// Namespace declarations in force at one place.
+    /// Maximum number of namespace declarations in force at one place.
     static let declarationsMax = 256
 
     struct Node {
         /// The tag's name with its prefix.
         var name: Range<Int32>
-        /// How many bytes of the name are the prefix and its colon.
+        /// Length in bytes of the name's prefix and its colon.
         var prefix: Int32
         var namespace: MarkupNamespace
-        /// Where the attributes end, and the tag.
+        /// End of the attributes. The tag ends at `contentStart`.
         var attributesEnd: Int32
         var contentStart: Int32
         var contentEnd: Int32
         /// The index after the last element inside this one.
         var next: Int32
         var parent: Int32
-        /// The last namespace declaration in force; −1 when there is none.
+        /// The last namespace declaration in force; −1 without one.
         var scope: Int32
-        /// The document ended inside.
+        /// True if the document ended inside the element.
         var isCutOff = false
     }
 
@@ -39,9 +39,9 @@ package final class MarkupDocument: Sendable {
     let bytes: [UInt8]
     let nodes: [Node]
     let declarations: [Declaration]
-    /// The inside of the document type declaration.
+    /// The content of the document type declaration.
     package let documentType: String?
-    /// Steps taken to read it, for tests of linear time.
+    /// Number of steps taken to read the document, for tests of linear time.
     package let work: Int
 
     /// - Parameter bytes: valid UTF-8.
@@ -55,13 +55,13 @@ package final class MarkupDocument: Sendable {
         (nodes, declarations, documentType, work) = built
     }
 
-    /// The first element, if there is one.
+    /// The first element, if the document has one.
     package var root: MarkupElement? { nodes.isEmpty ? nil : MarkupElement(document: self, index: 0) }
 }
 
 extension MarkupDocument {
-    /// Matches end tags with start tags. An end tag closes the nearest open element of its name and all inside; one that
-    /// closes nothing is ignored.
+    /// Matches end tags with start tags. An end tag closes the nearest open element of its name and all elements inside
+    /// it. An end tag without a match is ignored.
     fileprivate struct Builder {
         let bytes: UnsafeBufferPointer<UInt8>
         var nodes: [Node] = []
@@ -70,7 +70,7 @@ extension MarkupDocument {
         var work = 0
 
         private var open: [(node: Int, hash: UInt32)] = []
-        /// Start tags beyond `FeedLimits.depth` that wait for their end tag.
+        /// Number of open start tags beyond `FeedLimits.depth`.
         private var tooDeep = 0
         private var scope: Int32 = -1
 
@@ -149,7 +149,7 @@ extension MarkupDocument {
             return 0
         }
 
-        /// FNV-1a over the name in lower case.
+        /// FNV-1a of the name in lower case.
         private func hash(_ name: Range<Int>) -> UInt32 {
             var hash: UInt32 = 2_166_136_261
             for at in name { hash = (hash ^ UInt32(bytes[at].asciiLowercased)) &* 16_777_619 }
@@ -179,11 +179,11 @@ extension MarkupDocument {
                 }
                 let depth = scope < 0 ? 0 : declarations[Int(scope)].depth
                 guard depth < MarkupDocument.declarationsMax else { return }
-                // Longer than any that we know; as long as it pleases the sender.
+                // A longer address is not one that we know, so it is not copied.
                 let address = attribute.value.count > 256 ? "…" : bytes.text(attribute.value)
                 var namespace = MarkupNamespace(address: address)
-                // Whatever the root's own default is called, it holds the format's elements. Of RSS that holds even for
-                // names that mean something else: many copy that of Atom.
+                // The root's default namespace contains the format's elements, whatever its name. In RSS this also
+                // holds for names of other vocabularies, because many feeds copy that of Atom.
                 if prefix.isEmpty,
                     namespace == .other && nodes.isEmpty || isRSS && namespace.isDisjoint(with: .rss)
                 {

@@ -1,4 +1,4 @@
-/// One element of a document: a place in it, cheap to copy. Names compare in any case of ASCII letters.
+/// A reference to one element of a document, cheap to copy. Names are compared without the case of ASCII letters.
 package struct MarkupElement: Sendable {
     let document: MarkupDocument
     let index: Int
@@ -7,7 +7,7 @@ package struct MarkupElement: Sendable {
 
     // MARK: - Names
 
-    /// Without prefix, as written.
+    /// The name as written, without prefix.
     package var name: String {
         document.bytes.withUnsafeBufferPointer { $0.text(localName) }
     }
@@ -25,12 +25,12 @@ package struct MarkupElement: Sendable {
         return Int(node.name.lowerBound + node.prefix)..<Int(node.name.upperBound)
     }
 
-    /// The document ended before the element did.
+    /// True if the document ended before the element did.
     package var isCutOff: Bool { node.isCutOff }
 
     // MARK: - Attributes
 
-    /// An attribute's value, references replaced and blanks around it removed; `nil` when absent, empty when empty.
+    /// An attribute's value with references replaced and without blanks around it; `nil` if the attribute is absent.
     package subscript(name: StaticString, in namespaces: MarkupNamespace = .none) -> String? {
         let node = node
         return document.bytes.withUnsafeBufferPointer { bytes in
@@ -55,7 +55,7 @@ package struct MarkupElement: Sendable {
         guard written.count >= length,
             bytes.spells(name, in: written.upperBound - length..<written.upperBound)
         else { return false }
-        // An attribute without prefix is in no namespace, whatever the default one is.
+        // An attribute without prefix has no namespace, even under a default one.
         if written.count == length { return namespaces.contains(.none) }
         let colon = written.upperBound - length - 1
         guard bytes[colon] == UInt8(ascii: ":") else { return false }
@@ -66,7 +66,7 @@ package struct MarkupElement: Sendable {
 
     // MARK: - Content
 
-    /// All characters inside, those of elements inside too, with references replaced. Comments are left out.
+    /// All characters inside, including those of inner elements, with references replaced. Comments are left out.
     package var text: String {
         var text: [UInt8] = []
         read { token, bytes in
@@ -79,13 +79,13 @@ package struct MarkupElement: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The content as HTML: escaped markup unescaped once, and elements as they stand.
+    /// The content as HTML: escaped markup is unescaped once, and elements stay as they are.
     package var markup: [UInt8] {
         var markup: [UInt8] = []
         var depth = 0
         read { token, bytes in
             switch token.kind {
-            // Inside of elements that stand here unescaped, references belong to their own level.
+            // Inside elements that are not escaped, references belong to those elements.
             case .text where depth == 0: CharacterReferences.decode(bytes, token.inside, to: &markup)
             case .data: CharacterReferences.copyAllowed(bytes, token.inside, to: &markup)
             case .startTag:
@@ -101,10 +101,10 @@ package struct MarkupElement: Sendable {
         return markup
     }
 
-    /// The content just as it is written.
+    /// The content exactly as written.
     package var source: ArraySlice<UInt8> { document.bytes[Int(node.contentStart)..<Int(node.contentEnd)] }
 
-    /// True when the content is blank and has no element.
+    /// True if the content is blank and has no element.
     package var isEmpty: Bool { source.allSatisfy(\.isMarkupBlank) }
 
     private func read(_ body: (MarkupTokens.Token, UnsafeBufferPointer<UInt8>) -> Void) {
@@ -115,13 +115,13 @@ package struct MarkupElement: Sendable {
         }
     }
 
-    // MARK: - Around
+    // MARK: - Relatives
 
     package var parent: MarkupElement? {
         node.parent < 0 ? nil : MarkupElement(document: document, index: Int(node.parent))
     }
 
-    /// The attribute of this element or of the nearest one around it that has it.
+    /// Returns the attribute of this element, or else of the nearest element around it that has it.
     package func inherited(_ name: StaticString, in namespaces: MarkupNamespace) -> String? {
         var element: MarkupElement? = self
         while let here = element {
@@ -131,12 +131,12 @@ package struct MarkupElement: Sendable {
         return nil
     }
 
-    /// Elements directly inside, in order.
+    /// The direct child elements, in order.
     package var children: Children {
         Children(document: document, index: index + 1, end: Int(node.next))
     }
 
-    /// The first that has content; the first of all when none has any.
+    /// Returns the first child with this name that has content, or else the first with this name.
     package func first(_ name: StaticString, in namespaces: MarkupNamespace) -> MarkupElement? {
         var empty: MarkupElement?
         for child in children where child.isNamed(name, in: namespaces) {

@@ -1,17 +1,17 @@
 import ByteText
 
-/// The vocabularies that we read, known by their addresses; prefixes are the publisher's choice. A set, so that one look
-/// can accept several.
+/// The vocabularies that we read, known by their addresses, because prefixes are the publisher's choice. It is a set,
+/// so that one comparison can accept several vocabularies.
 package struct MarkupNamespace: OptionSet, Sendable, Hashable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// No namespace, or an unknown default one of the root element.
+    /// No namespace, or an unknown default namespace of the root element.
     package static let none = Self(rawValue: 1 << 0)
-    /// Any that is not named here.
+    /// Any namespace that is not named here.
     package static let other = Self(rawValue: 1 << 1)
     package static let xml = Self(rawValue: 1 << 2)
-    /// Those that RSS 0.92 and 2.0 have been put into, though they have none.
+    /// Namespaces that publishers use for RSS 0.92 and 2.0, although these formats have no namespace.
     package static let userland = Self(rawValue: 1 << 3)
     package static let rss090 = Self(rawValue: 1 << 4)
     package static let rss10 = Self(rawValue: 1 << 5)
@@ -26,11 +26,11 @@ package struct MarkupNamespace: OptionSet, Sendable, Hashable {
     package static let feedburner = Self(rawValue: 1 << 14)
     package static let prism = Self(rawValue: 1 << 15)
     package static let tombstones = Self(rawValue: 1 << 16)
-    /// The Atom Publishing Protocol.
+    /// The Atom Publishing Protocol's namespace.
     package static let app = Self(rawValue: 1 << 17)
     package static let itunes = Self(rawValue: 1 << 18)
     package static let xhtml = Self(rawValue: 1 << 19)
-    /// NewsML-G2.
+    /// The namespace of NewsML-G2.
     package static let newsML = Self(rawValue: 1 << 20)
     package static let nitf = Self(rawValue: 1 << 21)
 
@@ -40,7 +40,7 @@ package struct MarkupNamespace: OptionSet, Sendable, Hashable {
 }
 
 extension MarkupNamespace {
-    /// By address: in any case, with or without the last slash, over http or https.
+    /// Finds a namespace by its address, in any case, with or without the last slash, over http or https.
     init(address: String) {
         var key = address.trimmed.asciiLowercased
         if key.hasPrefix("https:") { key = "http" + key.dropFirst(5) }
@@ -56,7 +56,7 @@ extension MarkupNamespace {
         }
     }
 
-    /// The usual meaning of a prefix that the document uses without declaring it.
+    /// The usual meaning of a prefix that the document does not declare.
     init(usualPrefix prefix: String) {
         self = Self.usualPrefixes[prefix.asciiLowercased] ?? .other
     }

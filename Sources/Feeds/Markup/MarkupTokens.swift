@@ -1,48 +1,48 @@
 import ByteText
 
-/// Cuts liberal XML or HTML into tokens. Pure, linear in time, and unable to fail: what is not markup is text.
+/// Splits lenient XML or HTML into tokens. It is pure and linear in time and never fails: anything else is text.
 ///
-/// A tag needs its `>`; `5 < 6`, `a <b or c` and the `<` of a comment that never ends are text, so nothing that a reader
-/// should see is lost. There are no entities to declare: a document type is skipped with its internal subset.
+/// A tag needs its `>`. In `5 < 6`, `a <b or c` and a comment without an end, the `<` is text, so that no visible text
+/// is lost. Entity declarations are not read: a document type is skipped with its internal subset.
 struct MarkupTokens {
     struct Token {
         enum Kind {
-            /// Characters with references.
+            /// Characters, including their references.
             case text
-            /// The inside of a CDATA section, without references.
+            /// The content of a CDATA section, without references.
             case data
             case startTag
             case endTag
-            /// The inside of a document type declaration.
+            /// The content of a document type declaration.
             case documentType
             /// Comments, processing instructions and other declarations.
             case skipped
         }
 
         var kind: Kind
-        /// All of the token, with its delimiters.
+        /// The whole token with its delimiters.
         var start: Int
         var end: Int
-        /// The inside: the characters, the CDATA section's content, a tag's attributes.
+        /// The content: the characters, the content of the CDATA section, or the tag's attributes.
         var inside: Range<Int>
         /// The tag's name with its prefix.
         var name = 0..<0
         var closesItself = false
-        /// True when an attribute's name begins with `xmlns`.
+        /// True if an attribute's name begins with `xmlns`.
         var declaresNamespace = false
-        /// False when the document ended first.
+        /// False if the document ended inside the token.
         var isComplete = true
     }
 
     let bytes: UnsafeBufferPointer<UInt8>
     let end: Int
     private(set) var position: Int
-    /// Steps taken, for tests that compare the work for inputs of different sizes.
+    /// Number of steps taken, for tests that compare the work for inputs of different sizes.
     private(set) var work = 0
 
-    /// Searches that reached the end without success are not repeated, which keeps unclosed constructs linear.
+    /// Failed searches. They are not repeated, so that constructs without an end take linear time.
     private var absent = Set8()
-    /// Elements whose end tag does not come.
+    /// Elements whose end tag is missing.
     private var unended = Set8()
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, in range: Range<Int>? = nil) {
@@ -60,15 +60,15 @@ struct MarkupTokens {
             work &+= token.end - start
             return token
         }
-        // The byte at `start` may be a `<` that begins nothing.
+        // The byte at `start` may be a `<` that begins no markup.
         position = bytes.index(of: UInt8(ascii: "<"), from: start + 1, to: end) ?? end
         work &+= position - start
         return Token(kind: .text, start: start, end: position, inside: start..<position)
     }
 
-    /// Skips the rest of an element whose content is not markup. Without an end tag nothing is skipped.
+    /// Skips the rest of an element whose content is not markup. Skips nothing if the end tag is missing.
     ///
-    /// - Parameter place: the element's own number below 8, under which a vain search is remembered.
+    /// - Parameter place: a number below 8 for the element's name, under which a failed search is recorded.
     mutating func skip(toEndOf name: String, _ place: Int) {
         let memory = Set8(rawValue: 1 << UInt8(clamping: place))
         guard place < 8, !unended.contains(memory) else { return }
@@ -87,7 +87,7 @@ struct MarkupTokens {
         unended.insert(memory)
     }
 
-    // MARK: - What begins with <
+    // MARK: - Markup
 
     private mutating func markup(at start: Int) -> Token? {
         let after = start + 1
@@ -118,7 +118,7 @@ struct MarkupTokens {
             if let token = documentType(at: start) { return token }
             absent.insert(.documentTypeEnd)
         }
-        // `<!>` is an empty comment; other marks begin nothing.
+        // `<!>` is an empty comment. Any other mark begins no markup.
         guard start + 2 < end, bytes[start + 2].beginsName || "->[".utf8.contains(bytes[start + 2]) else { return nil }
         return section(.skipped, start, opening: 2, until: ">", .tagEnd)
     }
@@ -139,7 +139,7 @@ struct MarkupTokens {
         return nil
     }
 
-    /// The internal subset holds declarations with `>` of their own, quoted texts and comments.
+    /// The internal subset of a document type may contain declarations with their own `>`, quoted texts and comments.
     private mutating func documentType(at start: Int) -> Token? {
         let inside = start + 9
         var depth = 0
@@ -190,7 +190,7 @@ struct MarkupTokens {
     private mutating func startTag(at start: Int) -> Token? {
         let name = start + 1
         let nameEnd = bytes.nameEnd(from: name, to: end)
-        // Most tags have no attribute.
+        // Most tags have no attributes.
         if nameEnd < end, bytes[nameEnd] == UInt8(ascii: ">") {
             return Token(
                 kind: .startTag, start: start, end: nameEnd + 1, inside: nameEnd..<nameEnd, name: name..<nameEnd)
@@ -203,7 +203,7 @@ struct MarkupTokens {
         absent = attributes.absent
         work &+= attributes.work
         let tagEnd = attributes.position
-        // A tag that another one interrupts, or the end of the document, was none: its characters are text.
+        // A tag that ends before its `>` is not a tag, so its characters are text.
         guard tagEnd < end, bytes[tagEnd] == UInt8(ascii: ">") else {
             return Token(
                 kind: .text, start: start, end: tagEnd, inside: start..<tagEnd, isComplete: tagEnd < end)
@@ -213,7 +213,7 @@ struct MarkupTokens {
             closesItself: bytes[tagEnd - 1] == UInt8(ascii: "/"), declaresNamespace: declaresNamespace)
     }
 
-    /// Which searches have failed.
+    /// The searches that have failed.
     struct Set8: OptionSet {
         var rawValue: UInt8 = 0
         static let tagEnd = Self(rawValue: 1)

@@ -1,18 +1,18 @@
 import ByteText
 
-/// Plain text as a phone shows it: no markup, single blanks, no character that hides or turns its neighbours.
+/// Text for display on a phone: no markup, single blanks, and no characters that hide or reverse others.
 package enum PlainText {
-    /// The text of HTML in one linear pass: elements without their tags, scripts and the like without their content,
-    /// references replaced once.
+    /// Converts HTML to text in one linear pass. Tags are removed, and so is the content of scripts and the like.
+    /// References are replaced once.
     ///
-    /// - Parameter limit: bytes of UTF-8; a longer text is cut between two visible characters.
-    /// - Returns: `nil` when nothing visible is left.
+    /// - Parameter limit: maximum bytes of UTF-8. A longer text is cut between two visible characters.
+    /// - Returns: `nil` if no visible text is left.
     package static func ofHTML(_ html: some Collection<UInt8>, limit: Int) -> String? {
         html.withContiguousStorageIfAvailable { ofHTML($0, limit: limit) }
             ?? Array(html).withUnsafeBufferPointer { ofHTML($0, limit: limit) }
     }
 
-    /// The same for what is plain text already: `<` and `&` are themselves.
+    /// Converts text that is plain already, in which `<` and `&` are literal.
     package static func ofText(_ text: String, limit: Int) -> String? {
         text.withBytes { bytes in
             var visible = VisibleText(limit: limit)
@@ -35,14 +35,14 @@ package enum PlainText {
             case .data: visible.append(bytes, token.inside)
             case .startTag, .endTag:
                 guard let name = HTMLElements.name(bytes, token.name) else {
-                    // `<jane@example.org>` is an address.
+                    // `<jane@example.org>` is an address, not a tag.
                     visible.append(bytes, token.start..<token.end)
                     continue
                 }
                 if token.kind == .startTag, token.inside.isEmpty, !HTMLElements.known.contains(name) {
                     if closed == nil { closed = HTMLElements.closed(in: bytes) }
                     if !(closed?.contains(name) ?? false) {
-                        // The headline is about `Array<Element>`.
+                        // Text such as `Array<Element>` may be part of a headline.
                         visible.append(bytes, token.start..<token.end)
                         continue
                     }
@@ -58,9 +58,9 @@ package enum PlainText {
     }
 }
 
-/// What matters about HTML's elements here.
+/// The properties of HTML elements that matter here.
 private enum HTMLElements {
-    /// Without prefix and in lower case; `nil` for what cannot be an element of HTML or XHTML.
+    /// Returns the name without prefix in lower case; `nil` if it cannot be an element of HTML or XHTML.
     static func name(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> String? {
         var local = range
         for at in range {
@@ -71,11 +71,11 @@ private enum HTMLElements {
                 return nil
             }
         }
-        // Longer than any that matters; not to be copied.
+        // A longer name cannot matter and is not copied.
         return local.count > 15 ? "" : bytes.text(local).asciiLowercased
     }
 
-    /// The names of all end tags, so that each start tag need not search for its own.
+    /// Returns the names of all end tags, so that a start tag need not search for its own.
     static func closed(in bytes: UnsafeBufferPointer<UInt8>) -> Set<String> {
         var names: Set<String> = []
         var tokens = MarkupTokens(bytes)
@@ -85,10 +85,10 @@ private enum HTMLElements {
         return names
     }
 
-    /// Their content is not for readers.
+    /// Elements whose content is not for readers.
     static let hidden = ["script", "style", "iframe", "noscript", "template", "svg", "math"]
 
-    /// They stand apart from the text around them.
+    /// Elements that are separate from the text around them.
     static let blocks: Set<String> = [
         "address", "article", "aside", "blockquote", "br", "caption", "center", "dd", "details", "dir", "div", "dl",
         "dt",
@@ -98,7 +98,7 @@ private enum HTMLElements {
         "td", "tfoot", "th", "thead", "tr", "ul",
     ]
 
-    /// All of HTML, in its present and former versions. The empty name stands for long ones.
+    /// All elements of HTML in its current and former versions. The empty name represents long names.
     static let known = blocks.union(hidden).union([
         "", "a", "abbr", "acronym", "applet", "area", "audio", "b", "base", "basefont", "bdi", "bdo", "bgsound", "big",
         "blink", "body", "button", "canvas", "cite", "code", "col", "colgroup", "data", "datalist", "del", "dfn",

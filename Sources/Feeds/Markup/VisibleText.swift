@@ -1,7 +1,7 @@
 import ByteText
 
-/// Collects text and makes it fit to be shown: white space collapsed and trimmed, without control characters, marks that
-/// turn the direction of what follows, and characters of no width. Joiners stay: some scripts and emoji need them.
+/// Collects text for display. White space is collapsed and trimmed. Control characters, marks that change the direction
+/// of text, and characters without width are removed. Joiners stay, because some scripts and emoji need them.
 struct VisibleText {
     private let limit: Int
     private var bytes: [UInt8] = []
@@ -11,10 +11,10 @@ struct VisibleText {
         self.limit = max(limit, 0)
     }
 
-    /// True when more text would be cut off anyway.
+    /// True if any further text would be cut off.
     var isFull: Bool { bytes.count > limit + Self.slack }
 
-    /// The character that the limit cuts through ends within these bytes, unless it is absurd.
+    /// Additional bytes beyond the limit, within which any sensible character at the limit ends.
     private static let slack = 256
 
     mutating func appendBlank() { blankIsDue = true }
@@ -48,7 +48,7 @@ struct VisibleText {
         case 0x85: blankIsDue = true
         case 0x200B, 0x2060, 0xFEFF, 0x202A...0x202E, 0x2066...0x2069, 0xFFFE, 0xFFFF: break
         case 0x80...0x9F:
-            // Bytes of windows-1252 that someone took for Latin-1.
+            // These are bytes of windows-1252 that were mistaken for Latin-1.
             flushBlank()
             bytes.append(contentsOf: String(Windows1252.scalar(UInt8(value))).utf8)
         default:
@@ -62,13 +62,13 @@ struct VisibleText {
         blankIsDue = false
     }
 
-    /// `nil` when there is none.
+    /// The collected text; `nil` if it is empty.
     var text: String? {
         let whole = String(decoding: bytes, as: UTF8.self)
         if whole.utf8.count <= limit { return whole.isEmpty ? nil : whole }
         var cut = whole.cut(toBytes: limit + Self.slack)
         while cut.utf8.count > limit { cut.removeLast() }
-        // One character that is longer than the limit.
+        // The first character is longer than the limit.
         if cut.isEmpty { cut = whole.cut(toBytes: limit) }
         let text = cut.trimmed
         return text.isEmpty ? nil : String(text)

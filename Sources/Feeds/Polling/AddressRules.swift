@@ -1,9 +1,9 @@
 import ByteText
 
-/// Which addresses may be fetched on behalf of a configured one. The configuration is trusted; redirects, WebSub hubs and
-/// the answers of name servers are not.
+/// Decides which addresses may be fetched for a configured one. The configuration is trusted; redirects, WebSub hubs
+/// and the replies of name servers are not.
 public struct AddressRules: Sendable, Hashable {
-    /// Ports that may be connected to, next to that of the configured address.
+    /// Ports that are allowed in addition to the configured address's own port.
     public static let usualPorts: Set<Int> = [80, 443, 8080, 8443]
 
     private let configured: FetchAddress
@@ -11,8 +11,8 @@ public struct AddressRules: Sendable, Hashable {
     private let allowPrivate: [String]
 
     /// - Parameters:
-    ///   - configured: where the fetch starts. For an address that came from outside (a hub's), give `isTrusted: false`:
-    ///     its port then counts no more than that of a redirect.
+    ///   - configured: the address where the fetch starts. For an address from outside, such as a hub's, pass
+    ///     `isTrusted: false`, so that its port is not allowed for that reason.
     ///   - allowPrivate: names of hosts, or literal addresses, that may be at private addresses.
     public init(
         configured: FetchAddress, isTrusted: Bool = true, allowPrivate: [String], ports: Set<Int> = Self.usualPorts
@@ -26,9 +26,9 @@ public struct AddressRules: Sendable, Hashable {
         }
     }
 
-    /// To be asked before each hop.
-    /// - Parameter previous: the address that redirected here; `nil` for the first.
-    /// - Returns: why it may not be fetched; `nil` when it may, as far as its text tells.
+    /// Must be called before each hop.
+    /// - Parameter previous: the address that redirected here; `nil` for the first hop.
+    /// - Returns: the reason why the address may not be fetched; `nil` if its text shows no reason.
     public func refusal(of address: FetchAddress, after previous: FetchAddress?) -> FetchFailure? {
         if let previous, previous.isSecure, !address.isSecure {
             return FetchFailure(.downgrade, "redirected from https to http, which is not followed")
@@ -42,7 +42,7 @@ public struct AddressRules: Sendable, Hashable {
         return nil
     }
 
-    /// To be asked for the very address that is connected to: a name may have another one a moment later.
+    /// Must be called for the very address of the connection, because a name may have another one a moment later.
     public func refusal(of ip: IPAddress, for host: String) -> FetchFailure? {
         guard !ip.isPublic, !allowPrivate.contains(host) else { return nil }
         return FetchFailure(
@@ -50,7 +50,7 @@ public struct AddressRules: Sendable, Hashable {
             "\(host) is at a private or special address; if that is meant, add allowPrivate: [\"\(host)\"] to the feed")
     }
 
-    /// Whether the feed's own headers may be sent there: to where they were configured for, and to nobody else.
+    /// Returns true if the feed's own headers may be sent: only to the configured origin or its upgrade to https.
     public func sendsHeaders(to address: FetchAddress) -> Bool {
         let isUpgrade = !configured.isSecure && configured.port == 80 && address.isSecure && address.port == 443
         return address.host == configured.host && (isUpgrade || address.isSameOrigin(as: configured))

@@ -1,25 +1,25 @@
 import ByteText
 import NewsModel
 
-/// The headers of an answer, understood.
+/// The parsed headers of an answer.
 struct AnswerHeaders {
     private let answer: FetchAnswer
     private let now: Int64
 
     init(_ answer: FetchAnswer, now: Instant) {
         self.answer = answer
-        // Seconds in 64 bits of nanoseconds: sums of days cannot overflow.
+        // Seconds of a 64-bit count of nanoseconds, so that adding days cannot overflow.
         self.now = now.nanoseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000_000).quotient
     }
 
-    /// What the answer gives to ask by next time; `nil` when there is nothing of use.
+    /// The validators for the next request; `nil` if the answer has no useful ones.
     var validators: Validators? {
-        // `Expires: 0` comes with validators that are made up for each answer.
+        // Servers that send `Expires: 0` make up new validators for each answer.
         guard answer.header("expires")?.trimmed != "0" else { return nil }
         return Self.orNil(Validators(etag: etag, lastModified: lastModified))
     }
 
-    /// What to ask by after a 304, which need not repeat what it confirms. RFC 9110 §15.4.5.
+    /// The validators after a 304, which need not repeat what it confirms. RFC 9110 §15.4.5.
     func refreshing(_ sent: Validators) -> Validators? {
         Self.orNil(Validators(etag: etag ?? sent.etag, lastModified: lastModified ?? sent.lastModified))
     }
@@ -30,21 +30,21 @@ struct AnswerHeaders {
 
     private var etag: String? { answer.header("etag").flatMap(Self.repeatable) }
 
-    /// Kept as text, since publishers compare it as text. One in the future (2038 is seen) would stay true whatever changes.
+    /// Kept as text, because publishers compare text. A date in the future (2038 occurs) would match whatever changes.
     private var lastModified: String? {
         guard let text = answer.header("last-modified").flatMap(Self.repeatable) else { return nil }
         guard let date = HTTPDate.seconds(of: text, now: now) else { return text }
         return date > now + 86_400 ? nil : text
     }
 
-    /// What may be sent back in a header and kept in the state.
+    /// Returns `nil` for text that must not be sent back in a header or kept in the state.
     private static func repeatable(_ text: String) -> String? {
         let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
         return isPlain && (1...1_024).contains(text.utf8.count) ? text : nil
     }
 
-    /// `max-age`, else `Expires` from `Date` on. `s-maxage` is for shared caches; `no-cache` and `no-store` say how to keep
-    /// an answer, not when there will be another one.
+    /// `max-age`, or else `Expires` minus `Date`. `s-maxage` is for shared caches. `no-cache` and `no-store` control
+    /// the storage of an answer, not the time of the next one.
     var freshFor: Duration? {
         let seconds = maxAge ?? untilExpiry
         return seconds.map { min(.seconds(max($0, 0)), AnswerVerdict.freshMax) }
@@ -67,7 +67,7 @@ struct AnswerHeaders {
         guard let expires = answer.header("expires").flatMap({ HTTPDate.seconds(of: $0.trimmed, now: now) }) else {
             return nil
         }
-        // The publisher's own clock tells the difference; ours may be wrong.
+        // The difference is by the publisher's own clock, because ours may be wrong.
         let date = answer.header("date").flatMap { HTTPDate.seconds(of: $0.trimmed, now: now) } ?? now
         return expires - date
     }
@@ -80,7 +80,7 @@ struct AnswerHeaders {
         return RetryAfterHeader.seconds(of: text, now: now).map { .seconds($0) }
     }
 
-    /// Cloudflare's word for "prove that you are human".
+    /// True if Cloudflare demands a proof that the reader is human.
     var isBotWall: Bool {
         answer.header("cf-mitigated")?.trimmed.equalsIgnoringASCIICase("challenge") == true
     }

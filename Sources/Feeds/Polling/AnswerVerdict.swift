@@ -1,42 +1,42 @@
 import ByteText
 public import NewsModel
 
-/// What the end of a fetch means for the feed. When to poll next is another question: `Schedule` answers it.
+/// The meaning of a fetch's result for the feed. `Schedule` decides when to poll next.
 public enum AnswerVerdict: Sendable, Hashable {
-    /// A document to follow; possibly with nothing new in it.
+    /// A document to follow, possibly without anything new.
     case changed(FeedDocument, Receipt)
-    /// The publisher says so, or the body is the known one.
+    /// The publisher answered "not changed", or the body is the known one.
     case unchanged(Receipt)
-    /// Try again later, each time later than the last, and say so after some.
+    /// Retry, each time after a longer pause, and report the failure after several.
     case failed(Trouble)
-    /// The publisher asks everybody to stay away from this host for so long.
+    /// The publisher asks everybody to send no requests to this host for this time.
     case wait(Duration, host: String, Trouble)
-    /// 410: the feed is not coming back. Do not poll, do not forget.
+    /// 410: the feed is not coming back. Polls end, but its state is kept.
     case gone
-    /// We gave up ourselves; nothing was learned.
+    /// This process canceled the fetch; nothing was learned.
     case canceled
 
-    /// What to remember of an answer that counts. Answers of other kinds change none of this.
+    /// The data to remember of a successful answer. Answers of other kinds do not change it.
     public struct Receipt: Sendable, Hashable {
-        /// To be sent with the next poll; `nil` for none.
+        /// Sent with the next poll, if present.
         public var validators: Validators?
         public var bodyHash: BodyHash?
-        /// The publisher promises no change before, 0 s…`freshMax`.
+        /// The publisher promises no change for this time, 0 s…`freshMax`.
         public var freshFor: Duration?
         /// Evidence that the feed has moved for good.
         public var move: PermanentMove?
     }
 
-    /// Publishers promise years without meaning it.
+    /// An upper limit, because publishers promise years without meaning it.
     public static let freshMax: Duration = .seconds(86_400)
     public static let waitMin: Duration = .seconds(60)
     public static let waitMax: Duration = .seconds(86_400)
-    /// After a 429 that names no time.
+    /// The pause after a 429 that names no time.
     public static let waitUntold: Duration = .seconds(600)
 
     /// - Parameters:
-    ///   - request: what was asked; the answer means nothing without it.
-    ///   - now: by the wall clock, for dates in headers.
+    ///   - request: the request, without which the answer has no meaning.
+    ///   - now: time by the wall clock, for dates in headers.
     public init(_ result: FetchResult, to request: FetchRequest, at now: Instant) {
         switch result {
         case .failed(let failure) where failure.reason == .canceled: self = .canceled
@@ -56,7 +56,7 @@ public enum AnswerVerdict: Sendable, Hashable {
             self = .unchanged(receipt)
         case (200, .feed(let document)?), (226, .feed(let document)?):
             if let etag = receipt.validators?.etag, etag == request.validators?.etag, request.knownBodyHash != nil {
-                // The body is another one under the same tag: a tag that would hide news one day.
+                // The body has changed under the same tag. Such a tag would hide news one day.
                 receipt.validators = nil
             }
             self = .changed(document, receipt)

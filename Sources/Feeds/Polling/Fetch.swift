@@ -1,9 +1,9 @@
 /// One document to fetch.
 public struct FetchRequest: Sendable, Hashable {
     public var url: String
-    /// Byte for byte as the publisher gave them; `nil` when there are none or they are not to be used.
+    /// Byte for byte as the publisher gave them; `nil` if they are missing or must not be used.
     public var validators: Validators?
-    /// Sent to the host of `url` only, never after a redirect to another.
+    /// Sent to the host of `url` only, never to another after a redirect.
     public var headers: [HeaderField]
     /// Hosts at private addresses that may be connected to.
     public var allowPrivate: [String]
@@ -24,9 +24,9 @@ public struct FetchRequest: Sendable, Hashable {
     }
 }
 
-/// What a publisher gave to ask by whether a document has changed.
+/// Values from the publisher, by which a request asks whether a document has changed.
 public struct Validators: Sendable, Hashable {
-    /// With quotes and weak prefix.
+    /// Includes quotes and the weak prefix.
     public var etag: String?
     /// The header's text as received.
     public var lastModified: String?
@@ -40,7 +40,7 @@ public struct Validators: Sendable, Hashable {
 /// SHA-256 of a body after decompression, as lower-case hexadecimal.
 public typealias BodyHash = String
 
-/// How one fetch ended.
+/// The result of one fetch.
 public enum FetchResult: Sendable, Hashable {
     case answered(FetchAnswer)
     case failed(FetchFailure)
@@ -49,16 +49,16 @@ public enum FetchResult: Sendable, Hashable {
 /// The last answer of a fetch, after redirects.
 public struct FetchAnswer: Sendable, Hashable {
     public var status: Int
-    /// Those in `FetchAnswer.wantedHeaders`, names in lower case, in order of arrival.
+    /// The headers in `FetchAnswer.wantedHeaders`, with names in lower case, in order of arrival.
     public var headers: [HeaderField]
-    /// In order; empty when the first answer was the last.
+    /// In order; empty if the first answer was the last.
     public var redirects: [Redirect]
     /// The address that gave this answer.
     public var finalURL: String
     /// Bytes after decompression; 0 without a body.
     public var bodyBytes: Int
     public var bodyHash: BodyHash?
-    /// Only for a 200 or 226 whose hash is not the known one.
+    /// Present only for a 200 or 226 whose hash is not the known one.
     public var document: DocumentResult?
 
     public init(
@@ -91,7 +91,7 @@ public struct FetchAnswer: Sendable, Hashable {
         }
     }
 
-    /// Headers that decisions need; a fetcher drops all others.
+    /// Headers that decisions need. A fetcher drops all others.
     public static let wantedHeaders: Set<String> = [
         "cache-control", "cf-mitigated", "content-location", "content-type", "date", "etag", "expires", "im",
         "last-modified", "link", "retry-after",
@@ -100,10 +100,10 @@ public struct FetchAnswer: Sendable, Hashable {
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
-/// Why there was no answer. The text never carries anything of a body.
+/// The reason why there was no answer. The text never contains any part of a body.
 public struct FetchFailure: Error, Sendable, Hashable {
     public var reason: Reason
-    /// One sentence with the remedy, where there is one.
+    /// One sentence, with the remedy if one exists.
     public var detail: String
 
     public init(_ reason: Reason, _ detail: String) {
@@ -123,11 +123,11 @@ public struct FetchFailure: Error, Sendable, Hashable {
         case tooLarge = "too-large"
         case tooManyRedirects = "too-many-redirects"
         case redirectLoop = "redirect-loop"
-        /// From https to http.
+        /// A redirect from https to http.
         case downgrade
-        /// Not HTTP, a broken body or a broken compression.
+        /// Not HTTP, or a broken body or compression.
         case protocolError = "protocol-error"
-        /// The connection ended before the answer did.
+        /// The connection ended before the end of the answer.
         case disconnected
         case canceled
     }

@@ -1,19 +1,19 @@
 import ByteText
 
-/// An absolute http or https address, taken apart for the one who connects to it. Strict where machines disagree about what
-/// an address means (user info, backslashes, control characters), since such disagreement is how checks are evaded.
+/// An absolute http or https address, split for a connection. Parsing is strict where programs disagree about an
+/// address (user info, backslashes, control characters), because such differences help to evade checks.
 public struct FetchAddress: Sendable, Hashable {
     public var isSecure: Bool
-    /// Lower case, without brackets and without a dot at its end.
+    /// Lower case, without brackets and without a final dot.
     public var host: String
     public var port: Int
     /// Path and query, escaped; begins with a slash.
     public var target: String
 
-    /// Bytes of an address.
+    /// Maximum bytes of an address.
     public static let lengthMax = 8_192
 
-    /// - Throws: what is wrong, with the remedy. The text is not repeated, as it may hold a password.
+    /// - Throws: the error with its remedy. The address is not repeated, because it may contain a password.
     public init(_ text: some StringProtocol) throws(FetchFailure) {
         let text = text.trimmed
         guard text.utf8.count <= Self.lengthMax else { throw FetchFailure(.badAddress, "the address is too long") }
@@ -35,18 +35,18 @@ public struct FetchAddress: Sendable, Hashable {
         target = Self.escaped(rest[authority.endIndex...].prefix { $0 != UInt8(ascii: "#") })
     }
 
-    /// The whole address, without a port that goes without saying.
+    /// The whole address, without a default port.
     public var text: String {
         (isSecure ? "https://" : "http://") + authority + target
     }
 
-    /// As the `Host` header has it.
+    /// The value of the `Host` header.
     public var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }
 
-    /// The same scheme, host and port: credentials for the one are meant for the other.
+    /// Returns true for the same scheme, host and port. Credentials for one address are then meant for the other too.
     public func isSameOrigin(as other: FetchAddress) -> Bool {
         isSecure == other.isSecure && host == other.host && port == other.port
     }
@@ -87,7 +87,7 @@ public struct FetchAddress: Sendable, Hashable {
         return (name.asciiLowercased, number)
     }
 
-    /// Publishers send blanks and whole alphabets in `Location`.
+    /// Escapes a target, because publishers send spaces and letters beyond ASCII in `Location`.
     private static func escaped(_ target: some Sequence<UInt8>) -> String {
         var escaped: [UInt8] = []
         for byte in target {
@@ -112,9 +112,9 @@ public struct FetchAddress: Sendable, Hashable {
 }
 
 extension FetchAddress {
-    /// Where a `Location` header at this address leads to.
+    /// Returns the target of a `Location` header at this address.
     ///
-    /// - Throws: why nothing may be fetched there.
+    /// - Throws: the reason why the target may not be fetched.
     public func resolving(_ reference: some StringProtocol) throws(FetchFailure) -> FetchAddress {
         if let scheme = Self.scheme(of: reference.trimmed), scheme != "http", scheme != "https" {
             throw FetchFailure(.forbiddenAddress, "only http and https addresses are fetched")

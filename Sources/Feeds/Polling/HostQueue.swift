@@ -1,6 +1,6 @@
 import NewsModel
 
-/// Whose turn it is to be fetched: one request at a time to a host, with a pause between two, and not too many in all.
+/// Chooses the next feed to fetch: one request per host at a time, a pause after each, and a limit on all requests.
 struct HostQueue: Sendable, Hashable {
     var gap: Duration
     var inFlightMax: Int
@@ -9,12 +9,12 @@ struct HostQueue: Sendable, Hashable {
     private var turns = TimerHeap<String>()
 
     private struct Host: Sendable, Hashable {
-        /// Names of feeds, the first to come first.
+        /// Names of feeds, in order of arrival.
         var waiting: [String] = []
         var isBusy = false
-        /// No request before.
+        /// The earliest time of the next request.
         var freeAt = Instant.distantPast
-        /// Stands in `turns`.
+        /// True if the host is in `turns`.
         var isListed = false
     }
 
@@ -23,10 +23,10 @@ struct HostQueue: Sendable, Hashable {
         self.inFlightMax = inFlightMax
     }
 
-    /// When a waiting feed may have its turn; `nil` if none waits, or only the end of a request can bring one.
+    /// Time of the next turn; `nil` if no feed waits, or if only the end of a request can bring a turn.
     var wakeAt: Instant? { inFlight < inFlightMax ? turns.next : nil }
 
-    /// A feed is due; it must not be waiting already.
+    /// Adds a feed that is due. It must not be waiting already.
     mutating func add(_ feed: String, host: String, at now: Instant) {
         var entry = hosts[host] ?? Host()
         entry.waiting.append(feed)
@@ -38,7 +38,7 @@ struct HostQueue: Sendable, Hashable {
         hosts[host]?.waiting.removeAll { $0 == feed }
     }
 
-    /// The next feed to fetch now; its host is busy until `ended`.
+    /// Returns the next feed to fetch now. Its host is busy until `ended`.
     mutating func next(at now: Instant) -> (feed: String, host: String)? {
         while inFlight < inFlightMax, let host = turns.take(at: now) {
             hosts[host]?.isListed = false
@@ -56,7 +56,7 @@ struct HostQueue: Sendable, Hashable {
         return nil
     }
 
-    /// The request of a feed from `next` has ended.
+    /// Frees the host after the end of a request from `next`.
     mutating func ended(_ host: String, at now: Instant) {
         inFlight = max(inFlight - 1, 0)
         hosts[host]?.isBusy = false
@@ -66,13 +66,13 @@ struct HostQueue: Sendable, Hashable {
         forgetIdle(at: now)
     }
 
-    /// The host asked to be left alone.
+    /// Delays requests to a host that asked for that.
     mutating func block(_ host: String, until: Instant) {
         let free = max(hosts[host]?.freeAt ?? until, until)
         hosts[host, default: Host()].freeAt = free
     }
 
-    /// When the host may be asked again; `nil` if at any time.
+    /// The time until which the host is blocked; `nil` if only the usual gap applies.
     func isBlocked(_ host: String, at now: Instant) -> Instant? {
         hosts[host].flatMap { $0.freeAt > now + gap ? $0.freeAt : nil }
     }
@@ -83,7 +83,7 @@ struct HostQueue: Sendable, Hashable {
         turns.add(host, at: max(entry.freeAt, now))
     }
 
-    /// Hosts that nobody waits for are not kept for ever.
+    /// Forgets hosts that no feed waits for, once there are very many.
     private mutating func forgetIdle(at now: Instant) {
         guard hosts.count > Self.hostsMax, hosts.count.isMultiple(of: 1_024) else { return }
         hosts = hosts.filter { $0.value.isBusy || !$0.value.waiting.isEmpty || $0.value.freeAt > now }

@@ -1,9 +1,9 @@
-/// The address of a machine, as a socket is connected to it.
+/// The address of a machine, in the form that sockets use.
 public enum IPAddress: Sendable, Hashable {
     case v4(UInt32)
     case v6(high: UInt64, low: UInt64)
 
-    /// In network order, as sockets have them: 4 bytes or 16.
+    /// Takes 4 or 16 bytes in network order, as sockets have them.
     public init?(bytes: some Collection<UInt8>) {
         let word = { (part: any Collection<UInt8>) in part.reduce(into: UInt64(0)) { $0 = $0 << 8 | UInt64($1) } }
         switch bytes.count {
@@ -13,8 +13,8 @@ public enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Everybody on the internet means the same machine by it. An allow list for IPv6, which is mostly unassigned.
-    /// IANA's special-purpose registries; RFC 6890.
+    /// True if the address means the same machine for everybody on the internet. For IPv6, which is mostly unassigned,
+    /// this is an allow list. IANA's special-purpose registries; RFC 6890.
     public var isPublic: Bool {
         switch self {
         case .v4(let address): !Self.specialIPv4.contains { $0.contains(address) }
@@ -49,7 +49,7 @@ public enum IPAddress: Sendable, Hashable {
         Block(start: 0xE000_0000, bits: 3),  // multicast, reserved, broadcast
     ]
 
-    /// Within 2000::/3, the only part of IPv6 that is routed. Blocks are at most 64 bits long.
+    /// Blocks within 2000::/3, the only part of IPv6 that is routed. Blocks are at most 64 bits long.
     private static let specialIPv6: [Block<UInt64>] = [
         Block(start: 0x2001_0000_0000_0000, bits: 23),  // protocol assignments, Teredo
         Block(start: 0x2001_0DB8_0000_0000, bits: 32),  // documentation

@@ -1,33 +1,33 @@
 import ByteText
 import NewsModel
 
-/// When to poll a feed next, and why then: the question that users of feed readers ask most.
+/// Decides when to poll a feed next, and states the reason, which users of feed readers ask for most.
 struct Schedule {
     /// Bounds from the settings.
     var min: Duration
     var max: Duration
     /// The median gap between entries; `nil` while unknown.
     var medianGap: Duration?
-    /// The interval that led to this poll; `nil` after a start.
+    /// The interval before this poll; `nil` after a start.
     var last: Duration?
     var lastNewAt: Instant?
-    /// The publisher promises no change for so long.
+    /// Time for which the publisher promises no change.
     var freshFor: Duration?
-    /// What the document asks for; counts only for polite feeds.
+    /// The document's own requests; `nil` unless the feed is polite.
     var hints: PollHints?
-    /// How many times longer the interval may be under a proven WebSub hub.
+    /// Factor by which a proven WebSub hub lengthens the interval.
     var webSubFactor = 1
 
     struct Plan: Sendable, Hashable {
-        /// Before jitter.
+        /// The interval without jitter.
         var interval: Duration
         var because: String
     }
 
     static let pauseMax: Duration = .seconds(86_400)
 
-    /// After a poll that was answered.
-    /// - Parameter isChanged: it brought something new.
+    /// Plans the poll that follows an answered one.
+    /// - Parameter isChanged: true if the answer brought something new.
     func next(isChanged: Bool, at wall: Instant) -> Plan {
         var plan = Plan(interval: min, because: "the feed's rhythm is not known yet")
         if let medianGap {
@@ -56,20 +56,20 @@ struct Schedule {
         return polite(plan, at: wall)
     }
 
-    /// After a failure: twice as long each time, at most a day.
+    /// Plans the poll that follows a failure: the interval doubles each time, up to a day.
     static func afterFailure(_ failures: Int, min: Duration) -> Plan {
         let pause = Swift.min(min * (1 << Swift.min(Swift.max(failures, 1), 20)), pauseMax)
         return Plan(interval: pause, because: "\(failures) failure\(failures == 1 ? "" : "s") in a row")
     }
 
-    /// Plus or minus 10 %, so that feeds do not march in step.
+    /// Adds or subtracts up to 10 %, so that feeds are not polled in step.
     static func jittered(_ interval: Duration, using random: inout SeededRandom) -> Duration {
         interval * Int.random(in: 900...1_100, using: &random) / 1_000
     }
 
     private func clamped(_ interval: Duration) -> Duration { Swift.min(Swift.max(interval, min), Swift.max(max, min)) }
 
-    /// What the document asks for, if the feed obeys: ttl and update period, then the hours and days to leave out.
+    /// Applies the document's own requests: ttl and update period, then the hours and days to skip.
     private func polite(_ plan: Plan, at wall: Instant) -> Plan {
         guard let hints else { return plan }
         var plan = plan
@@ -79,7 +79,7 @@ struct Schedule {
             }
         }
         var at = wall + plan.interval
-        // A week of hours: a feed that leaves all of them out is polled as if it left out none.
+        // Searches a week of hours. A feed that skips all of them is polled as if it skipped no hour.
         for _ in 0..<(7 * 24) {
             guard Self.isLeftOut(at, hints) else {
                 if at > wall + plan.interval {
@@ -102,7 +102,7 @@ struct Schedule {
 }
 
 extension Duration {
-    /// For sentences: `45 s`, `20 min`, `3 h`.
+    /// Text for sentences: `45 s`, `20 min`, `3 h`.
     var words: String {
         let seconds = components.seconds
         if seconds < 120 { return "\(seconds) s" }

@@ -1,15 +1,15 @@
-/// Why a poll brought nothing.
+/// The reason why a poll brought nothing.
 public enum Trouble: Sendable, Hashable {
     case noAnswer(FetchFailure)
-    /// The publisher's status says no.
+    /// The publisher answered with a status that brings no document.
     case status(Int)
-    /// A guard in front of the publisher wants to see a person.
+    /// A bot check in front of the publisher demands a person.
     case botWall(Int)
     case notAFeed(NotAFeed)
-    /// "Not changed", said to somebody who asked for the document itself.
+    /// The publisher answered 304 to a request without validators.
     case unaskedNotModified
 
-    /// Stable, for metrics and `--status`.
+    /// A stable code, for metrics and `--status`.
     public var code: String {
         switch self {
         case .noAnswer(let failure): failure.reason.rawValue
@@ -20,7 +20,7 @@ public enum Trouble: Sendable, Hashable {
         }
     }
 
-    /// One sentence that says what to do, where anything can be done.
+    /// One sentence, with the remedy if one exists.
     public var detail: String {
         switch self {
         case .noAnswer(let failure): failure.detail

@@ -1,10 +1,10 @@
 import ByteText
 
-/// Where a feed's news can be had by push: the hub to ask, and the name of the feed there.
+/// The source of a feed's pushes: the hub to ask, and the name of the feed there.
 public struct PushSource: Sendable, Hashable {
-    /// The hub's address.
+    /// The address of the hub.
     public var hub: String
-    /// The feed's own address (`rel=self`), which may differ from the one that it is fetched from.
+    /// The feed's own address (`rel=self`), which may differ from the fetched one.
     public var topic: String
 
     public init(hub: String, topic: String) {
@@ -12,10 +12,10 @@ public struct PushSource: Sendable, Hashable {
         self.topic = topic
     }
 
-    /// What an answer names, W3C WebSub §4: its `Link` headers, and only without a hub in them its document.
+    /// Reads an answer's source, W3C WebSub §4, from its `Link` headers, or from its document if these have no hub.
     ///
-    /// The topic is the address of the answer where none is named: old hubs know feeds that never heard of `rel=self`.
-    /// - Returns: `nil` if no hub is named, or none with an http or https address.
+    /// If no topic is named, the topic is the address of the answer, because old hubs serve feeds without `rel=self`.
+    /// - Returns: `nil` if no hub with an http or https address is named.
     public init?(_ answer: FetchAnswer) {
         var document = HubLinks()
         if case .feed(let feed) = answer.document { document = HubLinks(hubs: feed.hubs, selfLink: feed.selfLink) }
@@ -26,8 +26,8 @@ public struct PushSource: Sendable, Hashable {
 
     /// - Parameters:
     ///   - headers: the values of the answer's `Link` headers, in order.
-    ///   - document: what the document names.
-    ///   - address: of the answer, after redirects.
+    ///   - document: the links in the document.
+    ///   - address: the address of the answer, after redirects.
     public init?(headers: [String], document: HubLinks, address: String) {
         let header = HubLinks(headers: headers, base: address)
         guard let hub = header.preferredHub ?? document.preferredHub else { return nil }
@@ -37,9 +37,9 @@ public struct PushSource: Sendable, Hashable {
     }
 }
 
-/// The links of one place (headers or feed) that matter to WebSub.
+/// The WebSub links of one place: of the headers or of the document.
 public struct HubLinks: Sendable, Hashable {
-    /// In the order of appearance.
+    /// Hubs in order of appearance.
     public var hubs: [String]
     public var selfLink: String?
 
@@ -49,7 +49,7 @@ public struct HubLinks: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - headers: the values of `Link` headers, RFC 8288 §3. What is not well-formed ends its header.
+    ///   - headers: the values of `Link` headers, RFC 8288 §3. A malformed link ends the reading of its header.
     ///   - base: the address of the answer.
     public init(headers: [String], base: String) {
         self.init()
@@ -61,7 +61,7 @@ public struct HubLinks: Sendable, Hashable {
 
     private static let headersMax = 20
     private static let hubsMax = 10
-    /// Bytes of an address.
+    /// Maximum bytes of an address.
     private static let addressMax = 2_048
 
     mutating func add(_ reference: String, relations: String?, base: String) {
@@ -70,7 +70,7 @@ public struct HubLinks: Sendable, Hashable {
         if LinkRelation.itself.isNamed(by: relations) { selfLink = selfLink ?? target }
     }
 
-    /// The first with https, else the first.
+    /// The first hub with https, or else the first hub.
     var preferredHub: String? {
         let usable = hubs.filter(Self.isWebAddress)
         return usable.first { $0.hasPrefixIgnoringASCIICase("https://") } ?? usable.first
@@ -90,7 +90,7 @@ private struct LinkHeaderReader {
         rest = header.cut(toBytes: 8_192)[...].utf8
     }
 
-    /// - Returns: `nil` at the end, and where a link should begin but does not.
+    /// - Returns: `nil` at the end of the header, or where no well-formed link begins.
     mutating func next() -> (target: String, relations: String?)? {
         skip { $0 == UInt8(ascii: ",") || Self.isBlank($0) }
         guard take("<"), let target = text(upTo: ">") else { return nil }
@@ -104,7 +104,7 @@ private struct LinkHeaderReader {
             guard take("=") else { continue }
             skip(Self.isBlank)
             let value = take("\"") ? quoted() : token()
-            // The first one counts, RFC 8288 §3.3.
+            // The first `rel` counts, RFC 8288 §3.3.
             if relations == nil, name.equalsIgnoringASCIICase("rel") { relations = value }
         }
         return (target, relations)
@@ -122,7 +122,7 @@ private struct LinkHeaderReader {
         return true
     }
 
-    /// Takes the text before `end`, and `end`.
+    /// Reads the text before `end`, and skips `end`.
     private mutating func text(upTo end: Unicode.Scalar) -> String? {
         guard let index = rest.firstIndex(of: UInt8(ascii: end)) else { return nil }
         defer { rest = rest[index...].dropFirst() }
@@ -135,7 +135,7 @@ private struct LinkHeaderReader {
         return String(Substring(token))
     }
 
-    /// Behind the opening quote; a missing closing one ends the header.
+    /// Reads the rest of a quoted text after its opening quote. A missing closing quote ends the header.
     private mutating func quoted() -> String {
         var bytes: [UInt8] = []
         while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {

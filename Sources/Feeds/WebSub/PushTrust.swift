@@ -1,22 +1,22 @@
 import NewsModel
 
-/// How far pushes of a hub may stand in for polls. Hubs die silently: they take subscriptions and never push again.
+/// Decides how far a hub's pushes may replace polls. Hubs die silently: they accept subscriptions and never push again.
 ///
-/// Nothing is trusted before the first push. From then on each new entry counts for whoever brought it first; a poll
-/// that finds one is not held against the hub if a push follows within `grace`, because then it only came a moment late.
+/// A hub is not trusted before its first push. From then on, each new entry counts for the push or the poll that
+/// brought it first. An entry that a poll finds does not count against the hub if a push follows within `grace`.
 public struct PushTrust: Sendable, Hashable {
-    /// New entries that a push brought before any poll.
+    /// Number of new entries that a push brought before any poll.
     public internal(set) var pushedFirst = 0
-    /// New entries that a push should have brought, found by a poll.
+    /// Number of new entries that a push should have brought, but a poll found.
     public internal(set) var polledFirst = 0
-    /// Polls in a row that found such entries, without a push since.
+    /// Consecutive polls that found such entries, without a push since.
     public internal(set) var silentPolls = 0
 
     private var awaited: Awaited?
-    /// The last poll under the present subscription. What an earlier one left unseen no push could bring.
+    /// Time of the last poll under the current subscription; `nil` before the first, as its finds could not be pushed.
     private var polledAt: Instant?
 
-    /// Entries that polls have found while their push may be on its way.
+    /// Entries that polls have found and whose push may still arrive.
     private struct Awaited: Hashable {
         var count = 0
         var since: Instant
@@ -24,23 +24,23 @@ public struct PushTrust: Sendable, Hashable {
 
     public init() {}
 
-    /// From a poll's discovery of an entry to the push that excuses it.
+    /// Time between a poll's discovery of an entry and the latest push that excuses it.
     public static let grace = Duration.seconds(600)
-    /// Silent polls in a row after which a hub counts as dead.
+    /// Consecutive silent polls after which a hub counts as dead.
     public static let silentPollsMax = 3
-    /// How much longer the time between polls is under a proven hub.
+    /// Factor by which the time between polls is longer under a proven hub.
     public static let factor = 5
-    /// Both counts are halved above, so that last year's pushes do not speak for today's.
+    /// Both counts are halved above this sum, so that old pushes lose their weight.
     static let tallyMax = 200
 
-    /// Pushes come, and at most a tenth of what is new is found by polls.
+    /// True if pushes arrive, and polls find at most a tenth of the new entries.
     public var isProven: Bool {
         pushedFirst > 0 && silentPolls == 0 && polledFirst * 10 <= pushedFirst + polledFirst
     }
 
     public var isDead: Bool { silentPolls >= Self.silentPollsMax }
 
-    /// A subscription begins, or the process did: the next poll may find what nobody could push.
+    /// Called when a subscription or the process begins, because no push could bring what the next poll may find.
     mutating func begin() {
         polledAt = nil
         awaited = nil
@@ -63,7 +63,7 @@ public struct PushTrust: Sendable, Hashable {
         count(pushed: min(max(new, 0), Self.tallyMax), polled: 0)
     }
 
-    /// Holds against the hub what no push has excused in time.
+    /// Counts entries against the hub that no push has brought in time.
     private mutating func settle(at now: Instant) {
         guard let awaited, now - awaited.since >= Self.grace else { return }
         silentPolls = min(silentPolls + 1, Self.silentPollsMax)

@@ -1,23 +1,23 @@
 import ByteText
 public import NewsModel
 
-// Asking the hub: when, with which form, and what its answer means.
+// Requests to the hub: their times, their forms, and the effects of the replies.
 
 extension Subscription {
-    /// Call it after each answer that had a document. Other answers (304, errors) name nothing and change nothing.
+    /// Must be called after each answer with a document. Other answers (304, errors) have no links and change nothing.
     /// - Parameter source: `nil` if the feed names no hub, or WebSub is off for it.
     public mutating func learn(_ source: PushSource?, at now: Instant) {
         guard source != offered else { return }
         if source?.hub != offered?.hub { omitsLease = false }
         offered = source
         guard let source else {
-            // A lease is left to run out.
+            // An existing lease is kept until it expires.
             if case .active = state {} else { state = .idle }
             return
         }
         switch state {
         case .active(var lease) where lease.source != source:
-            // The feed or its hub has moved. At most once in a while: some feeds name another hub with each answer.
+            // The feed or its hub has moved. The renewal waits, because some feeds name another hub with each answer.
             lease.renewAt = min(lease.renewAt, now + Self.patience)
             state = .active(lease)
         case .denied(let past, _), .distrusted(let past, _):
@@ -26,7 +26,7 @@ extension Subscription {
         }
     }
 
-    /// When `request` has a form to post, as far as it is known now; `nil` for never.
+    /// Time at which `request` will have a form to post, as far as is known; `nil` if never.
     /// - Parameter base: the public address of this process's callback, ending in a slash.
     public func dueAt(base: String) -> Instant? {
         guard offered != nil else { return nil }
@@ -38,7 +38,7 @@ extension Subscription {
             if let renewal = lease.renewal {
                 due = renewal.askedAt + delay
             } else {
-                // Another process's callback never reaches this one.
+                // Calls to another process's callback never reach this process.
                 due = lease.callback.base == base ? lease.renewAt : retryAt
             }
         case .denied(_, let until), .distrusted(_, let until): due = until
@@ -46,18 +46,18 @@ extension Subscription {
         return max(due, retryAt)
     }
 
-    /// The form to post now; `nil` if nothing is due. Its answer goes to `answered`.
+    /// The form to post now; `nil` if nothing is due. The reply must be passed to `answered`.
     /// - Parameters:
     ///   - base: the public address of this process's callback, ending in a slash.
-    ///   - allowPrivate: hosts at private addresses, from the feed's rules. A hub there may be asked, and be told the secret
-    ///     without TLS.
-    ///   - random: must be unguessable in production.
+    ///   - allowPrivate: hosts at private addresses, from the feed's rules. A hub there may be asked, and may get the
+    ///     secret without TLS.
+    ///   - random: must be unpredictable in production.
     public mutating func request(
         base: String, at now: Instant, allowPrivate: [String] = [],
         using random: inout some RandomNumberGenerator
     ) -> WebSubRequest? {
         guard let source = offered, let due = dueAt(base: base), due <= now else { return nil }
-        // The last one was not verified in time.
+        // The previous attempt was not verified in time.
         if attempt != nil { failures = min(failures + 1, Self.failuresMax) }
         let address = WebAddress(source.hub)
         let isInside = allowPrivate.contains { address?.host.equalsIgnoringASCIICase($0) == true }
@@ -86,10 +86,10 @@ extension Subscription {
         return WebSubRequest(url: attempt.source.hub, form: form, allowPrivate: allowPrivate)
     }
 
-    /// The hub's answer to the form.
-    /// - Returns: a line for the log, where there is something to say.
+    /// Applies the hub's reply to the form.
+    /// - Returns: a line for the log, if there is something to report.
     public mutating func answered(_ result: FetchResult, at now: Instant) -> IngestNote? {
-        // Verified already: hubs may verify before they answer.
+        // The attempt is verified already, because hubs may verify before they reply.
         guard let attempt else { return nil }
         let reason: String
         switch result {
@@ -135,7 +135,7 @@ extension Subscription {
         }
     }
 
-    /// Without a lease, leaves the hub alone for a long time; with one, it stays until it ends.
+    /// Pauses requests to the hub for a long time. An existing lease stays until it expires.
     mutating func refused(_ attempt: Attempt, at now: Instant) {
         abandonAttempt()
         let until = now + pause
@@ -144,9 +144,9 @@ extension Subscription {
         if lease == nil { state = .denied(attempt.source, until: until) }
     }
 
-    /// 1 day, 2, 4 … at most `leaseMax`.
+    /// 1 day, 2 days, 4 days …, at most `leaseMax`.
     var pause: Duration { min(Self.refusalPause * (1 << min(failures, 4)), Self.leaseMax) }
 
-    /// 10 minutes, 20, 40 … at most a day.
+    /// 10 minutes, 20, 40 …, at most a day.
     private var delay: Duration { min(Self.patience * (1 << min(failures, 8)), Self.refusalPause) }
 }

@@ -1,24 +1,24 @@
 import ByteText
 public import NewsModel
 
-// What the hub's calls mean, and how to answer them.
+// The effects of the hub's calls, and the answers to them.
 
 extension Subscription {
-    /// The answer to a call for a path that no subscription has.
+    /// The answer to a call for an unknown path.
     public static let unknownCallback = WebSubAnswer(status: 404)
 
-    /// A call of the hub that verifies a subscription, or ends it. W3C WebSub §5.2, §5.3.
+    /// Handles a call of the hub that verifies a subscription or ends it. W3C WebSub §5.2, §5.3.
     /// - Parameters:
-    ///   - query: its parameters, decoded.
-    ///   - path: one of `paths`; for any other, the answer is 404.
-    /// - Returns: the answer, and a line for the log where there is something to say.
+    ///   - query: the call's parameters, decoded.
+    ///   - path: one of `paths`. For any other path, the answer is 404.
+    /// - Returns: the answer, and a line for the log if there is something to report.
     public mutating func verify(
         _ query: [String: String], path: String, at now: Instant
     ) -> (answer: WebSubAnswer, note: IngestNote?) {
         switch query["hub.mode"] {
         case "subscribe": return (confirm(query, path: path, at: now), nil)
         case "denied": return deny(query, path: path, at: now)
-        // The hub ends the subscription that a renewal has replaced. It may not end the present one: we did not ask.
+        // The hub may end a subscription that a renewal has replaced, but not the current one: we did not ask for that.
         case "unsubscribe" where path == retired: return (Self.echo(query), nil)
         default: return (Self.unknownCallback, nil)
         }
@@ -31,7 +31,7 @@ extension Subscription {
         if let attempt, attempt.callback.path == path, attempt.source.topic == topic {
             activate(attempt, for: length, at: now)
         } else if var lease, lease.callback.path == path, lease.source.topic == topic {
-            // Our answer got lost, or the hub renews by itself.
+            // Our answer was lost, or the hub renews on its own initiative.
             lease.until = now + length
             lease.renewAt = now + length * 2 / 3
             state = .active(lease)
@@ -85,13 +85,13 @@ extension Subscription {
 
     private static func leaseLength(_ text: String?) -> Duration {
         guard let text, !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) else { return leaseUnnamed }
-        // More digits than an integer holds are a very long lease.
+        // A number with more digits than an integer holds means a very long lease.
         let seconds = Int64(text) ?? .max
         if seconds == 0 { return leaseUnnamed }
         return min(max(.seconds(min(seconds, leaseMax.components.seconds)), leaseMin), leaseMax)
     }
 
-    /// One short line of what a stranger wrote.
+    /// Makes one short line of untrusted text.
     private static func shown(_ text: String) -> String {
         let visible = text.cut(toBytes: 200).unicodeScalars.filter { ("\u{20}"..."\u{7E}").contains($0) }
         return String(String.UnicodeScalarView(visible))
@@ -99,22 +99,22 @@ extension Subscription {
 }
 
 extension Subscription {
-    /// What to do with a delivery.
+    /// The kind of a delivery, and with it the right reaction.
     public enum Delivery: Sendable, Hashable {
-        /// It comes from the hub: read its body as the feed's, with the topic as its address.
+        /// It comes from the hub: read its body as the feed's document, with the topic as its address.
         case news(topic: String)
-        /// Nobody has signed it, because the secret would have travelled in the clear: poll the feed instead.
+        /// It has no signature, because the secret would have been sent in the clear: poll the feed instead.
         case hint
-        /// The hub has not signed it.
+        /// It has no valid signature of the hub.
         case forged
-        /// For a subscription that is over.
+        /// Its subscription has ended.
         case unwanted
     }
 
-    /// New content, W3C WebSub §7. The answer never tells whether a signature was right.
+    /// Receives new content, W3C WebSub §7. The answer never reveals whether a signature was right.
     ///
-    /// A delivery may be sent twice or replayed during its lease; the feed's rules for known entries decide about what
-    /// it holds. After a renewal no old one is accepted: each callback has its own secret.
+    /// A delivery may be sent twice or replayed during its lease; the feed's rules for known entries handle that. After
+    /// a renewal, old deliveries are rejected, because each callback has its own secret.
     public mutating func receive(
         headers: [HeaderField], body: [UInt8], path: String, at now: Instant
     ) -> (answer: WebSubAnswer, delivery: Delivery) {
@@ -122,7 +122,7 @@ extension Subscription {
         if path == retired { return (WebSubAnswer(status: 410), .unwanted) }
         let signature = headers.first { $0.name == "x-hub-signature" }?.value
         if let attempt, attempt.callback.path == path, attempt.callback.signed(body, as: signature) {
-            // Only the hub knows the secret, so it has verified us; this process has forgotten it, by a crash.
+            // Only the hub knows the secret, so it has verified this callback, which this process lost in a crash.
             activate(attempt, for: Self.leaseUnnamed, at: now)
         }
         guard let lease, lease.callback.path == path else { return (Self.unknownCallback, .unwanted) }
@@ -132,19 +132,19 @@ extension Subscription {
         return (accepted, isSigned ? .news(topic: lease.source.topic) : .forged)
     }
 
-    /// A delivery has been read.
-    /// - Parameter new: its entries that were neither known nor too old to be news.
+    /// Records that a delivery has been read.
+    /// - Parameter new: number of its entries that were neither known nor too old to be news.
     public mutating func pushed(new: Int, at now: Instant) {
         guard lease != nil else { return }
         trust.pushed(new: new, at: now)
         failures = 0
     }
 
-    /// The feed has been polled and read, or is unchanged.
-    /// - Parameter new: its entries that were neither known nor too old to be news.
-    /// - Returns: a line for the log if the hub is given up.
+    /// Records that the feed has been polled and read, or is unchanged.
+    /// - Parameter new: number of its entries that were neither known nor too old to be news.
+    /// - Returns: a line for the log if the hub is no longer trusted.
     public mutating func polled(new: Int, at now: Instant) -> IngestNote? {
-        // After its end the hub owes nothing.
+        // A hub need not push after the end of its lease.
         guard let lease, now < lease.until else { return nil }
         trust.polled(new: new, at: now)
         guard trust.isDead else { return nil }
@@ -159,6 +159,6 @@ extension Subscription {
                 + "polls found. The feed is polled as before, and the hub asked again at \(until).")
     }
 
-    /// A process has taken over the feed, or restarted.
+    /// Records that a process has taken over the feed, or restarted.
     public mutating func restored() { trust.begin() }
 }

@@ -1,10 +1,10 @@
 import ByteText
 package import NewsModel
 
-// The subscription as members of the feed's record on the state topic. Short names: every poll writes them.
+// The subscription as members of the feed's record on the state topic. Names are short, because it is written often.
 
 extension Subscription {
-    /// Writes its members into an object that the caller has begun.
+    /// Writes the members into an object that the caller has begun.
     package func write(into json: inout JSONWriter) {
         if let offered { json.object("offered") { offered.write(into: &$0) } }
         switch state {
@@ -30,7 +30,7 @@ extension Subscription {
         json.field("retired", retired)
     }
 
-    /// What cannot be read is left out: the feed is polled and asks its hub again.
+    /// Ignores unreadable members. The feed is then polled and asks its hub again.
     package init(_ object: JSONObject) {
         let fields = StateMembers(object)
         offered = fields.members("offered").flatMap(PushSource.init)

@@ -1,27 +1,26 @@
 public import NewsModel
 
-/// A feed's subscription to its WebSub hub: a value that is told what happened, and says what to ask and to answer.
-/// W3C WebSub.
+/// A feed's subscription to its WebSub hub, W3C WebSub: a plain value whose outputs are requests and answers.
 ///
-/// All times are of the wall clock, because leases outlive processes; a clock set wrong costs a renewal, never a story,
-/// for the poll goes on under every state. A push passes the same rules as a poll: it never proves by itself that its
-/// entries are new.
+/// All times are by the wall clock, because leases outlive processes. A wrong clock costs a renewal but never a story,
+/// because polls continue in every state. A push passes the same rules as a poll, and does not prove that its entries
+/// are new.
 ///
-/// It is part of the feed's record on the state topic, callback and secret included: store it before posting what
-/// `request` gives, or a verification that reaches a restarted process is answered with 404. Who may read that topic can
-/// forge pushes until the lease is renewed.
+/// The subscription is part of the feed's record on the state topic, including callback and secret. Store it before
+/// posting the form from `request`, because a restarted process answers an unknown verification with 404. Readers of
+/// that topic can forge pushes until the lease is renewed.
 public struct Subscription: Sendable, Hashable {
-    /// What the feed names now; `nil` without a hub.
+    /// The push source that the feed names now; `nil` without a hub.
     public internal(set) var offered: PushSource?
     public internal(set) var state = State.idle
     public internal(set) var trust = PushTrust()
-    /// The hub refuses to be told how long a lease shall be.
+    /// True if the hub rejects requests that name the length of a lease.
     var omitsLease = false
-    /// Requests in a row that led to no subscription, and subscriptions that brought nothing.
+    /// Consecutive requests that led to no subscription, and subscriptions that brought nothing.
     var failures = 0
-    /// No request to the hub before.
+    /// The earliest time of the next request to the hub.
     var retryAt = Instant.distantPast
-    /// The callback before the last renewal: the hub keeps a subscription of its own for it until that is over.
+    /// The callback before the last renewal. The hub keeps a subscription of its own for it until that ends.
     var retired: String?
 
     static let failuresMax = 20
@@ -29,14 +28,14 @@ public struct Subscription: Sendable, Hashable {
     public init() {}
 
     public enum State: Sendable, Hashable {
-        /// Not subscribed; with an offered hub, about to ask.
+        /// Not subscribed. If a hub is offered, a request follows.
         case idle
-        /// The hub was asked and has not verified yet.
+        /// The hub was asked, but has not verified yet.
         case asked(Attempt)
         case active(Lease)
         /// The hub refused, now or during the lease.
         case denied(PushSource, until: Instant)
-        /// The hub took the subscription and brought nothing of what polls found.
+        /// The hub accepted the subscription but pushed nothing of what polls found.
         case distrusted(PushSource, until: Instant)
     }
 
@@ -53,29 +52,29 @@ public struct Subscription: Sendable, Hashable {
         public var callback: WebSubCallback
         public var until: Instant
         public var renewAt: Instant
-        /// The request for the next one; this one stays valid until that is verified.
+        /// The request for the next lease. This lease stays valid until that one is verified.
         public var renewal: Attempt?
     }
 
-    /// The length that we ask for.
+    /// The lease length that we request.
     public static let leaseWanted = Duration.seconds(864_000)
-    /// A longer lease is renewed as if it had this length: a hub that forgets a subscription is noticed sooner.
+    /// A longer lease is renewed as if it had this length, so that a hub's loss of a subscription is noticed sooner.
     public static let leaseMax = Duration.seconds(1_209_600)
-    /// A shorter one is renewed as if it had this length: hubs are not asked all the time.
+    /// A shorter lease is renewed as if it had this length, so that hubs are not asked all the time.
     public static let leaseMin = Duration.seconds(600)
-    /// The length where the hub names none, as hubs do that never end a subscription.
+    /// The lease length if the hub names no length, like hubs whose subscriptions never end.
     public static let leaseUnnamed = Duration.seconds(86_400)
-    /// From a request to the verification that must follow.
+    /// Time between a request and the verification that must follow.
     public static let patience = Duration.seconds(600)
-    /// How long a hub that refused or brought nothing is left alone, doubled each time.
+    /// Pause after a hub refused or brought nothing; doubles each time.
     public static let refusalPause = Duration.seconds(86_400)
 
-    /// The last parts of the addresses that a hub may call for this feed.
+    /// The last path components of the addresses that a hub may call for this feed.
     public var paths: [String] {
         [attempt?.callback.path, lease?.callback.path, retired].compactMap(\.self)
     }
 
-    /// How many times longer the time between polls may be at this time.
+    /// Returns the factor by which the time between polls may be longer at this time.
     public func pollFactor(at now: Instant) -> Int {
         guard let lease, now < lease.until, trust.isProven else { return 1 }
         return PushTrust.factor

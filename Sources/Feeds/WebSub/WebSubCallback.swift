@@ -1,14 +1,14 @@
 import ByteText
 import Crypto
 
-/// An address of ours that one hub calls for one subscription. Its path and its secret are all that a forger lacks, so
-/// neither appears in any description.
+/// An address of ours that one hub calls for one subscription. A forger lacks only its path and its secret, so neither
+/// appears in any description.
 public struct WebSubCallback: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// Where this process can be called from outside; ends in a slash.
+    /// The public address under which hubs call this process; ends in a slash.
     public var base: String
     /// 128 random bits as hexadecimal digits.
     public var path: String
-    /// The key of the hub's signatures, 64 characters; `nil` if it would have to travel in the clear.
+    /// The key of the hub's signatures, 64 characters; `nil` if it would have to be sent in the clear.
     public var secret: String?
 
     public init(base: String, path: String, secret: String?) {
@@ -22,7 +22,7 @@ public struct WebSubCallback: Sendable, Hashable, CustomStringConvertible, Custo
         self.init(base: base, path: path, secret: isSecret ? Self.digits(words: 4, using: &random) : nil)
     }
 
-    /// Digits of a path.
+    /// Number of hexadecimal digits of a path.
     public static let pathLength = 32
 
     var url: String { base + path }
@@ -36,8 +36,8 @@ public struct WebSubCallback: Sendable, Hashable, CustomStringConvertible, Custo
 }
 
 extension WebSubCallback {
-    /// Compares the `X-Hub-Signature` of a delivery, `method=hexadecimal digits`, with the one that the secret gives.
-    /// Takes the same time wherever they differ. W3C WebSub §8.
+    /// Returns true if the `X-Hub-Signature` of a delivery, `method=hexadecimal digits`, equals the one made with the
+    /// secret. The comparison takes the same time wherever they differ. W3C WebSub §8.
     ///
     /// - Returns: false without a secret, without a signature, and for a method that WebSub does not have.
     func signed(_ body: [UInt8], as signature: String?) -> Bool {
@@ -46,7 +46,7 @@ extension WebSubCallback {
         else { return false }
         let key = SymmetricKey(data: Array(secret.utf8))
         return switch signature[..<equals].trimmed.asciiLowercased {
-        // Weak for documents, still sound for authentication codes; most hubs use nothing else.
+        // SHA-1 is weak for documents but still sound for authentication codes, and most hubs use nothing else.
         case "sha1": HMAC<Insecure.SHA1>.isValidAuthenticationCode(code, authenticating: body, using: key)
         case "sha256": HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: body, using: key)
         case "sha384": HMAC<SHA384>.isValidAuthenticationCode(code, authenticating: body, using: key)
@@ -55,7 +55,7 @@ extension WebSubCallback {
         }
     }
 
-    /// `nil` for more digits than SHA-512 has.
+    /// `nil` for invalid text, or for more digits than SHA-512 has.
     private static func bytes(ofHexDigits digits: Substring) -> [UInt8]? {
         let digits = Array(digits.utf8.prefix(130))
         guard digits.count <= 128, digits.count.isMultiple(of: 2) else { return nil }

@@ -1,9 +1,9 @@
-/// What a WebSub hub sends to a callback.
+/// A request that a WebSub hub sends to a callback.
 public struct WebSubCall: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
-        /// A GET: the hub verifies a subscription or says that it is denied. The query's parameters, decoded.
+        /// A GET: the hub verifies a subscription or reports that it is denied. The query's parameters are decoded.
         case verification([String: String])
-        /// A POST: new content. Header names in lower case; at most 3 MiB.
+        /// A POST with new content. Header names are in lower case; the body has at most 3 MiB.
         case delivery(headers: [HeaderField], body: [UInt8])
     }
 
@@ -28,15 +28,15 @@ public struct WebSubAnswer: Sendable, Hashable {
     }
 }
 
-/// A form to post to a hub. Redirects 307 and 308 are followed with the same form. The form holds a secret, so no
-/// description shows it.
+/// A form to post to a hub. Redirects 307 and 308 are followed with the same form. No description shows the form,
+/// because it contains a secret.
 public struct WebSubRequest: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     public var url: String
-    /// `application/x-www-form-urlencoded`.
+    /// Fields in the format `application/x-www-form-urlencoded`.
     public var form: [HeaderField]
     /// Hosts at private addresses that may be connected to.
     public var allowPrivate: [String]
-    /// A port that may be connected to besides the usual ones: that of the feed, as a CMS in the house is often its own hub.
+    /// A port that is allowed besides the usual ones: the feed's port, because a CMS in the house is often its own hub.
     public var port: Int?
 
     public init(url: String, form: [HeaderField], allowPrivate: [String] = []) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FeedIO
 
-/// Answers changed at random, fed to the connection's own handlers in random pieces.
+/// Answers with random changes, passed to the connection's own handlers in random pieces.
 struct AnswerFuzzTests {
     private static let answers = [
         "HTTP/1.1 200 OK\r\nContent-Type: text/xml; charset=\"utf-8\"\r\nETag: \"1\"\r\nContent-Length: 11\r\n\r\nhello world",
@@ -28,7 +28,7 @@ struct AnswerFuzzTests {
             for _ in 0..<Int.random(in: 0...4, using: &random) { mutate(&bytes, &random) }
             outcomes[try play(bytes, &random), default: 0] += 1
         }
-        // The fuzz reaches the ends that it is about.
+        // The random answers must reach all of these outcomes.
         for outcome in ["head", "body", "tooLarge", "protocolError", "disconnected"] {
             #expect(outcomes[outcome, default: 0] > 10, "\(outcomes)")
         }
@@ -49,7 +49,7 @@ struct AnswerFuzzTests {
         }
     }
 
-    /// The last thing that the hop reported after all bytes and the end of the connection.
+    /// The last event that the hop reported after all bytes and the end of the connection.
     private func play(_ bytes: [UInt8], _ random: inout SeededRandom) throws -> String {
         var limits = FetchLimits()
         limits.head = 2_048

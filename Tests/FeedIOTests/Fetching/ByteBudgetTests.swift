@@ -19,14 +19,14 @@ struct ByteBudgetTests {
         #expect(budget.take(20, for: first) { log.note("first") })
         budget.end(first)
         #expect(log.names == ["second", "third"])
-        // The second is the oldest now.
+        // The second ticket is the oldest now.
         #expect(budget.take(100, for: second) { log.note("second") })
         budget.end(second)
         budget.end(third)
         #expect(budget.take(10, for: budget.begin()) { log.note("new") })
     }
 
-    @Test func `a fetch that ends while it waits is not granted anything`() {
+    @Test func `a fetch that ends while it waits gets no bytes`() {
         let (budget, log) = (ByteBudget(10), Log())
         let (first, second) = (budget.begin(), budget.begin())
         #expect(budget.take(10, for: first) { log.note("first") })
@@ -41,7 +41,7 @@ struct ByteBudgetTests {
         let budget = ByteBudget(10)
         let (idle, busy) = (budget.begin(), budget.begin())
         #expect(budget.take(50, for: busy) {})
-        // It is older than the one that keeps all, so it need not wait for it.
+        // It is older than the ticket that keeps all bytes, so it need not wait.
         #expect(budget.take(1, for: idle) {})
         budget.end(busy)
         budget.end(idle)

@@ -7,7 +7,7 @@ import Testing
 struct CompressionTests {
     private static let text = Array(String(repeating: "feed", count: 5_000).utf8)
 
-    /// - Parameter window: zlib's: 31 for gzip, 15 for zlib, -15 for raw deflate.
+    /// - Parameter window: zlib's `windowBits`: 31 for gzip, 15 for zlib, -15 for raw deflate.
     private static func packed(_ bytes: [UInt8], _ window: Int32) -> [UInt8] {
         var stream = z_stream()
         let size = Int32(MemoryLayout<z_stream>.size)
@@ -39,7 +39,7 @@ struct CompressionTests {
             ("gzip", 31), ("x-gzip", 31), ("GZIP", 31), (" gzip , identity", 31), ("deflate", 15), ("deflate", -15),
             ("identity", 0), ("", 0), (nil, 0),
         ] as [(String?, Int32)])
-    func `what was asked for is unpacked, and hashed as the publisher meant it`(encoding: String?, window: Int32)
+    func `a requested encoding is unpacked, and the hash is that of the document`(encoding: String?, window: Int32)
         async throws
     {
         let plain = try #require(await get(Self.text, nil).answer)
@@ -49,7 +49,7 @@ struct CompressionTests {
         #expect(answer.bodyBytes == Self.text.count)
     }
 
-    @Test func `gzip members in a row are one document, and padding is none`() async throws {
+    @Test func `consecutive gzip members are one document, and padding is ignored`() async throws {
         let half = Self.packed(Array(Self.text[..<10_000]), 31)
         for padding in [[], [0, 0, 0], Array("garbage".utf8)] as [[UInt8]] {
             #expect(try await get(half + half + padding, "gzip").answer?.bodyBytes == 20_000)
@@ -59,7 +59,7 @@ struct CompressionTests {
 
     @Test(
         arguments: [("gzip", 31), ("deflate", 15), ("deflate", -15)] as [(String, Int32)])
-    func `a bomb ends at the limit of the body`(encoding: String, window: Int32) async throws {
+    func `a decompression bomb ends at the limit of the body`(encoding: String, window: Int32) async throws {
         let bomb = Self.packed([UInt8](repeating: 0x20, count: 32 << 20), window)
         #expect(bomb.count < 64 << 10)
         #expect(try await get(bomb, encoding).failure?.reason == .tooLarge)
@@ -73,7 +73,7 @@ struct CompressionTests {
         arguments: [
             ("br", 0), ("zstd", 0), ("gzip, gzip", 31), ("poison", 0), ("gzip", 0), ("gzip", 15), ("deflate", 31),
         ] as [(String, Int32)])
-    func `what nobody asked for is refused by a sentence of our own`(encoding: String, window: Int32) async throws {
+    func `an unrequested encoding is refused with our own message`(encoding: String, window: Int32) async throws {
         let body = window == 0 ? Self.text : Self.packed(Self.text, window)
         let failure = try #require(await get(body, encoding).failure)
         #expect(failure.reason == .protocolError)
@@ -81,7 +81,7 @@ struct CompressionTests {
     }
 
     @Test(arguments: [31, 15, -15] as [Int32])
-    func `a cut or changed stream is broken wherever it is cut`(window: Int32) async throws {
+    func `a stream that is cut or changed anywhere is rejected`(window: Int32) async throws {
         let whole = Self.packed(Self.text, window)
         let encoding = window == 31 ? "gzip" : "deflate"
         for cut in [1, 2, 3, 9, 10, 11, whole.count / 2, whole.count - 1] {

@@ -6,13 +6,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Addresses that must not be fetched, over real sockets: the publisher stands for the service that an attacker is after.
+/// Addresses that must not be fetched, over real sockets. The publisher plays a service that attackers look for.
 struct FetcherAddressTests {
-    /// An address that counts as public and leads nowhere: IANA has not given it to anybody.
+    /// An address that counts as public and leads nowhere, because IANA has not assigned it.
     private static let nowhere = "3000::1"
 
     @Test(arguments: ["127.0.0.1", "localhost", "127.1", "0x7f.0.0.1", "2130706433", "[::ffff:127.0.0.1]", "0.0.0.0"])
-    func `no way of writing the loopback gets there unasked`(host: String) async throws {
+    func `no spelling of the loopback address is fetched unless it is allowed`(host: String) async throws {
         try await withPublisher { _ in
             .status(200)
         } _: { publisher, fetcher in
@@ -62,7 +62,7 @@ struct FetcherAddressTests {
         }
     }
 
-    @Test func `a redirect out of TLS is refused`() async throws {
+    @Test func `a redirect from https to http is refused`() async throws {
         let plain = try await ScriptedPublisher.start { _ in .status(200) }
         try await withPublisher(certificate: TestCertificates.localhost) {
             _ in
@@ -76,7 +76,7 @@ struct FetcherAddressTests {
         await plain.stop()
     }
 
-    @Test func `a name server that answers otherwise the second time leads nobody astray`() async throws {
+    @Test func `an address is checked again when the name server changes its answer`() async throws {
         try await withPublisher { _ in
             .status(200)
         } _: { publisher, _ in
@@ -98,7 +98,7 @@ struct FetcherAddressTests {
         }
     }
 
-    @Test func `of several addresses only the public ones are tried`() async throws {
+    @Test func `only the public addresses of a name are tried`() async throws {
         try await withPublisher { _ in
             .status(200)
         } _: { publisher, _ in
@@ -112,7 +112,7 @@ struct FetcherAddressTests {
         }
     }
 
-    @Test func `a name without an address and a name server without an answer are told apart from refusals`()
+    @Test func `a name without an address and a failed lookup are not reported as refusals`()
         async throws
     {
         for addresses in [nil, []] as [[SocketAddress]?] {
@@ -125,7 +125,7 @@ struct FetcherAddressTests {
         }
     }
 
-    @Test func `a slow name server holds up nobody else`() async throws {
+    @Test func `a slow name server delays no other fetch`() async throws {
         try await withPublisher { _ in
             .status(200)
         } _: { publisher, _ in

@@ -21,7 +21,7 @@ struct FetcherTLSTests {
             (TestCertificates.elsewhere, "localhost", true), (TestCertificates.elsewhere, "127.0.0.1", true),
             (TestCertificates.expired, "localhost", true), (TestCertificates.localhost, "localhost", false),
         ])
-    func `any other certificate gets no request`(certificate: String, host: String, isTrusted: Bool) async throws {
+    func `any other certificate prevents the request`(certificate: String, host: String, isTrusted: Bool) async throws {
         try await withPublisher(certificate: certificate) { _ in
             .status(200)
         } _: { publisher, _ in
@@ -37,10 +37,10 @@ struct FetcherTLSTests {
     @Test(
         arguments: [
             (TestCertificates.elsewhere, "hub.elsewhere.example", true),
-            // The certificate is good for the address that is connected to, but not for the name that was asked for.
+            // The certificate is valid for the connected address, but not for the requested name.
             (TestCertificates.localhost, "news.example", false),
         ])
-    func `it is the name in the address that a certificate must have`(certificate: String, host: String, isGood: Bool)
+    func `a certificate must have the name in the address`(certificate: String, host: String, isGood: Bool)
         async throws
     {
         try await withPublisher(certificate: certificate) { _ in
@@ -74,7 +74,7 @@ struct FetcherTLSTests {
         await publisher.stop()
     }
 
-    @Test func `a body without a length needs the end that TLS demands, or a cut would go unnoticed`() async throws {
+    @Test func `a body without a length needs the end that TLS demands, so that a cut is noticed`() async throws {
         try await withPublisher(certificate: TestCertificates.localhost) {
             _ in
             .text("HTTP/1.1 200 OK\r\n\r\n\(smallFeed)")

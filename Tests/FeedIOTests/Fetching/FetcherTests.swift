@@ -38,7 +38,7 @@ struct FetcherTests {
         }
     }
 
-    @Test func `a request says who asks, and what is known byte for byte`() async throws {
+    @Test func `a request names its sender and repeats the known validators byte for byte`() async throws {
         let publisher = try await ScriptedPublisher.start { _ in .status(304) }
         let fetcher = try TestFetcher(contact: "ops@news.example (x)\r\nEvil: 1")
         let validators = Validators(etag: "W/\"a b\"", lastModified: "last Tuesday")
@@ -63,7 +63,7 @@ struct FetcherTests {
         await publisher.stop()
     }
 
-    @Test func `a header that would break the request is not sent, and its value is not told`() async throws {
+    @Test func `a header that would break the request is refused without showing its value`() async throws {
         try await withPublisher { _ in
             .status(200)
         } _: { publisher, fetcher in
@@ -104,7 +104,7 @@ struct FetcherTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `redirects are followed, each hop asked anew`(status: Int) async throws {
+    func `redirects are followed, and every hop gets the validators`(status: Int) async throws {
         try await withPublisher { request in
             switch request.path {
             case "/a": .redirect(status, to: "b?x=é")
@@ -126,7 +126,7 @@ struct FetcherTests {
         }
     }
 
-    @Test func `credentials stay with the host they were written for`() async throws {
+    @Test func `credentials are sent only to the host that they were written for`() async throws {
         let other = try await ScriptedPublisher.start { _ in .status(200) }
         try await withPublisher { request in
             request.path == "/a" ? .redirect(302, to: "/b") : .redirect(302, to: "http://localhost:\(other.port)/c")
@@ -143,7 +143,7 @@ struct FetcherTests {
         await other.stop()
     }
 
-    @Test func `five redirects are followed, a sixth and a circle are not`() async throws {
+    @Test func `five redirects are followed, but a sixth or a circle is not`() async throws {
         try await withPublisher { request in
             let step = Int(request.path.dropFirst()) ?? 0
             if request.path == "/loop" { return .redirect(301, to: "/loop#again") }
@@ -158,7 +158,7 @@ struct FetcherTests {
         }
     }
 
-    @Test func `a redirect without an address is an answer like any other`() async throws {
+    @Test func `a redirect without an address is an ordinary answer`() async throws {
         try await withPublisher { _ in
             .status(301)
         } _: { publisher, fetcher in
@@ -167,7 +167,7 @@ struct FetcherTests {
         }
     }
 
-    @Test func `a canceled fetch ends at once and its connection with it`() async throws {
+    @Test func `a canceled fetch ends at once and closes its connection`() async throws {
         try await withPublisher { _ in
             .silence
         } _: { publisher, fetcher in
@@ -183,7 +183,7 @@ struct FetcherTests {
 
 struct FetcherFormTests {
     @Test(arguments: [307, 308])
-    func `a form is posted again where a redirect says so`(status: Int) async throws {
+    func `a form is posted again after a redirect that preserves the method`(status: Int) async throws {
         try await withPublisher { request in
             request.path == "/hub" ? .redirect(status, to: "/other") : .status(202)
         } _: { publisher, _ in

@@ -4,7 +4,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// Each of them ends within the limits, with a sentence, and the fetch beside it is not touched.
+/// Each fetch ends within the limits, with a message, and a fetch beside it is not affected.
 struct HostilePublisherTests {
     private func failure(
         _ answer: ScriptedPublisher.Answer, _ limits: FetchLimits = .patient
@@ -26,7 +26,7 @@ struct HostilePublisherTests {
         "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2540BE400\r\n",
     ])
-    func `a body of ten gigabytes is left at its limit`(head: String) async throws {
+    func `a body of ten gigabytes ends at its limit`(head: String) async throws {
         let limits = FetchLimits.patient.with { $0.body = 1 << 20 }
         try await withPublisher(limits) { _ in
             .endless(head: head, piece: [UInt8](repeating: 0x20, count: 65_536))
@@ -38,14 +38,14 @@ struct HostilePublisherTests {
         }
     }
 
-    @Test func `a body that is announced too long is not even begun`() async throws {
+    @Test func `a body whose announced length is too large is not received`() async throws {
         for length in ["15728641", "99999999999999999999"] {
             let reason = try await failure(.text("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n"))?.reason
             #expect(reason == .tooLarge || reason == .protocolError, "\(length)")
         }
     }
 
-    @Test func `chunks without end and without content are counted too`() async throws {
+    @Test func `endless chunk headers count toward the limit`() async throws {
         let limits = FetchLimits.patient.with { $0.body = 1 << 20 }
         let chunk = Array("1;\(String(repeating: "x", count: 1_000))=poison\r\n \r\n".utf8)
         let answer = ScriptedPublisher.Answer.endless(
@@ -57,7 +57,7 @@ struct HostilePublisherTests {
     @Test(arguments: [
         "X-Poison: poison\r\n", "a: b\r\n", "x", "HTTP/1.1 100 Continue\r\n\r\n", "\r\n", "HTTP/1.1 200 ", "0",
     ])
-    func `a head without end is left early`(piece: String) async throws {
+    func `an endless head ends at its limit`(piece: String) async throws {
         for head in ["HTTP/1.1 200 OK\r\n", ""] {
             let bytes = Array(String(repeating: piece, count: 1_000).utf8)
             let limits = FetchLimits.patient.with { $0.body = 1 << 20 }
@@ -66,14 +66,14 @@ struct HostilePublisherTests {
         }
     }
 
-    @Test func `one byte at a time does not outlast the whole`() async throws {
+    @Test func `a publisher that sends one byte at a time ends at the deadline`() async throws {
         let bytes =
             Array("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".utf8) + [UInt8](repeating: 0x20, count: 1_000)
         let answer = ScriptedPublisher.Answer.pieces(bytes.map { [$0] }, every: .milliseconds(20))
         #expect(try await failure(answer, .short)?.reason == .timeout)
     }
 
-    @Test func `silence, an end and a reset are told apart`() async throws {
+    @Test func `silence, a closed connection and a reset are reported differently`() async throws {
         #expect(try await failure(.silence, .short)?.reason == .timeout)
         #expect(try await failure(.close)?.reason == .disconnected)
         #expect(try await failure(.reset)?.reason == .disconnected)
@@ -94,12 +94,12 @@ struct HostilePublisherTests {
             ("\0\0\0\0", .protocolError),
             ("\u{15}\u{3}\u{3}\0\u{2}\u{2}\u{28}", .protocolError), ("HTTP/1.1 200", .disconnected),
         ] as [(String, FetchFailure.Reason)])
-    func `what is not HTTP or is cut off is no answer`(bytes: String, reason: FetchFailure.Reason) async throws {
+    func `an answer that is not HTTP or is cut off fails`(bytes: String, reason: FetchFailure.Reason) async throws {
         let failure = try await failure(.text(bytes))
         #expect(failure?.reason == reason, "\(String(describing: failure))")
     }
 
-    @Test func `a second answer behind the first is nobody's`() async throws {
+    @Test func `a second answer after the first is ignored`() async throws {
         let first = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
         try await withPublisher { _ in
             .text(first + "HTTP/1.1 302 X\r\nLocation: http://evil.example/\r\n\r\n")
@@ -110,14 +110,14 @@ struct HostilePublisherTests {
         }
     }
 
-    @Test func `informational answers pass, without end they do not`() async throws {
+    @Test func `a few informational answers are skipped, but an endless series fails`() async throws {
         let info = "HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n"
         let good = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
         #expect(try await failure(.text(String(repeating: info, count: 3) + good)) == nil)
         #expect(try await failure(.text(String(repeating: info, count: 40) + good))?.reason == .protocolError)
     }
 
-    @Test func `fetches that together need more memory than there is wait for one another`() async throws {
+    @Test func `fetches that together exceed the memory limit wait for one another`() async throws {
         let padding = String(repeating: " ", count: 2 << 20)
         try await withPublisher { _ in
             .status(200, body: Array((smallFeed + padding).utf8))
@@ -132,7 +132,7 @@ struct HostilePublisherTests {
         }
     }
 
-    @Test func `one that never ends does not hold up those that wait for its memory`() async throws {
+    @Test func `a fetch that never ends does not block fetches that wait for its memory`() async throws {
         let padding = String(repeating: " ", count: 2 << 20)
         let limits = FetchLimits.patient.with { $0.whole = .seconds(2) }
         try await withPublisher { request in
@@ -150,7 +150,7 @@ struct HostilePublisherTests {
         }
     }
 
-    @Test func `bodies of refusals are not waited for`() async throws {
+    @Test func `bodies of refusals are not awaited`() async throws {
         for status in [301, 302, 304, 403, 404, 410, 429, 500] {
             let answer = ScriptedPublisher.Answer.endless(
                 head: "HTTP/1.1 \(status) Poison\r\nContent-Length: 10000000000\r\n\r\n",

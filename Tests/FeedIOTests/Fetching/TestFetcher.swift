@@ -5,7 +5,7 @@ import NIOCore
 import NIOSSL
 import TestSupport
 
-/// A fetcher that trusts the tests' own certificates, and the requests of tests: to publishers on the loopback.
+/// A fetcher that trusts the tests' own certificates, with requests to publishers on the loopback.
 struct TestFetcher {
     let fetcher: Fetcher
 
@@ -41,9 +41,9 @@ extension FetchResult {
 }
 
 extension FetchLimits {
-    /// For answers that never end: long enough to begin, short enough to wait for.
+    /// Limits for answers that never end: long enough to begin, short enough to wait for.
     static let short = FetchLimits().with { $0.whole = .milliseconds(400) }
-    /// For answers that come: no machine is so busy that a test would fail for it.
+    /// Limits for answers that arrive. No machine is busy enough to exceed them.
     static let patient = FetchLimits().with {
         $0.connect = .seconds(120)
         $0.whole = .seconds(240)
@@ -56,7 +56,7 @@ extension FetchLimits {
     }
 }
 
-/// A publisher and a fetcher for the time of a test.
+/// Runs a publisher and a fetcher for the duration of a test.
 func withPublisher<R>(
     _ limits: FetchLimits = .patient, certificate: String? = nil,
     script: @escaping @Sendable (ScriptedPublisher.Request) -> ScriptedPublisher.Answer,

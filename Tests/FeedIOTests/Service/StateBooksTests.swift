@@ -8,7 +8,7 @@ struct StateBooksTests {
     private let books = StateBooks(layout: StateLayout(partitions: 2), topic: "news.feeds")
     private let missing = KafkaFailure(code: "UNKNOWN_TOPIC_OR_PART", detail: "The topic does not exist")
 
-    @Test func `a process without a part is ready, one whose topic is gone is not`() {
+    @Test func `a process with an empty share is ready, but not if the topic is missing`() {
         #expect(!books.isRestored)
         _ = books.take(.assigned([]))
         #expect(books.isRestored)
@@ -18,7 +18,7 @@ struct StateBooksTests {
         #expect(!books.isRestored && books.isTopicMissing)
     }
 
-    @Test func `a topic that was made anew is used again`() {
+    @Test func `a topic that was created again is used again`() {
         books.take(missing)
         _ = books.take(.assigned([1]))
         #expect(!books.isTopicMissing && !books.isRestored)
@@ -26,7 +26,7 @@ struct StateBooksTests {
         #expect(books.isRestored)
     }
 
-    @Test func `another failure says nothing about the topic`() {
+    @Test func `another failure does not mean that the topic is missing`() {
         _ = books.take(.assigned([]))
         books.take(.standstill)
         #expect(books.isRestored)

@@ -7,20 +7,20 @@ import NIOCore
 import Synchronization
 import TestSupport
 
-/// A publisher and its WebSub hub on a port of their own, which speak HTTP like those of the web: pages that name the
-/// hub in every way, a hub that verifies what it is asked, and signed deliveries.
+/// A publisher and its WebSub hub on a port of their own, over HTTP. Pages name the hub in every way. The hub verifies
+/// requests and signs its deliveries.
 final class FakeWebSubHub: Sendable {
-    /// How the hub behaves.
+    /// The behavior of the hub.
     struct Manners: Sendable {
         /// The answer to a request for a subscription.
         var status = 202
         /// Redirects from `/hub` to `/hub/moved`, if given.
         var movedBy: Int?
         var refusesLease = false
-        /// The lease that it grants; `nil` for the one asked for.
+        /// The lease that the hub grants; `nil` for the requested one.
         var lease: String?
         var mode = "subscribe"
-        /// Verifies this topic in place of the one asked for.
+        /// A topic to verify instead of the requested one.
         var topic: String?
         var verifies = true
     }
@@ -65,14 +65,14 @@ final class FakeWebSubHub: Sendable {
     func behave(_ change: (inout Manners) -> Void) { state.withLock { change(&$0.manners) } }
 
     var forms: [[String: String]] { state.withLock(\.forms) }
-    /// Those that answered the verification with the challenge, the last one last.
+    /// Subscribers that answered the verification with the challenge, in order.
     var subscribers: [Subscriber] { state.withLock(\.subscribers) }
     /// The answers to verifications.
     var verifications: [RawClient.Reply] { state.withLock(\.verifications) }
 
     // MARK: As a hub
 
-    /// Verifies a form that was accepted, as hubs do it: after the answer to the form, by a GET of the callback.
+    /// Verifies an accepted form as hubs do: after the answer to the form, by a GET of the callback.
     func verify(_ form: [String: String]) async throws {
         let manners = state.withLock(\.manners)
         guard manners.verifies, let callback = form["hub.callback"], let topic = form["hub.topic"] else { return }
@@ -116,7 +116,7 @@ final class FakeWebSubHub: Sendable {
         String(decoding: code.flatMap { [UInt8(hexDigitOf: $0 >> 4), UInt8(hexDigitOf: $0)] }, as: UTF8.self)
     }
 
-    /// Calls an address of this machine.
+    /// Calls an address on this machine.
     func call(
         _ method: String, _ url: String, headers: [(String, String)] = [], bytes: [UInt8] = []
     ) async throws -> RawClient.Reply {

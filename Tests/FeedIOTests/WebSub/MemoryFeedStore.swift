@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import FeedIO
 
-/// Kafka as an ingester sees it on a good day: what is written comes back at once, and stays.
+/// A replacement for Kafka without failures: records come back at once and are kept.
 final class MemoryFeedStore: FeedStore {
     private struct Contents {
         var records: [StateRecord] = []
@@ -14,10 +14,10 @@ final class MemoryFeedStore: FeedStore {
 
     private let contents = Mutex(Contents())
 
-    /// The headlines of what was published, oldest first.
+    /// The headlines of published events, oldest first.
     var headlines: [String] { contents.withLock(\.headlines) }
 
-    /// Gives the state to an ingester, and from now on the answers too.
+    /// Passes the state to an ingester, and from then on the answers too.
     func serve(_ hand: @escaping @Sendable (IngestInput) -> Void, isRestored: Bool = true) {
         let records = contents.withLock { contents in
             contents.hand = hand
@@ -28,7 +28,7 @@ final class MemoryFeedStore: FeedStore {
         if isRestored { hand(.restored(partition: 0)) }
     }
 
-    /// Changes all that is stored.
+    /// Changes all stored values.
     func edit(_ change: (String) -> String) {
         contents.withLock { contents in
             for index in contents.records.indices {

@@ -11,8 +11,8 @@ import Testing
 
 @testable import FeedIO
 
-/// One feed followed by push, as `newswire ingest` does it: the ingester, its fetches and the server for hubs are the real
-/// ones, over real HTTP. Only Kafka and the time are the test's own.
+/// One feed followed by push, as in `newswire ingest`. The ingester, its fetches and the server for hubs are real and
+/// use real HTTP. Only Kafka and the time are simulated.
 final class PushDesk: Sendable {
     let store = MemoryFeedStore()
     private let hub: FakeWebSubHub
@@ -41,7 +41,7 @@ final class PushDesk: Sendable {
             clock: FeedClock { ahead.time.withLock(\.self) })
     }
 
-    /// Runs a test between a hub and a desk, and stops both.
+    /// Runs a test with a hub and a desk, and stops both.
     static func run(_ body: (PushDesk, FakeWebSubHub) async throws -> Void) async throws {
         let hub = FakeWebSubHub()
         let hubServer = try await hub.start()
@@ -81,7 +81,7 @@ final class PushDesk: Sendable {
         try await poll()
     }
 
-    /// The process ends, and another begins with what is stored.
+    /// Ends the process and starts another one with the stored state.
     func restart(isRestored: Bool = true) {
         core.withLock(\.self).end()
         core.withLock { $0 = Self.core(fetcher, ahead) }
@@ -97,41 +97,41 @@ final class PushDesk: Sendable {
         store.serve({ core.hand($0) }, isRestored: isRestored)
     }
 
-    /// Polls the feed.
+    /// Polls the feed and waits for the results.
     func poll() async throws {
-        // Longer than a host is left alone between two requests.
+        // Longer than the gap between two requests to a host.
         ahead.time.withLock { $0 += .seconds(2) }
         core.withLock(\.self).hand(.pollNow)
         try await settle()
     }
 
-    /// Lets time pass, and waits for what is due by then.
+    /// Advances the time, and waits for the work that is due by then.
     func wait(_ seconds: Int64) async throws {
         ahead.time.withLock { $0 += .seconds(seconds) }
         core.withLock(\.self).hand(.tick)
         try await settle()
     }
 
-    /// Waits until nothing is under way, looking after every turn of the loop.
+    /// Waits until nothing is in progress, with a check after every turn of the loop.
     func settle() async throws {
         let core = core.withLock(\.self)
         while try await core.loop.submit({ core.isBusy }).get() {}
     }
 
-    /// The hub verifies each form that it has taken, after its answer.
+    /// Lets the hub verify each form that it has accepted, after its answer.
     ///
     /// - Returns: the form, or `nil` if nothing was due.
     @discardableResult
     func ask() async throws -> [String: String]? {
         let before = hub.forms.count
-        // Longer than the ingester waits for writes of its own.
+        // Longer than the ingester waits for its own writes.
         try await wait(10)
         guard hub.forms.count > before, let form = hub.forms.last else { return nil }
         try await hub.verify(form)
         return form
     }
 
-    // MARK: Looking
+    // MARK: Results
 
     var now: Instant {
         FeedClock { [ahead] in ahead.time.withLock(\.self) }.now.wall
@@ -147,7 +147,7 @@ final class PushDesk: Sendable {
 
     var push: PushStatus { get async throws { try await status.push } }
 
-    /// A feed with one entry of this moment.
+    /// A feed with one entry published now.
     func news(_ title: String) -> String {
         """
         <feed xmlns="http://www.w3.org/2005/Atom"><id>urn:a</id><title>A</title><entry><id>urn:\(title)</id>\

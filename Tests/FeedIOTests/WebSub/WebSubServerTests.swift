@@ -5,12 +5,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The one port that strangers may reach.
+/// Tests of the one port that strangers may reach.
 @Suite(.timeLimit(.minutes(15)))
 struct WebSubServerTests {
     private static let path = "/websub/" + String(repeating: "0a", count: 16)
 
-    /// Runs a server whose calls are answered by `answer`; those without an answer wait.
+    /// Runs a server whose calls are answered by `answer`. Calls without an answer wait.
     private static func serve(
         _ configure: (inout WebSubServerSettings) -> Void = { _ in },
         answer: @escaping @Sendable (WebSubCall) -> WebSubAnswer?,
@@ -37,7 +37,7 @@ struct WebSubServerTests {
         ("POST", path + "a"), ("GET", "/other" + path), ("POST", "/websub/" + String(repeating: "zz", count: 16)),
         ("GET", "/websub//" + String(repeating: "0a", count: 16)),
     ])
-    func `nothing is served but callbacks`(method: String, target: String) async throws {
+    func `only callbacks are served`(method: String, target: String) async throws {
         try await Self.serve(answer: { _ in WebSubAnswer(status: 200) }) { port in
             let reply = try await RawClient.call(port, method, target)
             #expect(reply.status == 404)
@@ -45,7 +45,7 @@ struct WebSubServerTests {
     }
 
     @Test(arguments: ["PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"])
-    func `a callback is called by GET and POST alone`(method: String) async throws {
+    func `a callback accepts only GET and POST`(method: String) async throws {
         try await Self.serve(answer: { _ in WebSubAnswer(status: 200) }) { port in
             let reply = try await RawClient.call(port, method, Self.path)
             #expect(reply.status == 405 && reply.headers["allow"] == "GET, POST")
@@ -72,7 +72,7 @@ struct WebSubServerTests {
                 == [WebSubCall(path: String(Self.path.dropFirst(8)), kind: .verification(query))])
     }
 
-    @Test func `a body has a limit, and headers come in lower case`() async throws {
+    @Test func `a body has a limit, and header names are in lower case`() async throws {
         let lengths = Mutex<[Int]>([])
         try await Self.serve(
             answer: { call in
@@ -93,7 +93,7 @@ struct WebSubServerTests {
         #expect(lengths.withLock(\.self) == [0, 3 << 20])
     }
 
-    @Test func `when too many wait, hubs are asked to come again`() async throws {
+    @Test func `a call beyond the limit of waiting calls gets 503`() async throws {
         let arrived = AsyncStream<Void>.makeStream()
         try await Self.serve(
             { $0.waitingMax = 1 },
@@ -111,7 +111,7 @@ struct WebSubServerTests {
         }
     }
 
-    @Test func `bodies that wait together have a limit`() async throws {
+    @Test func `the bodies of waiting calls have a common limit`() async throws {
         let arrived = AsyncStream<Void>.makeStream()
         try await Self.serve(
             { $0.waitingBytesMax = 1_000 },
@@ -130,14 +130,14 @@ struct WebSubServerTests {
         }
     }
 
-    @Test func `a call that nobody answers ends with 503`() async throws {
+    @Test func `a call without an answer ends with 503`() async throws {
         try await Self.serve({ $0.patience = .milliseconds(50) }, answer: { _ in nil }) { port in
             let reply = try await RawClient.call(port, "POST", Self.path, body: "x")
             #expect(reply.status == 503 && reply.headers["retry-after"] == "60")
         }
     }
 
-    @Test func `a server that stops ends the calls that still wait`() async throws {
+    @Test func `a server that stops ends the waiting calls`() async throws {
         let (calls, handed) = AsyncStream<CallbackID>.makeStream()
         var settings = WebSubServerSettings(publicURL: try #require(WebAddress("https://a.example/websub/")), port: 0)
         // Longer than this suite may take.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Feeds
 
-/// The subscriber's cases of websub.rocks, by their numbers: what follows feeds, against a hub that speaks HTTP.
+/// The subscriber tests of websub.rocks, by their numbers: the ingester against a hub that speaks HTTP.
 @Suite(.timeLimit(.minutes(15)))
 struct WebSubTests {
     private static let atom = """
@@ -48,7 +48,7 @@ struct WebSubTests {
     // MARK: Discovery
 
     @Test(arguments: ["100 header", "102 Atom", "103 RSS", "104 header beats tag"])
-    func `a hub is found where the publisher names it, and what it pushes is published`(name: String) async throws {
+    func `a hub is found wherever the publisher names it, and its pushes are published`(name: String) async throws {
         try await PushDesk.run { desk, hub in
             let links = Self.links(hub, topic: "/all")
             switch name.prefix(3) {
@@ -69,7 +69,7 @@ struct WebSubTests {
         }
     }
 
-    @Test func `101: a web page is no feed, so its hub is not asked, and the feeds that it names are told`()
+    @Test func `101: a web page is not a feed, so its hub is not asked, and its feeds are listed`()
         async throws
     {
         try await PushDesk.run { desk, hub in
@@ -83,7 +83,7 @@ struct WebSubTests {
     }
 
     @Test(arguments: [200, 302, 301])
-    func `200, 201, 202: the topic is the address that the feed gives as its own`(status: Int) async throws {
+    func `200, 201, 202: the topic is the feed's own address`(status: Int) async throws {
         try await PushDesk.run { desk, hub in
             hub.serve("/all", Self.page(Self.atom, hub, topic: "/canonical"))
             hub.serve("/old", .init(status: status, headers: [("Location", "/all")]))
@@ -152,7 +152,7 @@ struct WebSubTests {
         }
     }
 
-    @Test func `a delivery replayed to another callback is a forgery`() async throws {
+    @Test func `a delivery replayed to another callback counts as forged`() async throws {
         try await PushDesk.run { desk, hub in
             let old = try await Self.subscribe(desk, hub)
             try await desk.wait(864_000 * 2 / 3)
@@ -169,7 +169,7 @@ struct WebSubTests {
         }
     }
 
-    @Test func `a delivery is read by the charset that its header names`() async throws {
+    @Test func `a delivery is decoded by the charset in its header`() async throws {
         try await PushDesk.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
             _ = try await hub.deliver(desk.news("Caf\u{E9}"), to: subscriber, isLatin1: true)
@@ -178,7 +178,7 @@ struct WebSubTests {
         }
     }
 
-    @Test func `what comes twice, or by push and by poll, is published once`() async throws {
+    @Test func `an entry that comes twice, or by push and by poll, is published once`() async throws {
         try await PushDesk.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
             let news = desk.news("Second")
@@ -191,7 +191,7 @@ struct WebSubTests {
         }
     }
 
-    @Test func `an unsigned hint brings a poll, but no sooner than the feed's own pace allows`() async throws {
+    @Test func `an unsigned hint causes a poll, but not before the feed's shortest interval has passed`() async throws {
         try await PushDesk.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
             desk.store.edit { $0.replacing(#/,"secret":"[^"]*"/#, with: "") }
@@ -212,7 +212,7 @@ struct WebSubTests {
 
     // MARK: Leases and refusals
 
-    @Test func `a lease is renewed with the old callback at work until the new one is verified`() async throws {
+    @Test func `a renewed lease keeps its old callback until the new one is verified`() async throws {
         try await PushDesk.run { desk, hub in
             let old = try await Self.subscribe(desk, hub)
             #expect(try await desk.ask() == nil)
@@ -238,7 +238,7 @@ struct WebSubTests {
         }
     }
 
-    @Test func `a hub that refuses lease_seconds gets a form without`() async throws {
+    @Test func `a hub that refuses lease_seconds gets a form without it`() async throws {
         try await PushDesk.run { desk, hub in
             hub.behave { $0.refusesLease = true }
             hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
@@ -249,7 +249,7 @@ struct WebSubTests {
         }
     }
 
-    @Test func `a hub that denies, at once or later, leaves the feed to its polls`() async throws {
+    @Test func `a feed is polled after its hub denies the subscription, at once or later`() async throws {
         try await PushDesk.run { desk, hub in
             _ = try await Self.subscribe(desk, hub)
             hub.behave { $0.mode = "denied" }
@@ -267,7 +267,7 @@ struct WebSubTests {
         }
     }
 
-    @Test func `a hub that never verifies is asked again, and a late verification still counts`() async throws {
+    @Test func `a hub that never verifies is asked again, and a late verification counts`() async throws {
         try await PushDesk.run { desk, hub in
             hub.behave { $0.verifies = false }
             hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
@@ -282,7 +282,7 @@ struct WebSubTests {
         }
     }
 
-    @Test func `a hub that takes the subscription and pushes nothing is given up, and polls lose nothing`() async throws
+    @Test func `a hub that accepts the subscription but pushes nothing is dropped without a loss of news`() async throws
     {
         try await PushDesk.run { desk, hub in
             _ = try await Self.subscribe(desk, hub)
@@ -301,7 +301,7 @@ struct WebSubTests {
 
     // MARK: Restarts
 
-    @Test func `a verification that reaches the process after a restart counts`() async throws {
+    @Test func `a verification that arrives after a restart counts`() async throws {
         try await PushDesk.run { desk, hub in
             hub.behave { $0.verifies = false }
             hub.serve("/feed", Self.page(Self.atom, hub, topic: "/feed"))
@@ -319,7 +319,7 @@ struct WebSubTests {
         }
     }
 
-    @Test func `until its state is read, a process asks hubs to come again`() async throws {
+    @Test func `a process that is still reading its state asks hubs to retry`() async throws {
         try await PushDesk.run { desk, hub in
             let subscriber = try await Self.subscribe(desk, hub)
             desk.restart(isRestored: false)

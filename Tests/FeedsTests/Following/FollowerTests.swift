@@ -22,7 +22,7 @@ struct FollowedFeed {
 
     static let start = Instant(nanoseconds: 1_790_000_000_000_000_000)
 
-    /// Primed with an empty document.
+    /// A feed whose first reading was an empty document.
     static func empty(_ change: (inout FeedRules) -> Void = { _ in }) -> FollowedFeed {
         var feed = FollowedFeed(change)
         feed.poll([])
@@ -74,14 +74,14 @@ extension Following {
 @Suite struct FollowerTests {
     // MARK: - First sight
 
-    @Test func `nothing that stands in a feed at first sight is sent`() {
+    @Test func `an entry that is in the feed at first sight is not sent`() {
         var feed = FollowedFeed()
         #expect(feed.poll([feed.entry("b"), feed.entry("a")]).actions == [.backlog, .backlog])
         #expect(feed.poll([feed.entry("b"), feed.entry("a")]).actions == [.unchanged, .unchanged])
         #expect(feed.poll([feed.entry("c"), feed.entry("b")]).actions == [.alert, .unchanged])
     }
 
-    @Test func `the first entry of a feed that was empty at first is sent`() {
+    @Test func `the first entry of a feed that was empty at first sight is sent`() {
         var feed = FollowedFeed.empty()
         let result = feed.poll([feed.entry("a")])
         #expect(result.actions == [.alert])
@@ -90,14 +90,14 @@ extension Following {
         #expect(result.events.map(\.categories) == [["World"]])
     }
 
-    @Test func `the newest entries are sent at first sight when the feed says so, oldest first`() {
+    @Test func `the newest entries are sent at first sight, oldest first, if the feed says so`() {
         var feed = FollowedFeed { $0.onFirstSight = .last(2) }
         let result = feed.poll([feed.entry("c", age: .zero), feed.entry("b", age: .seconds(60)), feed.entry("a")])
         #expect(result.actions == [.alert, .alert, .backlog])
         #expect(result.events.map(\.id) == ["wire:b", "wire:c"])
     }
 
-    @Test func `all entries go to the backfill lane when the feed says so`() {
+    @Test func `all entries go to the backfill lane at first sight if the feed says so`() {
         var feed = FollowedFeed { $0.onFirstSight = .all }
         let result = feed.poll([feed.entry("b"), feed.entry("a")])
         #expect(result.decisions.map(\.lane) == ["backfill", "backfill"])
@@ -124,7 +124,7 @@ extension Following {
         #expect(feed.poll([feed.entry("a", age: .seconds(120))]).actions == [.stale])
     }
 
-    @Test func `an entry without a date is news only above what is known`() {
+    @Test func `an entry without a date is news only above known entries`() {
         var feed = FollowedFeed.empty()
         feed.poll([feed.entry("b", age: nil)])
         let entries = [feed.entry("c", age: nil), feed.entry("b", age: nil), feed.entry("a", age: nil)]
@@ -142,12 +142,12 @@ extension Following {
         let result = feed.poll([entry])
         #expect(result.actions == [.alert])
         #expect(result.events.first?.embargoUntil == feed.now + .seconds(3_540))
-        // Its end changes nothing, and neither does an embargo that is taken away afterwards.
+        // The end of the embargo changes nothing, and neither does its later removal.
         entry.embargo = .none
         #expect(feed.poll([entry], after: .seconds(4_000)).actions == [.noise])
     }
 
-    @Test func `more than maxPerPoll new entries are cut to the newest`() {
+    @Test func `of more than maxPerPoll new entries, only the newest are sent`() {
         var feed = FollowedFeed.empty { $0.maxPerPoll = 2 }
         let result = feed.poll(["c", "b", "a"].map { feed.entry($0) })
         #expect(result.actions == [.alert, .alert, .backlog])
@@ -155,14 +155,14 @@ extension Following {
         #expect(feed.poll(["c", "b", "a"].map { feed.entry($0) }).actions == [.unchanged, .unchanged, .unchanged])
     }
 
-    @Test func `what appeared while nobody polled goes to the backfill lane`() {
+    @Test func `an entry that appeared while nobody polled goes to the backfill lane`() {
         var feed = FollowedFeed.empty()
         let entries = [feed.entry("b", age: .seconds(-35_000)), feed.entry("a", age: .seconds(-10_000))]
         let result = feed.poll(entries, after: .seconds(36_000))
         #expect(result.decisions.map(\.lane) == ["live", "backfill"])
     }
 
-    @Test func `without a backfill lane old news becomes known, and no lane without a name gets any`() {
+    @Test func `without a backfill lane, old entries become known and are not sent`() {
         var first = FollowedFeed { $0.onFirstSight = .all }
         first.backfillLane = ""
         #expect(first.poll([first.entry("a")]).actions == [.backlog])
@@ -175,7 +175,7 @@ extension Following {
         #expect(late.poll([entry]).actions == [.unchanged])
     }
 
-    @Test func `a feed that puts its newest entry last loses nothing below the limit`() {
+    @Test func `a new entry at the end of a long feed is sent if the feed puts its newest entry last`() {
         var feed = FollowedFeed.empty()
         var entries = (0..<150).map { feed.entry("\($0)", age: .seconds(10_000 - 10 * $0)) }
         feed.poll(entries)
@@ -185,7 +185,7 @@ extension Following {
 
     // MARK: - Identity
 
-    @Test func `ids that repeat make the feed known by its links, silently`() {
+    @Test func `a feed whose ids repeat is identified by its links, without new alerts`() {
         var feed = FollowedFeed()
         feed.poll([feed.entry("x", "One", link: "https://example.org/1"), feed.entry("y", "Two")])
         let entries = (1...4).map { feed.entry("same", "Entry \($0)", link: "https://example.org/\($0)") }
@@ -205,7 +205,7 @@ extension Following {
         #expect(id.utf8.count <= FeedLimits.eventID)
     }
 
-    @Test func `ids that are all new under known headlines and links alert nobody`() {
+    @Test func `new ids for known headlines and links cause no alerts`() {
         var feed = FollowedFeed()
         feed.poll((0..<20).map { feed.entry("\($0)") })
         let again = (0..<20).map { feed.entry("new-\($0)", "Headline of \($0)", link: "https://example.org/\($0)") }
@@ -214,19 +214,19 @@ extension Following {
         #expect(result.notes.count == 1)
     }
 
-    @Test func `many new entries whose link all share are news`() {
+    @Test func `many new entries that share one link are news`() {
         var feed = FollowedFeed.empty()
         feed.poll((0..<8).map { feed.entry("\($0)", link: "https://example.org/") })
         #expect(feed.poll((10..<18).map { feed.entry("\($0)", link: "https://example.org/") }).events.count == 8)
     }
 
-    @Test func `one entry under a new id with the same link and headline is no news`() {
+    @Test func `an entry under a new id with a known link and headline is not news`() {
         var feed = FollowedFeed.empty()
         feed.poll([feed.entry("a", "Storm", link: "https://example.org/storm")])
         #expect(feed.poll([feed.entry("b", "Storm", link: "https://example.org/storm")]).actions == [.noise])
     }
 
-    @Test func `a story under two ids is told once, whether both stand in one document or come minutes apart`() {
+    @Test func `a story under two ids is sent once, whether both are in one document or minutes apart`() {
         var feed = FollowedFeed.empty()
         func storm(_ id: String) -> FeedEntry { feed.entry(id, "Storm", link: "https://example.org/storm") }
         let (a, b, c) = (storm("a"), storm("b"), storm("c"))
@@ -241,7 +241,7 @@ extension Following {
         (.linkAndTitle, "https://example.org/7|Headline"), (.pattern("id-([0-9]+)"), "7"),
         (.pattern("nothing"), "id-7"),
     ])
-    func `an identity rule says what an entry is known by`(rule: FeedRules.IdentityRule, key: String) {
+    func `an identity rule decides the key of an entry`(rule: FeedRules.IdentityRule, key: String) {
         var entry = FeedEntry(id: "id-7", headline: "Headline")
         entry.link = "https://example.org/7"
         let identity = EntryIdentity(feed: "wire", rule: rule, hasDegraded: false)
@@ -255,7 +255,7 @@ extension Following {
         (.headline, "Storm", "other summary", .noise), (.any, "Storm", "other summary", .update),
         (.never, "Other", nil, .noise), (.headline, " Storm ", nil, .unchanged),
     ])
-    func `a change is a new version or noise as the feed says`(
+    func `the update policy decides whether a change is a new version or noise`(
         policy: FeedRules.UpdatePolicy, headline: String, summary: String?, action: Decision.Action
     ) {
         var feed = FollowedFeed.empty { $0.updates = policy }
@@ -267,7 +267,7 @@ extension Following {
         #expect(result.events.map(\.version?.text) == (action == .update ? ["2"] : []))
     }
 
-    @Test func `an update says that it is one, and makes no sound`() {
+    @Test func `an update is marked as an update and makes no sound`() {
         var feed = FollowedFeed.empty { $0.signals = [.correction: ["CORRECTED:"]] }
         feed.poll([feed.entry("a", "Storm")])
         let updated = feed.poll([feed.entry("a", "Big storm")]).events
@@ -277,13 +277,13 @@ extension Following {
         #expect(corrected.first?.data == [NewsEvent.DataField(name: "update", value: "correction")])
     }
 
-    @Test func `another date alone is no change`() {
+    @Test func `another date alone is not a change`() {
         var feed = FollowedFeed.empty { $0.updates = .any }
         feed.poll([feed.entry("a")])
         #expect(feed.poll([feed.entry("a", age: .seconds(5))]).actions == [.unchanged])
     }
 
-    @Test func `a wrong correction that is taken back reaches readers`() {
+    @Test func `a correction that is taken back reaches readers`() {
         var feed = FollowedFeed.empty()
         feed.poll([feed.entry("a", "Right")])
         #expect(feed.poll([feed.entry("a", "Wrong")]).actions == [.update])
@@ -292,13 +292,13 @@ extension Following {
         #expect(back.events.map(\.version?.text) == ["3"])
     }
 
-    @Test func `a text that goes to and fro is sent once it lasts`() {
+    @Test func `a text that alternates is sent once it lasts`() {
         var feed = FollowedFeed.empty { $0.maxVersionsPerHour = 100 }
         for headline in ["One", "Two", "One"] { feed.poll([feed.entry("a", headline)]) }
         for _ in 0..<5 {
             #expect(feed.poll([feed.entry("a", "Two")]).actions == [.limited])
             #expect(feed.log.heldBack.values.map(\.due) == [Minute.of(feed.now) + 60])
-            // What readers have needs no event, and what waited is not sent.
+            // A text that readers already have needs no event, and the waiting event is dropped.
             #expect(feed.poll([feed.entry("a", "One")]).actions == [.noise])
             #expect(feed.log.heldBack.isEmpty)
         }
@@ -308,7 +308,7 @@ extension Following {
         #expect(feed.poll([feed.entry("a", "Three")]).actions == [.update])
     }
 
-    @Test func `the text beyond maxVersionsPerHour waits for the end of the hour, the last one only`() {
+    @Test func `beyond maxVersionsPerHour, only the last text waits for the end of the hour`() {
         var feed = FollowedFeed.empty()
         let began = Minute.of(feed.now + .seconds(60))
         let actions = (0..<5).map { number in feed.poll([feed.entry("a", "Text \(number)")]).actions[0] }
@@ -321,7 +321,7 @@ extension Following {
         #expect(feed.log.heldBack.isEmpty)
     }
 
-    @Test func `a recall does not wait, and ends what waits`() {
+    @Test func `a recall is not held back, and drops the event that is`() {
         var feed = FollowedFeed.empty()
         for number in 0..<4 { feed.poll([feed.entry("a", "Text \(number)")]) }
         #expect(feed.log.heldBack.count == 1)
@@ -333,7 +333,7 @@ extension Following {
 
     // MARK: - Floods
 
-    @Test func `beyond maxPerHour alerts and updates wait, over polls and pushes`() {
+    @Test func `alerts and updates beyond maxPerHour are held back, over polls and pushes`() {
         var feed = FollowedFeed.empty { $0.maxPerHour = 3 }
         let entries = ["d", "c", "b", "a"].map { feed.entry($0) }
         #expect(feed.poll(entries).actions == [.alert, .alert, .alert, .limited])
@@ -346,14 +346,14 @@ extension Following {
         #expect(result.actions == [.unchanged, .limited, .unchanged, .unchanged, .unchanged])
         #expect(result.notes.count == 1)
         #expect(feed.log.heldBack.count == 3)
-        // News that have left the feed are none; a correction of what readers have is.
+        // An alert is dropped once its entry has left the feed. A correction of a sent event is kept.
         feed.poll([feed.entry("f")])
         #expect(feed.log.heldBack.keys.count { feed.entries[$0]?.standing == .sent } == 1)
         #expect(feed.log.heldBack.keys.count { feed.entries[$0]?.standing == .waiting } == 1)
         #expect(feed.poll([feed.entry("g")], after: .seconds(3_700)).actions == [.alert])
     }
 
-    @Test func `events held back are bounded, and what finds no room is looked at again`() {
+    @Test func `held-back events are bounded, and entries beyond the bound are examined again`() {
         var feed = FollowedFeed.empty {
             $0.maxPerHour = 1
             $0.maxPerPoll = 1_000
@@ -367,7 +367,7 @@ extension Following {
         #expect(feed.poll(more, after: .seconds(3_601)).count(.alert) == 1)
     }
 
-    @Test func `first sight and the backfill lane are not limited`() {
+    @Test func `entries sent at first sight do not count against maxPerHour`() {
         var feed = FollowedFeed {
             $0.maxPerHour = 1
             $0.onFirstSight = .last(3)
@@ -376,7 +376,7 @@ extension Following {
         #expect(feed.poll([feed.entry("d")]).actions == [.alert])
     }
 
-    @Test func `one headline whose id and link change with each poll is told once`() {
+    @Test func `a headline whose id and link change with each poll is sent once`() {
         var feed = FollowedFeed.empty()
         var events = 0
         for number in 0..<600 {
@@ -386,7 +386,7 @@ extension Following {
         #expect(events == 1)
     }
 
-    @Test func `five headlines whose ids and links change with each poll are told once each`() {
+    @Test func `five headlines whose ids and links change with each poll are sent once each`() {
         var feed = FollowedFeed.empty()
         var events = 0
         for number in 0..<50 {
@@ -404,7 +404,7 @@ extension Following {
         #expect(feed.poll([feed.entry("2", "Morning briefing")], after: .seconds(86_400)).actions == [.alert])
     }
 
-    @Test func `stories that share a headline and roll over at once are news`() {
+    @Test func `stories that share a headline and are all replaced at once are news`() {
         var feed = FollowedFeed.empty()
         feed.poll((0..<8).map { feed.entry("\($0)", "Breaking news") })
         #expect(feed.poll((8..<16).map { feed.entry("\($0)", "Breaking news") }).events.count == 8)
@@ -412,7 +412,7 @@ extension Following {
 
     // MARK: - Continued under another id
 
-    @Test func `an id made from the headline with an unchanged link is one story`() {
+    @Test func `a new id with a new headline and an unchanged link continues the story`() {
         var feed = FollowedFeed.empty()
         let link = "https://example.org/storm"
         feed.poll([feed.entry("storm-nears", "Storm nears", link: link)])
@@ -426,7 +426,7 @@ extension Following {
         #expect(feed.poll([feed.entry("storm-passed", "Storm passed", link: link)]).actions == [.unchanged])
     }
 
-    @Test func `an id that comes back continues the story, and so does a change after it`() {
+    @Test func `an id that comes back continues the story, and so does a later change`() {
         var feed = FollowedFeed.empty()
         func storm(_ id: String, _ headline: String) -> FeedEntry {
             feed.entry(id, headline, link: "https://example.org/storm")
@@ -529,7 +529,7 @@ extension Following {
         #expect(result.notes.isEmpty)
     }
 
-    @Test func `an alert that waits is continued under another id`() {
+    @Test func `an alert that is held back continues under another id`() {
         var feed = FollowedFeed.empty { $0.maxPerHour = 1 }
         func entries(_ suffix: String) -> [FeedEntry] {
             ["b", "a"].map { feed.entry($0 + suffix, "Story \($0)", link: "https://example.org/\($0)") }
@@ -550,13 +550,13 @@ extension Following {
         #expect(result.events.map(\.status) == [.canceled])
     }
 
-    @Test func `a change to an entry of which nothing was sent is noise`() {
+    @Test func `a change to an entry that was never sent is noise`() {
         var feed = FollowedFeed()
         feed.poll([feed.entry("a", "Storm")])
         #expect(feed.poll([feed.entry("a", "Big storm")]).actions == [.noise])
     }
 
-    @Test func `a format's own version is followed: higher replaces, equal or lower is a repeat`() {
+    @Test func `a higher version of the format is an update, and an equal or lower one is a repeat`() {
         var feed = FollowedFeed.empty()
         func version(_ version: String, _ headline: String) -> FeedEntry {
             var entry = feed.entry("urn:a", headline)
@@ -584,7 +584,7 @@ extension Following {
         #expect(feed.poll([entry]).actions == [.alert])
     }
 
-    @Test func `an entry that is withheld after it was sent says nothing until it is free and different`() {
+    @Test func `an entry that is withheld after it was sent causes no event until it is free and different`() {
         var feed = FollowedFeed.empty()
         feed.poll([feed.entry("a", "Storm")])
         var held = feed.entry("a", "Storm")
@@ -594,7 +594,7 @@ extension Following {
         #expect(feed.poll([feed.entry("a", "Big storm")]).actions == [.update])
     }
 
-    @Test func `a recall is always written, also of what was never sent`() {
+    @Test func `a recall is always written, even of an entry that was never sent`() {
         var feed = FollowedFeed()
         feed.poll([feed.entry("a")])
         feed.poll([feed.entry("b"), feed.entry("a")])
@@ -611,7 +611,7 @@ extension Following {
         #expect(feed.poll(gone).actions == [.unchanged, .unchanged, .unchanged])
     }
 
-    @Test func `a prefix of the headline recalls or holds as the feed's signals say`() {
+    @Test func `a prefix of the headline recalls or withholds the entry, as the feed's signals say`() {
         var feed = FollowedFeed.empty { $0.signals = [.kill: ["KILL"], .hold: ["HOLD"]] }
         feed.poll([feed.entry("a", "Storm")])
         #expect(feed.poll([feed.entry("a", "HOLD Storm")]).actions == [.withheld])
@@ -636,7 +636,7 @@ extension Following {
         #expect(second.poll([second.entry("y", "Another")]).actions == [.alert])
     }
 
-    @Test func `an entry is forgotten after thirty days, but never while it stands in the document`() {
+    @Test func `an entry is forgotten after thirty days, but not while the document has it`() {
         var feed = FollowedFeed()
         feed.poll((0..<300).map { feed.entry("\($0)", age: nil) })
         feed.poll([feed.entry("5", age: nil)], after: .seconds(31 * 86_400))
@@ -648,7 +648,7 @@ extension Following {
         #expect(MemoryLayout<EntryTable.Row>.stride <= 128)
     }
 
-    @Test func `explain decides as for a feed that was empty when it was first read`() {
+    @Test func `explain decides as if the feed had been empty when it was first read`() {
         let feed = FollowedFeed()
         let document = FeedDocument(format: .rss20, entries: [feed.entry("a"), feed.entry("b", age: .seconds(90_000))])
         let decisions = Follower.explain(document, rules: feed.rules, at: FollowedFeed.start + .seconds(60))

@@ -15,7 +15,7 @@ struct FeedFuzzTests {
     }
 
     @Test(arguments: Samples.all)
-    func `no mutation traps, and what is read is within the limits`(sample: String) {
+    func `no mutation causes a trap, and the result is within the limits`(sample: String) {
         var random = SeededRandom(seed: UInt64(sample.utf8.count))
         let pieces = Samples.all.map { Array($0.utf8) }
         for _ in 0..<600 {

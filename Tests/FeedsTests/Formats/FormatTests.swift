@@ -3,7 +3,7 @@ import NewsModel
 import Testing
 
 struct FormatTests {
-    @Test func `RSS is read by its own elements, in their own places`() throws {
+    @Test func `elements of RSS count only in their own places`() throws {
         let feed = try Samples.read(Samples.rss)
         #expect(feed.format == .rss20 && feed.title == "World & News" && feed.language == "en-GB")
         #expect(feed.selfLink == "http://news.example/feed.xml" && feed.hubs == ["https://hub.example/"])
@@ -17,7 +17,7 @@ struct FormatTests {
         #expect(entry.subjects == ["medtop:20000574"] && entry.categories == [FeedEntry.Term("Politik")])
     }
 
-    @Test func `an RSS item with little in it makes the best of it`() throws {
+    @Test func `an RSS item without a title and a link gets both from its other elements`() throws {
         let feed = try Samples.read(Samples.rss)
         let entry = try #require(feed.entries.last)
         #expect(
@@ -31,14 +31,14 @@ struct FormatTests {
         ("<guid>1</guid><body><p>S</p></body><category><![CDATA[R &amp; D]]></category>", "1", "S"),
         ("<guid>1</guid><title/><itunes:title>S</itunes:title>", "1", nil),
     ])
-    func `an RSS item may hold elements of its neighbours`(inside: String, id: String, summary: String?) throws {
+    func `an RSS item may contain elements of other formats`(inside: String, id: String, summary: String?) throws {
         let entry = try #require(try Samples.read("<rss><channel><item>\(inside)</item></channel></rss>").entries.first)
         #expect(entry.id == id && entry.headline == "S" && entry.summary == summary)
         #expect((entry.updatedAt != nil) == inside.contains("updated"))
         #expect(entry.categories == (inside.contains("category") ? [FeedEntry.Term("R & D")] : []))
     }
 
-    @Test func `Atom takes items, Dublin Core's description and long names of relations`() throws {
+    @Test func `Atom accepts items, Dublin Core's description and long names of relations`() throws {
         let feed = try Samples.read(
             """
             <feed xmlns="http://www.w3.org/2005/Atom"><item><id>urn:1</id><dc:description>D</dc:description>
@@ -49,7 +49,7 @@ struct FormatTests {
     }
 
     @Test(arguments: ["http://www.w3.org/2005/Atom", "http://www.w3.org/1999/xhtml", "http://example.com/", ""])
-    func `RSS is RSS in whatever namespace it puts itself`(namespace: String) throws {
+    func `RSS is recognized in any namespace`(namespace: String) throws {
         let feed = try Samples.read(
             """
             <rss xmlns="\(namespace)" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>T</title>
@@ -67,14 +67,14 @@ struct FormatTests {
         #expect(throws: NotAFeed.self) { try Samples.read(#"{"items":[\ud83d\"#) }
     }
 
-    @Test func `RSS 1.0 keeps the address in rdf:about`() throws {
+    @Test func `RSS 1.0 has the address in rdf:about`() throws {
         let feed = try Samples.read(Samples.rdf)
         #expect(feed.format == .rss10 && feed.title == "R")
         #expect(
             feed.entries.first?.id == "http://news.example/1" && feed.entries.first?.link == "http://news.example/1")
     }
 
-    @Test func `Atom is read by type and base`() throws {
+    @Test func `Atom texts are read by their type, and links by their base`() throws {
         let feed = try Samples.read(Samples.atom)
         #expect(
             feed.format == .atom10 && feed.selfLink == "http://news.example/a/feed"
@@ -89,13 +89,13 @@ struct FormatTests {
         #expect(second.language == "fr" && second.publishedAt == second.updatedAt)
     }
 
-    @Test func `a draft is skipped, and a tombstone takes its entry back`() throws {
+    @Test func `a draft is skipped, and a tombstone recalls its entry`() throws {
         let feed = try Samples.read(Samples.atom)
         #expect(feed.skipped.map(\.id) == ["urn:3"])
         #expect(feed.entries.map(\.status) == [.usable, .usable, .canceled] && feed.entries.last?.id == "urn:4")
     }
 
-    @Test func `JSON Feed is plain text`() throws {
+    @Test func `JSON Feed is read as plain text`() throws {
         let feed = try Samples.read(Samples.jsonFeed)
         #expect(feed.format == .jsonFeed11 && feed.hubs == ["https://hub.example/"])
         #expect(feed.selfLink == "http://news.example/j.json")
@@ -105,7 +105,7 @@ struct FormatTests {
         #expect(feed.entries.last?.headline == "Only HTML" && feed.entries.last?.language == "en")
     }
 
-    @Test func `RSS in JSON is RSS`() throws {
+    @Test func `RSS in JSON is read as RSS`() throws {
         let entry = try #require(try Samples.read(Samples.rssJSON).entries.first)
         #expect(entry.id == "urn:1" && entry.headline == "One & two" && entry.link == "http://news.example/1")
         #expect(entry.publishedAt != nil && entry.categories == [FeedEntry.Term("X")])
@@ -126,7 +126,7 @@ struct FormatTests {
         (#"{"version":"https://jsonfeed.org/version/1","items":[]}"#, .jsonFeed10), (#"{"items":[]}"#, .jsonFeed11),
         (#"<rss version="2.0" xmlns="http://example.com/unknown"><channel/></rss>"#, .rss20),
     ])
-    func `the format is told by the content`(document: String, format: FeedFormat) throws {
+    func `the content decides the format`(document: String, format: FeedFormat) throws {
         #expect(try Samples.read(document).format == format)
     }
 
@@ -136,11 +136,11 @@ struct FormatTests {
         ("<html><body/></html>", .webPage), ("<!DOCTYPE html><p>x", .webPage), ("<rss/>", .broken),
         (#"<entry xmlns="http://www.w3.org/2005/Atom"><id>x"#, .broken),
     ])
-    func `what is not a feed is told by its reason`(document: String, reason: NotAFeed.Reason) {
+    func `a document that is not a feed is refused with the reason`(document: String, reason: NotAFeed.Reason) {
         #expect { try Samples.read(document) } throws: { ($0 as? NotAFeed)?.reason == reason }
     }
 
-    @Test func `a web page names its feeds`() {
+    @Test func `the refusal of a web page lists its feeds`() {
         let page =
             #"<html><head><link rel="alternate" type="application/rss+xml" href="/rss"><link rel=icon href=x></head></html>"#
         #expect { try Samples.read(page) } throws: {
@@ -148,13 +148,13 @@ struct FormatTests {
         }
     }
 
-    @Test func `more entries than the limit are counted, not kept`() throws {
+    @Test func `entries beyond the limit are counted and not kept`() throws {
         let items = String(repeating: "<item><title>x</title></item>", count: FeedLimits.entriesRead + 5)
         let feed = try Samples.read("<rss><channel>\(items)</channel></rss>")
         #expect(feed.entries.count == FeedLimits.entriesRead && feed.entriesLeftOut == 5)
     }
 
-    @Test func `texts are cut to what an event may hold`() throws {
+    @Test func `texts are cut to the limits of an event`() throws {
         let long = String(repeating: "word ", count: 20_000)
         let feed = try Samples.read(
             "<rss><channel><item><title>\(long)</title><description>\(long)</description><link>http://a.example/\(long)</link>"
@@ -164,7 +164,7 @@ struct FormatTests {
         #expect(entry.categories.first?.name.utf8.count == 256)
     }
 
-    @Test func `a title's own language is the entry's`() throws {
+    @Test func `the language of a title is that of its entry`() throws {
         let rss = """
             <rss version="2.0"><channel><language>en</language><item xml:lang="de"><guid>1</guid>
             <title xml:lang="fr">Titre</title></item></channel></rss>
@@ -178,7 +178,7 @@ struct FormatTests {
         }
     }
 
-    @Test func `the title of an entry's only media stands in for a missing one`() throws {
+    @Test func `the title of an entry's only medium replaces a missing headline`() throws {
         let media = "<media:content url='https://a.b/1.jpg'><media:title>Storm</media:title></media:content>"
         func read(_ inside: String) throws -> String? {
             let text = """

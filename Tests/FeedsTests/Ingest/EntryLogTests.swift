@@ -18,7 +18,7 @@ import Testing
             writer: "w")
     }
 
-    /// Records as `version what`, where what is an event that is intended, `done` or `known`.
+    /// Records as `version state`. The state is `done`, `known`, or the text of an intended event.
     @Test(
         arguments: [
             (["1 X"], "1 X", false),
@@ -38,23 +38,23 @@ import Testing
             (["1 X", "1 Y", "gone"], "- -", false),
             (["gone", "1 X"], "1 X", false),
         ] as [([String], String, Bool)])
-    func `the record that stands first counts`(_ records: [String], _ end: String, _ isOverwritten: Bool) {
+    func `the first record counts`(_ records: [String], _ end: String, _ isOverwritten: Bool) {
         var log = EntryLog()
         for text in records { log.fold(Self.hash, Self.record(text)) }
         let intent = log.intents[Self.hash].map { String(decoding: $0.event, as: UTF8.self) }
         #expect("\(log.table[Self.hash]?.version ?? "-") \(intent ?? "-")" == end)
         #expect(log.overwritten.contains(Self.hash) == isOverwritten)
-        // What is written over is settled by its own record.
+        // A record that overwrites another one settles the entry.
         if isOverwritten {
             log.fold(Self.hash, log.record(of: Self.hash, writer: "w"))
             #expect(log.overwritten.isEmpty)
         }
     }
 
-    /// Another owner has told the story under its other id while this one stood still. Perhaps it has also noted that this id
-    /// is the same story.
+    /// Another owner has written the story under its other id while this process stood still. It may also have noted
+    /// that this id is the same story.
     @Test(arguments: [10 as UInt32, 11], [false, true])
-    func `a story that was told minutes ago under another id does not count`(minutes: UInt32, isNoted: Bool) throws {
+    func `a story that was written minutes ago under another id does not count`(minutes: UInt32, isNoted: Bool) throws {
         func record(_ text: String, at minute: UInt32) throws -> EntryRecord {
             var record = try #require(Self.record(text))
             (record.state.link, record.state.title, record.state.firstSeen) = (1, 2, minute)
@@ -71,18 +71,18 @@ import Testing
         #expect(log.fold(Self.hash, try record("1 X", at: 100 - minutes)) == !isTold)
         #expect(log.intents.keys.contains(Self.hash) == !isTold)
         #expect(log.overwritten.contains(Self.hash) == isTold)
-        // Every reader then finds it settled.
+        // Every reader then finds the entry settled.
         log.fold(Self.hash, log.record(of: Self.hash, writer: "w"))
         #expect(log.overwritten.isEmpty)
     }
 
-    /// One process stood still with its alert on the way. Meanwhile the publisher has changed id and headline, and the next
-    /// owner has told the story.
+    /// One process stood still with its alert in flight. In the meantime the publisher changed id and headline, and the
+    /// next owner wrote the story.
     @Test(
         arguments: [
             (firstSeen: 99, others: 0, isTold: true), (89, 0, false), (100, 0, false), (99, 1, false),
         ] as [(UInt32, UInt64, Bool)])
-    func `a story that another owner found later, and told under a new id and headline, does not count`(
+    func `a story that another owner found later and wrote under a new id and headline does not count`(
         firstSeen: UInt32, others: UInt64, isTold: Bool
     ) throws {
         func record(link: UInt64, title: UInt64, at minute: UInt32) throws -> EntryRecord {
@@ -92,7 +92,7 @@ import Testing
         }
         var log = EntryLog()
         log.fold(EntryHash("new id"), try record(link: 1, title: 2, at: 100))
-        // A link that several entries have is no story's own.
+        // A link that several entries share identifies no story.
         for other in 0..<others { log.fold(EntryHash("\(other)"), try record(link: 1, title: 9 + other, at: 50)) }
         let counts = log.fold(Self.hash, try record(link: 1, title: 3, at: firstSeen))
         #expect(counts == !isTold)
@@ -134,12 +134,12 @@ import Testing
         #expect(log.fold(new, try record("2 X", old)))
         #expect(!log.fold(old, try record("2 Y", nil)))
         #expect(log.intents[old] == nil)
-        // A version that is overtaken before its entry is known is erased.
+        // A version that is overtaken before its entry is known is deleted.
         let third = EntryHash("third")
         #expect(!log.fold(third, try record("2 Z", old)))
         #expect(log.overwritten.contains(third) && log.record(of: third, writer: "w") == nil)
         #expect(log.fold(old, try record("3 Y", nil)))
-        // Whatever is written over is settled by its own record, or its owner would write it for ever.
+        // A record that overwrites another one settles the entry, because otherwise its owner would write it forever.
         for hash in [old, new] {
             log.spoiled(hash)
             log.fold(hash, log.record(of: hash, writer: "w"))
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `the names of events are bounded, and those of continued stories stay longest`() throws {
+    @Test func `event names are bounded, and those of continued stories are kept longest`() throws {
         var log = EntryLog()
         for number in 0..<1_000 {
             var record = try #require(Self.record("1 done"))
@@ -160,7 +160,7 @@ import Testing
         #expect(log.names[EntryHash("4")] == nil)
     }
 
-    @Test func `an unreadable record is written over only where something is known`() {
+    @Test func `an unreadable record is overwritten only if its entry is known`() {
         var log = EntryLog()
         log.spoiled(Self.hash)
         #expect(log.overwritten.isEmpty)
@@ -171,7 +171,7 @@ import Testing
 
     // MARK: - Records
 
-    /// An object is valid only while its bytes and its parser are.
+    /// An object is valid only as long as its bytes and its parser exist.
     private func reading<Value>(_ text: some Sequence<UInt8>, _ read: (JSONObject) -> Value) throws -> Value {
         let parser = JSONParser()
         return try withExtendedLifetime(parser) {
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `a record of an entry comes back as it was`() throws {
+    @Test func `a record of an entry is read back unchanged`() throws {
         var record = try #require(Self.record("7 X"))
         record.state.headlinePrint = .max
         record.state.bodyPrint = 1
@@ -211,7 +211,7 @@ import Testing
             #"{"version":"1","intent":{"lane":1}}"#, #"{"version":"1","intent":[]}"#,
             #"{"url":5,"primedAt":"yesterday","failures":-3,"interval":-1,"medianGap":99999999999,"move":{},"webSub":7}"#,
         ])
-    func `a record of another version or by a hand stops nothing`(_ text: String) throws {
+    func `a record that another version or a person wrote stops nothing`(_ text: String) throws {
         let (record, state) = try reading(text.utf8) { (EntryRecord($0), FeedState($0)) }
         #expect(record?.intent == nil)
         #expect(state.failures == 0 && state.interval == nil && state.medianGap == nil && !state.isPrimed)

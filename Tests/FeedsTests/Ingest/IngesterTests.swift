@@ -3,12 +3,12 @@ import Testing
 
 @testable import Feeds
 
-/// A topic, a lane and a publisher around one ingester at a time. What it wants done is done one step after the other, so
-/// that it can end between any two.
+/// A topic, a lane and a publisher around one ingester at a time. Its actions are carried out step by step, so that it
+/// can end between any two.
 struct IngestDesk {
     var settings = IngestSettings()
     var document: [FeedEntry] = []
-    /// In the order of the partition.
+    /// The records in the order of the partition.
     var topic: [StateRecord] = []
     var written: [FeedEvent] = []
     var now = FollowedFeed.start
@@ -27,8 +27,8 @@ struct IngestDesk {
 
     var moment: Moment { Moment(steady: now, wall: now) }
 
-    /// A process starts, reads the topic, and polls until `polls` documents are wholly followed, or ends after `steps`.
-    /// - Returns: the steps it lived.
+    /// Starts a process that reads the topic and follows `polls` documents completely, or ends after `steps`.
+    /// - Returns: number of steps that the process has done.
     @discardableResult
     mutating func live(as writer: String, polls: Int = 1, steps stepsMax: Int = .max) -> Int {
         settings.writer = writer
@@ -84,7 +84,7 @@ struct IngestDesk {
         document.insert(entry, at: 0)
     }
 
-    /// The events that stand on the topic and are not done.
+    /// Number of intents on the topic that are not done.
     var intents: Int {
         var last: [String: Bool] = [:]
         for record in topic {
@@ -93,7 +93,7 @@ struct IngestDesk {
         return last.values.count { $0 }
     }
 
-    /// What is written, as `id version headline`, repeats left out.
+    /// The written events as `id version headline`, without repetitions.
     var texts: [String] {
         var texts: [String] = []
         for event in written {
@@ -107,7 +107,7 @@ struct IngestDesk {
         return texts
     }
 
-    /// Primed, with two new stories that nobody has seen.
+    /// A desk whose feed has been read, with two new stories that have not been polled.
     static var withTwoStories: IngestDesk {
         var desk = IngestDesk()
         desk.live(as: "first")
@@ -123,7 +123,7 @@ struct IngestDesk {
 }
 
 @Suite struct IngesterTests {
-    @Test func `two new stories are written once, and nothing is left undone`() {
+    @Test func `two new stories are written once, and no intent remains`() {
         var desk = IngestDesk.withTwoStories
         desk.live(as: "second", polls: 5)
         #expect(desk.written.count == 2)
@@ -132,12 +132,12 @@ struct IngestDesk {
     }
 
     @Test(arguments: 0...IngestDesk.stepsOfTwoStories)
-    func `a process that ends after any step leaves all to the next, and nothing is written as something else`(
+    func `a process that ends after any step leaves the rest to the next, and no event changes`(
         _ steps: Int
     ) {
         var desk = IngestDesk.withTwoStories
         desk.live(as: "second", steps: steps)
-        // An event is never published before the topic has it.
+        // The topic has an event before it is published.
         if !desk.written.isEmpty { #expect(desk.topic.count { $0.key.hasPrefix("entry/") } >= 2) }
         let isIntended = desk.intents > 0 || !desk.written.isEmpty
         for place in desk.document.indices { desk.document[place].headline? += ", edited" }
@@ -151,7 +151,7 @@ struct IngestDesk {
         #expect(desk.intents == 0)
     }
 
-    @Test func `an intent that another process wrote first is published, not one's own`() {
+    @Test func `an intent that another process wrote first is published instead of one's own`() {
         var other = IngestDesk.withTwoStories
         let before = other.topic.count
         other.live(as: "other", steps: 8 + before)
@@ -164,9 +164,9 @@ struct IngestDesk {
         #expect(desk.texts.prefix(2) == ["wire:a 1 Headline of a", "wire:b 1 Headline of b"])
     }
 
-    /// Asked back before and after the broker has answered.
+    /// The partition is revoked before or after the broker's answer.
     @Test(arguments: [false, true])
-    func `a revoked partition is released although its records are not read back`(isAnswered: Bool) throws {
+    func `a revoked partition is released even if its records are not read back`(isAnswered: Bool) throws {
         var ingester = Ingester(IngestDesk.withTwoStories.settings)
         var now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
         _ = ingester.handle(.assigned([0]), at: now)
@@ -187,7 +187,7 @@ struct IngestDesk {
         #expect(ingester.load.batches == 0 && ingester.load.writes == 0)
     }
 
-    @Test func `a partition that comes back without a release is read again`() {
+    @Test func `a partition that is assigned again without a release is read again`() {
         let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
         var ingester = Ingester(IngestDesk().settings)
         _ = ingester.handle(.assigned([0]), at: now)
@@ -197,9 +197,9 @@ struct IngestDesk {
         #expect(ingester.status(at: now).map(\.name) == ["wire"])
     }
 
-    /// All records of the first reading were stored, or all but the last ones.
+    /// Either all records of the first reading were stored, or all except the last ones.
     @Test(arguments: [0, 1, 2])
-    func `what appears after a first reading that was not finished is news`(missing: Int) {
+    func `an entry that appears after an unfinished first reading is news`(missing: Int) {
         var desk = IngestDesk()
         desk.publish("old")
         desk.publish("older")
@@ -219,7 +219,7 @@ struct IngestDesk {
         #expect(desk.texts == ["wire:new 1 Headline of new"])
     }
 
-    @Test func `an undated entry is no news after a first reading that may have been stored in part`() {
+    @Test func `an undated entry is not news after a first reading that may be stored in part`() {
         var desk = IngestDesk()
         desk.settings.feeds[0].isUndated = true
         for id in ["a", "b", "c"] { desk.publish(id) }
@@ -236,7 +236,7 @@ struct IngestDesk {
 
     // MARK: - Held back
 
-    @Test func `the last text of an hour is sent when the hour ends, also by another process`() {
+    @Test func `the last text of an hour is sent when the hour ends, even by another process`() {
         var desk = IngestDesk()
         desk.live(as: "first")
         desk.publish("a")
@@ -245,7 +245,7 @@ struct IngestDesk {
             desk.live(as: "first", polls: 1)
         }
         #expect(desk.texts == ["wire:a 1 One", "wire:a 2 Two", "wire:a 3 Three"])
-        // The entry has left the feed meanwhile.
+        // The entry has left the feed in the meantime.
         desk.document = []
         desk.live(as: "second", polls: 3)
         desk.now = desk.now + .seconds(3_600)
@@ -254,7 +254,7 @@ struct IngestDesk {
         #expect(desk.written.count == 4)
     }
 
-    @Test func `what maxPerHour holds back is sent as room comes, corrections first, and old news never`() {
+    @Test func `events beyond maxPerHour are sent later, corrections first, and alerts that are too old never`() {
         var desk = IngestDesk()
         desk.settings.feeds[0].maxPerHour = 2
         desk.live(as: "first")
@@ -272,7 +272,7 @@ struct IngestDesk {
         #expect(desk.written.count == 4)
     }
 
-    @Test func `a host that asks to be left alone is, although nobody wants the answer any more`() {
+    @Test func `a host's request to wait applies even if nobody needs the answer any more`() {
         var settings = IngestDesk().settings
         settings.feeds[0].group = "left"
         var ingester = Ingester(settings)
@@ -290,7 +290,7 @@ struct IngestDesk {
         #expect(ingester.queue.isBlocked("example.org", at: now.steady) == now.steady + .seconds(900))
     }
 
-    @Test func `asking for polls that must wait does not heap up timers`() {
+    @Test func `repeated requests for polls that must wait do not accumulate timers`() {
         let now = Moment(steady: FollowedFeed.start, wall: FollowedFeed.start)
         var ingester = Ingester(IngestDesk().settings)
         _ = ingester.handle(.assigned([0]), at: now)

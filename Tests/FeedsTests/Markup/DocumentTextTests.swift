@@ -15,12 +15,12 @@ struct DocumentTextTests {
         read(bytes, charset: charset).split(separator: ">", maxSplits: 1).last.map { String($0) } ?? ""
     }
 
-    @Test func `UTF-8 is UTF-8 whatever is declared`() {
+    @Test func `valid UTF-8 is read as UTF-8 whatever is declared`() {
         #expect(content(declared("iso-8859-1") + Array("é".utf8), charset: "us-ascii") == "é")
         #expect(read([0xEF, 0xBB, 0xBF] + Array("<a/>".utf8)) == "<a/>")
     }
 
-    @Test func `the content type counts before the declaration, and windows-1252 when neither helps`() {
+    @Test func `the content type overrides the declaration, and windows-1252 is the fallback`() {
         #expect(content(declared("iso-8859-2", 0xE8), charset: "windows-1251") == "и")
         #expect(content(declared("iso-8859-2", 0xE8)) == "č")
         #expect(content(declared("iso-8859-1", 0x93, 0xE9)) == "“é")
@@ -34,11 +34,11 @@ struct DocumentTextTests {
         ("koi8-r", [0xC1], "а"), ("iso-2022-jp", [0x1B, 0x24, 0x42, 0x24, 0x22, 0x1B, 0x28, 0x42], "あ"),
         ("cp1251", [0xE8], "и"), ("latin1", [0x96], "–"),
     ])
-    func `the encodings of the world are read`(name: String, bytes: [UInt8], text: String) {
+    func `encodings of many scripts are read`(name: String, bytes: [UInt8], text: String) {
         #expect(content(declared(name) + bytes) == text)
     }
 
-    @Test func `UTF-16 and UTF-32 are told by their mark or their zeros`() {
+    @Test func `UTF-16 and UTF-32 are detected by their byte order mark or their zeros`() {
         let little = "<é/>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
         let big = "<é/>".utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
         #expect(read([0xFF, 0xFE] + little) == "<é/>")
@@ -48,17 +48,17 @@ struct DocumentTextTests {
         #expect(read([0, 0, 0xFE, 0xFF] + wide) == "<é/>")
     }
 
-    @Test func `broken UTF-8 is repaired, one mark for each part`() {
+    @Test func `broken UTF-8 is repaired, with one replacement character for each part`() {
         #expect(content(declared("utf-8") + Array("éé".utf8) + [0xE9, 0x61, 0xF0, 0x9F]) == "éé\u{FFFD}a\u{FFFD}")
     }
 
-    /// Japanese, Chinese and Russian, declared as UTF-8 or not at all.
+    /// Japanese, Chinese and Russian, declared as UTF-8 or without a declaration.
     @Test(
         arguments: [
             [0x83, 0x6A, 0x83, 0x85, 0x81, 0x5B, 0x83, 0x58, 0x82, 0xF0, 0x93, 0x60, 0x82, 0xA6, 0x82, 0xE9],
             [0xD6, 0xD0, 0xB9, 0xFA, 0xD0, 0xC2, 0xCE, 0xC5], [0xCD, 0xEE, 0xE2, 0xEE, 0xF1, 0xF2, 0xE8],
         ] as [[UInt8]])
-    func `text of another script that is declared as UTF-8 is not read`(bytes: [UInt8]) {
+    func `text of another script that is declared as UTF-8 is refused`(bytes: [UInt8]) {
         let title = Array("<rss><channel><item><guid>1</guid><title>".utf8) + bytes + Array("</title>".utf8)
         for head in ["<?xml version='1.0' encoding='utf-8'?>", ""] {
             #expect(throws: NotAFeed.self) {
@@ -81,7 +81,7 @@ struct DocumentTextTests {
         #expect(isLegible && String(decoding: read, as: UTF8.self).hasSuffix(text))
     }
 
-    @Test func `a character may be cut by the end of a chunk`() {
+    @Test func `a character that the end of a chunk cuts is read`() {
         let bytes = declared("gb2312", 0x20) + [UInt8](repeating: 0x61, count: 4_001)
         for padding in 0..<8 {
             let text = content(

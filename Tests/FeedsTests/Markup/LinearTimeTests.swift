@@ -2,7 +2,7 @@ import Testing
 
 @testable import Feeds
 
-/// Four times the input may take four times the steps, not sixteen.
+/// Four times the input may take four times the steps, but not sixteen times.
 struct LinearTimeTests {
     static let inputs: [(name: String, repeated: String)] = [
         ("unclosed comments", "<!--"), ("unclosed sections", "<![CDATA["), ("unclosed instructions", "<?x"),
@@ -34,7 +34,7 @@ struct LinearTimeTests {
         return tokens
     }
 
-    @Test(arguments: inputs.map(\.name)) func `time grows with the size only`(name: String) throws {
+    @Test(arguments: inputs.map(\.name)) func `the number of steps grows only with the size`(name: String) throws {
         let repeated = try #require(Self.inputs.first { $0.name == name }).repeated
         for prefix in ["", "<rss><channel>"] {
             let small = steps(prefix + String(repeating: repeated, count: 20_000 / repeated.utf8.count))
@@ -44,7 +44,7 @@ struct LinearTimeTests {
         }
     }
 
-    @Test func `an end tag is searched for among open elements only`() {
+    @Test func `an end tag is compared only with open elements`() {
         let open = (0..<256).map { "<a\($0)>" }.joined()
         let small = steps(open + String(repeating: "</b>", count: 1_000))
         let large = steps(open + String(repeating: "</b>", count: 4_000))

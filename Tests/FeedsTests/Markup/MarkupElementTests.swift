@@ -20,14 +20,14 @@ struct MarkupElementTests {
         #expect(try root(document).text == text)
     }
 
-    @Test func `a document type is skipped with all that it declares`() throws {
+    @Test func `a document type is skipped with all its declarations`() throws {
         let document = MarkupDocument(
             Array(#"<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "<b>]>"> <!-- don't ]> -->]><a>&x;</a>"#.utf8))
         #expect(document.root?.text == "&x;")
         #expect(document.documentType?.hasPrefix(" a [") == true)
     }
 
-    @Test func `elements are known by namespace, whatever their prefix`() throws {
+    @Test func `elements are identified by namespace, whatever their prefix`() throws {
         let rss = try root(
             """
             <rss xmlns:d="http://purl.org/dc/elements/1.1/" xmlns:m="http://search.yahoo.com/mrss">
@@ -41,7 +41,7 @@ struct MarkupElementTests {
         #expect(rss.first("x", in: .none)?.first("title", in: .any)?.namespace == .other)
     }
 
-    @Test func `attributes are read in any quotes or none, and by namespace`() throws {
+    @Test func `attributes are read with any quotes or without, and by namespace`() throws {
         let element = try root(
             #"<a b="1 &amp; 2" c='3"' d=4 e xml:lang="de" x:f="no" g = " h " b="twice" href=http://x/?a=1&b=2 />"#)
         #expect(element["b"] == "1 & 2")
@@ -55,14 +55,14 @@ struct MarkupElementTests {
         #expect(element["href"] == "http://x/?a=1&b=2")
     }
 
-    @Test func `an end tag closes what stands open inside, and one too many nothing`() throws {
+    @Test func `an end tag closes all elements inside, and an extra one closes nothing`() throws {
         let channel = try root("<channel><item><p>x<br>y</item></b><item>z</item></channel>")
         #expect(channel.children.map(\.text) == ["xy", "z"])
         #expect(channel.children.map(\.isCutOff) == [false, false])
         #expect(try root("<channel><item>x").children.map(\.isCutOff) == [true])
     }
 
-    @Test func `elements nest to the limit, and beyond it their text is still there`() throws {
+    @Test func `elements beyond the maximum depth are dropped, but their text is kept`() throws {
         let deep = 1_000
         var element = try root(
             String(repeating: "<a>", count: deep) + "x" + String(repeating: "</a>", count: deep))
@@ -73,7 +73,7 @@ struct MarkupElementTests {
         #expect(element.inherited("lang", in: .xml) == nil)
     }
 
-    @Test func `markup is unescaped once, and elements stay`() throws {
+    @Test func `escaped markup is unescaped once, and elements are kept`() throws {
         let element = try root("<a>&lt;b&gt;x&lt;/b&gt; <i>y &amp;amp; z</i><![CDATA[<u>&amp;</u>]]></a>")
         #expect(String(decoding: element.markup, as: UTF8.self) == "<b>x</b> <i>y &amp;amp; z</i><u>&amp;</u>")
     }

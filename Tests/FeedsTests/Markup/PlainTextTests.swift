@@ -18,16 +18,16 @@ struct PlainTextTests {
         ("<org>IPTC</org> <b>unclosed <NOBR>x", "IPTC unclosed x"), ("<!' <a href=x>a</a> <!> <!x>b", "<!' a b"),
         ("2 &times; 3 &ne; &NotEqualTilde;", "2 × 3 ≠ \u{2242}\u{338}"),
     ])
-    func `HTML becomes what a phone shows`(html: String, text: String) {
+    func `HTML becomes the text that a phone shows`(html: String, text: String) {
         #expect(PlainText.ofHTML(Array(html.utf8), limit: 1_000) == text)
     }
 
     @Test(arguments: ["", " \n", "<p></p>", "<img src=x>", "\u{200B}\u{202E}", "<script>x</script>"])
-    func `nothing visible is no text`(html: String) {
+    func `a document without visible characters has no text`(html: String) {
         #expect(PlainText.ofHTML(Array(html.utf8), limit: 1_000) == nil)
     }
 
-    @Test func `plain text keeps its markup`() {
+    @Test func `plain text keeps its markup characters`() {
         #expect(PlainText.ofText(" <b> &amp; \u{202E}x ", limit: 100) == "<b> &amp; x")
     }
 

@@ -13,7 +13,7 @@ struct NITFTests {
     }
 
     @Test(arguments: ["", #" xmlns="http://iptc.org/std/NITF/2006-10-18/""#])
-    func `a document's facts reach the entry`(namespace: String) throws {
+    func `the properties of a document reach its entry`(namespace: String) throws {
         let document = try NewsSample.read(
             """
             <nitf\(namespace) xml:lang="en"><head><title>Title</title>
@@ -61,7 +61,7 @@ struct NITFTests {
         ("", #"<date.release norm="tomorrow"/>"#, .usable, .untilFurtherNotice),
         ("", #"<date.release/>"#, .usable, .none),
     ])
-    func `what may not be published says so`(
+    func `a document that must not be published has that status or an embargo`(
         data: String, docdata: String, status: NewsEvent.Status, embargo: FeedEntry.Embargo
     ) throws {
         let entry = try #require(try read(docdata, data: data).entries.first)
@@ -70,14 +70,14 @@ struct NITFTests {
         #expect(entry.headline == "Title")
     }
 
-    @Test func `a document recalls the one that it names`() throws {
+    @Test func `a document recalls the document that it names`() throws {
         let document = try read(
             #"<doc-id id-string="doc-2"/><du-key key="story-1"/>"#,
             data: #"management-doc-idref="doc-1" management-idref-status="canceled""#,
             body: "<hedline><hl1>Corrected</hl1></hedline>")
         #expect(document.entries.map(\.id) == ["doc-1", "doc-2"])
         #expect(document.entries.map(\.status) == [.canceled, .usable])
-        // A recall of the story would stop the replacement too.
+        // A recall of the story would also stop the replacement.
         #expect(document.entries.map(\.story) == [nil, "story-1"])
     }
 
@@ -89,14 +89,14 @@ struct NITFTests {
         #expect(document.entries.map(\.story) == ["story-1", "story-1"])
     }
 
-    @Test func `a release of another document is named, and nothing is sent again`() throws {
+    @Test func `a release of another document is reported, and nothing is sent again`() throws {
         let document = try read(
             #"<doc-id id-string="doc-2"/>"#, data: #"management-doc-idref="doc-1" management-idref-status="usable""#)
         #expect(document.entries.map(\.id) == ["doc-2"])
         #expect(document.skipped.map(\.id) == ["doc-1"])
     }
 
-    @Test func `without a document's id the story's key is the id`() throws {
+    @Test func `the key of the story replaces a missing document id`() throws {
         #expect(try read(#"<du-key key="k" version="2"/>"#).entries.first?.id == "k")
         #expect(try read("").entries.first?.id == nil)
     }

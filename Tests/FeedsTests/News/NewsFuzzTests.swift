@@ -21,7 +21,7 @@ struct NewsFuzzTests {
         #"[{"uri":"urn:1","version":"2","headline":"A \"b\"","embargoed":"2026-11-21T12:00:00Z"},{"uri":"urn:2"}]"#,
     ].map { Array($0.utf8) }
 
-    @Test func `no mutation makes it trap, and reading again gives the same`() {
+    @Test func `no mutation causes a trap, and a second reading gives the same result`() {
         var random = SeededRandom(seed: 7)
         let spice = Array("<>/&;\"'=:[]{}\\ -09az\u{0}é".utf8) + [0xFF, 0xFE]
         for round in 0..<4_000 {
@@ -42,7 +42,7 @@ struct NewsFuzzTests {
         }
     }
 
-    @Test func `a message of many items takes time in proportion`() throws {
+    @Test func `the time for a message is in proportion to its items`() throws {
         func seconds(_ count: Int) throws -> Duration {
             let item = """
                 <newsItem guid="urn:a"><contentMeta><headline role="x">A</headline><headline>B</headline>
@@ -58,7 +58,7 @@ struct NewsFuzzTests {
                 }
             }.min() ?? .zero
         }
-        // Were it quadratic, sixteen times the items would take 256 times as long.
+        // If the time were quadratic, sixteen times the items would take 256 times as long.
         #expect(try seconds(1_600) < seconds(100) * 100)
     }
 }

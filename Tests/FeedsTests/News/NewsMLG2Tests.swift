@@ -3,7 +3,7 @@ import NewsModel
 import Testing
 
 struct NewsMLG2Tests {
-    @Test func `an item's facts reach the entry`() throws {
+    @Test func `the properties of an item reach its entry`() throws {
         let document = try NewsSample.item(
             itemMeta: """
                 <itemClass qcode="ninat:text"/><provider qcode="nprov:XX"/>
@@ -64,7 +64,7 @@ struct NewsMLG2Tests {
         ("<embargoed>2026-11-21T12:00:00Z</embargoed>", .until(Instant(milliseconds: 1_795_262_400_000))),
         ("<embargoed>2026-11-21T12:00:00.000+0000</embargoed>", .until(Instant(milliseconds: 1_795_262_400_000))),
     ])
-    func `an embargo without a readable end has none`(element: String, embargo: FeedEntry.Embargo) throws {
+    func `an embargo without a readable end has no known end`(element: String, embargo: FeedEntry.Embargo) throws {
         let document = try NewsSample.item(itemMeta: element)
         #expect(document.entries.first?.embargo == embargo)
         #expect(document.unreadableDates == (element.contains("soon") ? 1 : 0))
@@ -78,7 +78,7 @@ struct NewsMLG2Tests {
         (#"<pubStatus uri="http://cv.iptc.org/newscodes/pubstatusg2/canceled"/>"#, .canceled),
         (#"<pubStatus qcode="own:spiked"/>"#, .withheld),
     ])
-    func `what is not usable is never published`(element: String, status: NewsEvent.Status) throws {
+    func `an item that is not usable is never published`(element: String, status: NewsEvent.Status) throws {
         let entry = try #require(try NewsSample.item(itemMeta: element).entries.first)
         #expect(entry.status == status)
         #expect(entry.id == "urn:newsml:example.org:20261121:1")
@@ -94,17 +94,17 @@ struct NewsMLG2Tests {
         ("<description>D</description>", "T"),
         ("<headline><![CDATA[A & B]]></headline>", "A & B"),
     ])
-    func `the headline for readers is chosen`(contentMeta: String, headline: String) throws {
+    func `the headline is chosen by role, language and position`(contentMeta: String, headline: String) throws {
         let document = try NewsSample.item(itemMeta: "<title>T</title>", contentMeta: contentMeta)
         #expect(document.entries.first?.headline == headline)
     }
 
-    @Test func `a slugline stands in only when there is nothing else`() throws {
+    @Test func `a slugline is the headline only if there is no other text`() throws {
         #expect(try NewsSample.item(contentMeta: "<slugline>S</slugline>").entries.first?.headline == "S")
         #expect(try NewsSample.item().entries.first?.headline == nil)
     }
 
-    @Test func `a message's items are entries, and what is not news is named`() throws {
+    @Test func `the items of a message become entries, and items that are not news are reported`() throws {
         let document = try NewsSample.read(
             """
             <newsMessage xmlns="http://iptc.org/std/nar/2006-10-01/"><header><sent>2026-11-21T12:00:00Z</sent>
@@ -125,7 +125,7 @@ struct NewsMLG2Tests {
         #expect(document.skipped.allSatisfy { $0.reason.contains("not") })
     }
 
-    @Test func `an item that is cut off is not read, for its embargo may be missing`() throws {
+    @Test func `an item that is cut off is not read, because its embargo may be missing`() throws {
         let start = #"<newsMessage xmlns="http://iptc.org/std/nar/2006-10-01/"><itemSet><newsItem guid="urn:a"/>"#
         let document = try NewsSample.read(start + #"<newsItem guid="urn:b"><contentMeta><headline>B</headline>"#)
         #expect(document.entries.map(\.id) == ["urn:a"])
@@ -135,7 +135,7 @@ struct NewsMLG2Tests {
         #expect(throws: NotAFeed.self) { try NewsSample.read("<nitf><head><title>T</title><docdata>") }
     }
 
-    @Test func `the picture fits a phone`() throws {
+    @Test func `the chosen picture fits a phone`() throws {
         let document = try NewsSample.read(
             """
             <newsItem xmlns="http://iptc.org/std/nar/2006-10-01/" guid="g"><contentSet>
@@ -147,7 +147,7 @@ struct NewsMLG2Tests {
         #expect(document.entries.first?.image == "http://example.org/800.jpg")
     }
 
-    @Test func `another alias than IPTC's is never taken for a media topic`() throws {
+    @Test func `a subject under another alias than IPTC's is not a media topic`() throws {
         let document = try NewsSample.item(
             contentMeta:
                 #"<subject qcode="20000523"/><subject qcode="afp:20000523"/><subject uri="http://x.org/20000523"/>"#)

@@ -9,7 +9,7 @@ struct NinjsTests {
          "embargoed": "2026-11-21T12:00:00Z", "ednote": "Check.", "byline": "Ann", "subject": [{"code": "medtop:04000000"}]}
         """#
 
-    @Test func `an item's facts reach the entry`() throws {
+    @Test func `the properties of an item reach its entry`() throws {
         let document = try NewsSample.read(item)
         let entry = try #require(document.entries.first)
         #expect(document.format == .ninjs)
@@ -27,7 +27,7 @@ struct NinjsTests {
         #expect(entry.itemClass == "text")
     }
 
-    @Test func `an array's items are entries, and a bad one spoils none of the others`() throws {
+    @Test func `the items of an array become entries, and a bad one does not affect the others`() throws {
         let document = try NewsSample.read(
             "[\(item), {\"uri\": \"urn:2\"}, {\"uri\": \"urn:3\", \"headline\": \"C\", \"type\": \"picture\"}, 4, {\"uri\":"
         )
@@ -43,7 +43,7 @@ struct NinjsTests {
     }
 
     @Test(arguments: ["", #", "headline": "A", "urgency": "high""#])
-    func `a canceled item recalls, whatever else is wrong with it`(members: String) throws {
+    func `a canceled item is a recall despite other faults`(members: String) throws {
         let document = try NewsSample.read(#"{"uri": "urn:1", "version": "3", "pubStatus": "canceled"\#(members)}"#)
         #expect(document.entries.map(\.id) == ["urn:1"])
         #expect(document.entries.map(\.status) == [.canceled])
@@ -51,7 +51,7 @@ struct NinjsTests {
         #expect(try document.entries.first?.newsEvent(id: "urn:1").status == .canceled)
     }
 
-    @Test func `Superdesk's items are read: guid for uri, offsets without a colon`() throws {
+    @Test func `Superdesk's items are read, with guid for uri and offsets without a colon`() throws {
         let superdesk = #"""
             {"guid": "urn:newsml:localhost:2026:1", "version": "3", "type": "text", "versioncreated": "2026-11-21T12:00:00+0000",
              "firstcreated": "2026-11-21T13:30:00+0130", "embargoed": "2026-11-21T13:00:00+0100", "pubstatus": "usable",
@@ -76,7 +76,7 @@ struct NinjsTests {
         #"{"_items":[{"error":"quota"}]}"#,
         #"[{"error":"quota"},{"error":"again"}]"#, #"{"message":"no","items":null}"#,
     ])
-    func `JSON that holds no item is not a feed`(text: String) {
+    func `JSON without an item is not a feed`(text: String) {
         #expect(throws: NotAFeed.self) { try NewsSample.read(text) }
     }
 

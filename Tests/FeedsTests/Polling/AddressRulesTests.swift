@@ -35,7 +35,7 @@ struct IPAddressTests {
         "198.17.255.255", "198.20.0.0", "223.255.255.255",
         "2001:4860:4860::8888", "2600::1", "2a00:1450::1", "3ffe::1", "64:ff9b::808:808",
     ])
-    func `their neighbours are`(text: String) throws {
+    func `addresses next to special ones are public`(text: String) throws {
         #expect(try #require(ip(text)).isPublic)
     }
 
@@ -60,28 +60,28 @@ struct AddressRulesTests {
             ("https://b.example:22/", .forbiddenAddress),
             ("http://b.example/", .downgrade), ("http://news.example/feed", .downgrade),
         ] as [(String, FetchFailure.Reason?)])
-    func `a redirect may lead to usual ports and the configured one, and never out of TLS`(
+    func `a redirect may lead to a usual port or the configured one, but never from https to http`(
         text: String, reason: FetchFailure.Reason?
     ) throws {
         let configured = try FetchAddress("https://news.example:9000/feed")
         #expect(try rules().refusal(of: FetchAddress(text), after: configured)?.reason == reason)
     }
 
-    @Test func `the configured address may be at its port, a hub's may not`() throws {
+    @Test func `the configured address may use its own port, but a hub's address may not`() throws {
         let text = "http://news.example:9000/"
         #expect(try rules(text).refusal(of: FetchAddress(text), after: nil) == nil)
         #expect(
             try rules(text, isTrusted: false).refusal(of: FetchAddress(text), after: nil)?.reason == .forbiddenAddress)
     }
 
-    @Test func `TLS may be entered and http left alone`() throws {
+    @Test func `a redirect may lead from http to https, or stay on http`() throws {
         let configured = try FetchAddress("http://news.example/")
         let rules = AddressRules(configured: configured, allowPrivate: [])
         #expect(try rules.refusal(of: FetchAddress("https://b.example/"), after: configured) == nil)
         #expect(try rules.refusal(of: FetchAddress("http://b.example/"), after: configured) == nil)
     }
 
-    @Test func `private addresses are for hosts that the configuration names`() throws {
+    @Test func `private addresses are allowed only for hosts that the configuration names`() throws {
         let loopback = try #require(ip("127.0.0.1"))
         let rules = try rules("http://news.example/", ["Intranet.Example.", "127.0.0.1", " [::1] "])
         for host in ["intranet.example", "127.0.0.1", "::1"] { #expect(rules.refusal(of: loopback, for: host) == nil) }
@@ -91,7 +91,7 @@ struct AddressRulesTests {
         #expect(try rules.refusal(of: #require(ip("8.8.8.8")), for: "news.example") == nil)
     }
 
-    @Test func `the feed's headers stay with the origin they were written for`() throws {
+    @Test func `the feed's headers are sent only to the origin that they were written for`() throws {
         let rules = try rules("https://news.example/feed")
         #expect(try rules.sendsHeaders(to: FetchAddress("https://news.example:443/other")))
         for other in ["https://www.news.example/", "http://news.example/", "https://news.example:8443/"] {

@@ -7,7 +7,7 @@ private let now = Instant(milliseconds: 784_111_777_000)
 private let address = "https://news.example/feed"
 private let document = FeedDocument(format: .atom10, entries: [FeedEntry(id: "1", headline: "One")])
 
-/// The verdict on one answer to somebody who knows tag `"a"` and body `old`.
+/// The verdict on one answer to a request with tag `"a"` and known body `old`.
 private func verdict(
     _ status: Int, _ headers: [String: String] = [:], hash: BodyHash? = nil,
     document: FetchAnswer.DocumentResult? = nil,
@@ -31,7 +31,7 @@ private func feed(_ headers: [String: String], redirects: [FetchAnswer.Redirect]
 
 struct AnswerVerdictTests {
     @Test(arguments: [200, 226])
-    func `a document is followed, and what it came with is remembered`(status: Int) {
+    func `a document is followed, and its validators, hash and freshness are remembered`(status: Int) {
         let headers = [
             "etag": "W/\"b\"", "last-modified": "Sun, 06 Nov 1994 08:00:00 GMT", "cache-control": "max-age=60",
         ]
@@ -46,7 +46,7 @@ struct AnswerVerdictTests {
         #expect(receipt.move == nil)
     }
 
-    @Test func `the known body is unchanged under any status of success, and its new validators count`() {
+    @Test func `a known body is unchanged under 200 and 226, and its new validators count`() {
         for status in [200, 226] {
             guard case .unchanged(let receipt) = verdict(status, ["etag": "\"b\""], hash: "old") else {
                 Issue.record("\(status)")
@@ -57,14 +57,14 @@ struct AnswerVerdictTests {
         }
     }
 
-    @Test func `a body is no old one while none is known`() {
+    @Test func `an answer without a body is not unchanged if no body is known`() {
         #expect(verdict(200, hash: nil, hash: nil) == .failed(.status(200)))
     }
 
-    @Test func `a tag that stays while the body changes is not asked by again`() {
+    @Test func `a tag that stays the same while the body changes is dropped`() {
         let headers = ["etag": "\"a\"", "last-modified": "x"]
         #expect(feed(headers)?.validators == nil)
-        // Nothing is known of the earlier body: no proof against the tag.
+        // The earlier body is unknown, so nothing is proved against the tag.
         let judged = verdict(200, headers, hash: "new", document: .feed(document), hash: nil)
         guard case .changed(_, let receipt) = judged else {
             Issue.record("\(judged)")
@@ -92,11 +92,11 @@ struct AnswerVerdictTests {
         #expect(receipt.freshFor == .seconds(600))
     }
 
-    @Test func `304 to a question without validators is a fault of the publisher`() {
+    @Test func `304 to a request without validators is an error of the publisher`() {
         #expect(verdict(304, knows: nil) == .failed(.unaskedNotModified))
     }
 
-    @Test func `a body that is no feed changes nothing`() {
+    @Test func `a body that is not a feed changes nothing`() {
         let problem = NotAFeed(.webPage, "a web page")
         #expect(
             verdict(200, ["etag": "\"b\""], hash: "new", document: .notAFeed(problem)) == .failed(.notAFeed(problem)))
@@ -113,7 +113,7 @@ struct AnswerVerdictTests {
     @Test func `410 ends a feed`() { #expect(verdict(410) == .gone) }
 
     @Test(arguments: [403, 429, 503])
-    func `a bot wall is called by its name`(status: Int) {
+    func `a bot wall is reported by its name`(status: Int) {
         let judged = verdict(status, ["cf-mitigated": "challenge", "content-type": "text/html"])
         if status == 429 {
             #expect(judged == .wait(AnswerVerdict.waitUntold, host: "news.example", .botWall(429)))
@@ -142,13 +142,13 @@ struct AnswerVerdictTests {
         #expect(verdict(500, headers) == .failed(.status(500)))
     }
 
-    @Test func `it is the host that answered which wants to be left alone`() {
+    @Test func `a request to wait applies to the host that answered`() {
         let redirects = [FetchAnswer.Redirect(status: 302, from: address, to: "https://cdn.example:8443/x")]
         #expect(verdict(429, redirects: redirects) == .wait(.seconds(600), host: "cdn.example", .status(429)))
     }
 
     @Test(arguments: FetchFailure.Reason.allCases)
-    func `no answer is an error, unless nobody wants it any more`(reason: FetchFailure.Reason) {
+    func `a fetch without an answer is an error unless it was canceled`(reason: FetchFailure.Reason) {
         let failure = FetchFailure(reason, "why")
         let judged = AnswerVerdict(.failed(failure), to: FetchRequest(url: address), at: now)
         #expect(judged == (reason == .canceled ? .canceled : .failed(.noAnswer(failure))))
@@ -169,7 +169,7 @@ struct AnswerHeadersTests {
             (["expires": "Thu, 01 Jan 1970 00:00:00 GMT"], 0), (["expires": "-1"], nil),
             (["expires": "Fri, 31 Dec 9999 23:59:59 GMT"], 86_400),
         ] as [([String: String], Int?)])
-    func `freshness is max-age, else Expires from Date on`(headers: [String: String], seconds: Int?) {
+    func `freshness is max-age, or else Expires minus Date`(headers: [String: String], seconds: Int?) {
         #expect(feed(headers)?.freshFor == seconds.map { .seconds($0) })
     }
 
@@ -183,11 +183,11 @@ struct AnswerHeadersTests {
             (["etag": "\"b\"", "expires": "0"], nil), (["etag": "\"b\"", "expires": "-1"], Validators(etag: "\"b\"")),
             (["etag": "a\r\nb"], nil), (["etag": String(repeating: "x", count: 1_025)], nil),
         ] as [([String: String], Validators?)])
-    func `validators are kept byte for byte, if they can be believed`(headers: [String: String], kept: Validators?) {
+    func `validators are kept byte for byte if they are plausible`(headers: [String: String], kept: Validators?) {
         #expect(feed(headers)?.validators == kept)
     }
 
-    @Test func `no time and no header makes judging trap`() {
+    @Test func `no time and no header causes a trap`() {
         for clock in [Instant.distantPast, now, .distantFuture] {
             for date in [
                 "Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", "Friday, 01-Jan-60 00:00:00 GMT",

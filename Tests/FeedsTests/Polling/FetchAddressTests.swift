@@ -23,7 +23,7 @@ struct FetchAddressTests {
             ("https://news.example\\@evil.example/", nil), ("https://news.example:/", "https://news.example/"),
             ("https://xn--mller-kva.example/", "https://xn--mller-kva.example/"),
         ] as [(String, String?)])
-    func `addresses are read as a connection needs them`(text: String, whole: String?) {
+    func `addresses are read in the form that a connection needs`(text: String, whole: String?) {
         #expect(address(text)?.text == whole)
     }
 
@@ -42,7 +42,7 @@ struct FetchAddressTests {
             ("javascript:alert(1)", .forbiddenAddress), ("http://name:word@a.example/", .forbiddenAddress),
             ("http://a.example@evil.example/", .forbiddenAddress),
         ] as [(String, FetchFailure.Reason)])
-    func `what two programs could understand differently is refused`(text: String, expected: FetchFailure.Reason) {
+    func `an address that two programs could read differently is refused`(text: String, expected: FetchFailure.Reason) {
         #expect(reason { () throws(FetchFailure) in try FetchAddress(text) } == expected)
     }
 
@@ -64,7 +64,7 @@ struct FetchAddressTests {
             ("/a/./b/../c", "https://a.example:444/a/c"), ("é", "https://a.example:444/d/%C3%A9"),
             ("mailto:x", nil), ("//", nil), ("https:x", "https://a.example:444/d/x"),
         ] as [(String, String?)])
-    func `a redirect is resolved at the address that sent it`(reference: String, whole: String?) throws {
+    func `a redirect is resolved against the address that sent it`(reference: String, whole: String?) throws {
         let base = try FetchAddress("https://a.example:444/d/e?q=/z/")
         #expect((try? base.resolving(reference))?.text == whole)
     }

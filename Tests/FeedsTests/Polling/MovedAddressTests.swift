@@ -30,14 +30,14 @@ struct MovedAddressTests {
             ([(301, "https://old.example/login?next=feed")], nil), ([(301, "https://wifi.hotel.example/")], nil),
             ([(301, "https://old.example/blogin")], "https://old.example/blogin"), ([(301, old)], nil),
         ] as [([(Int, String)], String?)])
-    func `only permanent redirects from the configured address on say that a feed has moved`(
+    func `only permanent redirects that begin at the configured address prove a move`(
         hops: [(Int, String)], to: String?
     ) {
         #expect(move(hops)?.to == to)
         #expect(to == nil || move(hops)?.from == old)
     }
 
-    @Test func `a new address is taken after three polls in a row over at least a day`() {
+    @Test func `a new address is used after three consecutive polls over at least a day`() {
         let found = move([(301, new)])
         var trial = MovedAddress.after(nil, found, at: start)
         #expect(trial?.isProven(at: start + .seconds(90_000)) == false)
@@ -49,7 +49,7 @@ struct MovedAddressTests {
         #expect(trial?.polls == 3)
     }
 
-    @Test func `another address begins another trial, and none ends it`() {
+    @Test func `another address starts another trial, and an answer without a move ends it`() {
         let first = MovedAddress.after(nil, move([(301, new)]), at: start)
         let second = MovedAddress.after(first, move([(301, "https://third.example/")]), at: start + .seconds(1))
         #expect(second?.polls == 1)
@@ -58,7 +58,7 @@ struct MovedAddressTests {
     }
 
     @Test(arguments: [(Int.min, 1), (0, 1), (2, 2), (Int.max, 3)])
-    func `what the state says is put within bounds`(polls: Int, kept: Int) {
+    func `a stored count of polls is put within bounds`(polls: Int, kept: Int) {
         #expect(MovedAddress(restoring: PermanentMove(from: old, to: new), since: start, polls: polls).polls == kept)
     }
 }
