@@ -1,8 +1,8 @@
-/// Looks at the bytes of a text eight at a time: most texts are short and hold nothing special, and a loop over single bytes
-/// costs more than all that is done with such a text afterwards.
+/// Tests the bytes of a text eight at a time. Most texts are short and have no special bytes, so a loop over single
+/// bytes would cost more than their further handling.
 public enum ByteWords {
-    /// True when `test` finds something in one of the words that the text consists of. Bytes may be looked at twice; a text
-    /// of less than eight is filled up with spaces.
+    /// True if `test` finds a byte in one of the text's words. A byte may be tested twice. A text shorter than eight
+    /// bytes is padded with spaces.
     @inlinable @inline(__always)
     public static func any(in text: UnsafeBufferPointer<UInt8>, _ test: (UInt64) -> UInt64) -> Bool {
         let bytes = UnsafeRawBufferPointer(text)
@@ -15,7 +15,7 @@ public enum ByteWords {
         let last = bytes.count - 8
         var found = test(bytes.loadUnaligned(fromByteOffset: last, as: UInt64.self))
         var offset = 0
-        // Without a branch on what was found, so that the compiler can take several words at once.
+        // The loop has no branch on the result, so that the compiler can vectorise it.
         while offset < last {
             found |= test(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             offset += 8
@@ -24,7 +24,7 @@ public enum ByteWords {
     }
 }
 
-/// A word as eight bytes. These tests say whether any byte passes, not which one does.
+/// A word as eight bytes. These tests show if any byte passes, not which one.
 /// Sean Eron Anderson, "Bit Twiddling Hacks".
 extension UInt64 {
     /// Not zero when a byte is below `bound`.

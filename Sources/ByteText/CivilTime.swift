@@ -3,9 +3,9 @@
 /// Both ways by Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms": eras of 400 years that start on 1 March.
 public struct CivilDate: Hashable, Sendable {
     public let year: Int
-    /// 1…12.
+    /// The month, 1…12.
     public let month: Int
-    /// 1…31.
+    /// The day of the month, 1…31.
     public let day: Int
 
     /// - Returns: `nil` for a day that the calendar does not have.
@@ -51,7 +51,7 @@ public struct CivilDate: Hashable, Sendable {
     }
 }
 
-/// A second of UTC, taken apart.
+/// A second of UTC in its components.
 public struct CivilTime: Hashable, Sendable {
     public let date: CivilDate
     public let hour: Int

@@ -23,7 +23,7 @@ public struct FormFields: Sendable, Hashable {
     /// The value of the first field of that name.
     public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-    /// A name that stands there more than once; `nil` if there is none.
+    /// The first name that occurs more than once; `nil` if all are different.
     public var repeated: String? {
         var seen: Set<String> = []
         return fields.first { !seen.insert($0.name).inserted }?.name

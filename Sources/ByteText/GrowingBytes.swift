@@ -20,11 +20,11 @@ public struct GrowingBytes: ~Copyable {
     @inlinable
     public var count: Int { length }
 
-    /// The bytes written so far; valid until the next change.
+    /// The bytes written since `init` or the last removal; valid until the next change.
     @inlinable
     public var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: length) }
 
-    /// Forgets the bytes and keeps the memory.
+    /// Discards the bytes and keeps the memory.
     @inlinable
     public mutating func removeAll() { length = 0 }
 

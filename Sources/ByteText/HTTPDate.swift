@@ -1,6 +1,6 @@
 /// The three forms of an HTTP date, all of which a recipient must read. RFC 9110 §5.6.7.
 public enum HTTPDate {
-    /// Unix seconds.
+    /// The date as Unix seconds.
     /// - Parameter now: Unix seconds; determines the century of a two-digit year.
     /// - Returns: `nil` for anything else, including impossible dates.
     public static func seconds(of text: some StringProtocol, now: Int64) -> Int64? {

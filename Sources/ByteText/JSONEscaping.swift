@@ -10,7 +10,7 @@ public enum JSONEscaping {
         }
     }
 
-    /// Hands the escaped text to `write`, piece by piece: what needs no escape in runs as long as possible.
+    /// Passes the escaped text to `write` in pieces; characters without escapes in runs as long as possible.
     @inlinable
     public static func escape(_ text: UnsafeBufferPointer<UInt8>, _ write: (UnsafeBufferPointer<UInt8>) -> Void) {
         guard isNeeded(in: text) else { return write(text) }

@@ -1,4 +1,4 @@
-/// The hash by which Kafka's own clients share records out among partitions: MurmurHash2 with Kafka's seed.
+/// The hash that Kafka's clients use to choose partitions: MurmurHash2 with Kafka's seed.
 public enum Murmur2 {
     /// The partition of a key among `count`, as Kafka's default partitioner chooses it.
     ///

@@ -11,11 +11,11 @@ public enum XMLText {
     /// parser refuses the whole document for one of them.
     public enum Unwritable {
         case leftOut
-        /// By U+FFFD, the replacement character.
+        /// Replaced by U+FFFD, the replacement character.
         case replaced
     }
 
-    /// Appends what we wrote ourselves, as it is.
+    /// Appends our own markup unchanged.
     public static func append(markup: StaticString, to bytes: inout [UInt8]) {
         markup.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
@@ -37,7 +37,7 @@ public enum XMLText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The bytes that `append` writes for one scalar in an attribute, when it leaves out what is unwritable.
+    /// The number of bytes that `append` writes for one scalar in an attribute with unwritable characters left out.
     public static func cost(_ scalar: Unicode.Scalar) -> Int {
         switch scalar {
         case "&", "\n", "\r", "'": 5
@@ -58,9 +58,9 @@ public enum XMLText {
             switch byte {
             case UInt8(ascii: "&"): replacement = "&amp;"
             case UInt8(ascii: "<"): replacement = "&lt;"
-            // Everywhere, so that `]]>` never stands in text.
+            // Escaped everywhere, so that `]]>` never occurs in text.
             case UInt8(ascii: ">"): replacement = "&gt;"
-            // A parser makes a bare one a line feed.
+            // A parser turns a bare one into a line feed.
             case 0x0D: replacement = "&#13;"
             case 0x09, 0x0A, UInt8(ascii: "\""), UInt8(ascii: "'"):
                 guard place == .attribute else { continue }

@@ -21,13 +21,13 @@ public struct ShardID: Hashable, Comparable, Sendable {
     public static func < (lhs: ShardID, rhs: ShardID) -> Bool { lhs.index < rhs.index }
 }
 
-/// Counts the assignments of a lane in one process. Anything of an older one than the last is obsolete.
+/// Counts the assignments of a lane in one process. Inputs of earlier generations are obsolete.
 public struct Generation: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let number: Int
 
     public init(_ number: Int) { self.number = number }
 
-    /// Before the first assignment.
+    /// The generation before the first assignment.
     public static let none = Generation(0)
     public var next: Generation { Generation(number + 1) }
 
@@ -35,15 +35,15 @@ public struct Generation: Hashable, Comparable, Sendable, CustomStringConvertibl
     public var description: String { "generation \(number)" }
 }
 
-/// Names one request on its way to the hub until its reply has come.
+/// Names one request in flight until its reply arrives.
 public struct RequestID: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt64
 
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Names one delivery while its partition belongs to the engine. Only the engine reads what is in it; at most 55 bits, so that
-/// it travels through the producer and comes back with the acknowledgement.
+/// Names one delivery while its partition belongs to the engine. Only the engine interprets it. At most 55 bits, so
+/// that it travels through the producer and returns with the acknowledgement.
 public struct DeliveryID: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt64
 

@@ -1,14 +1,14 @@
 /// A failure between us and Kafka, as a sentence with a remedy. It never holds a password.
 public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// librdkafka's name for it, e.g. `_ALL_BROKERS_DOWN` (ours: `_CONFIGURATION`, `_STALE_GENERATION`).
+    /// librdkafka's name of the failure, e.g. `_ALL_BROKERS_DOWN` (ours: `_CONFIGURATION`, `_STALE_GENERATION`).
     public var code: String
-    /// The client cannot go on; only a restart helps.
+    /// The client cannot continue; only a restart helps.
     public var isFatal: Bool
-    /// It may pass by itself; the same call can be tried again later.
+    /// The failure may be temporary; the same call can be retried later.
     public var isRetriable: Bool
     /// The failure, in a sentence.
     public var detail: String
-    /// The remedy; empty if the detail says it all.
+    /// The remedy; empty if the detail suffices.
     public var remedy: String
 
     public init(code: String, isFatal: Bool = false, isRetriable: Bool = false, detail: String, remedy: String = "") {
@@ -19,7 +19,7 @@ public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.remedy = remedy
     }
 
-    /// The remedy as the last part of a sentence: in small letters, without a full stop.
+    /// The remedy as the end of a sentence: in lower case, without a full stop.
     public var remedyClause: String {
         let clause = remedy.prefix(1).lowercased() + remedy.dropFirst()
         return clause.last == "." ? String(clause.dropLast()) : clause
@@ -33,21 +33,21 @@ public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
 extension KafkaFailure {
     static let tooLarge = "MSG_SIZE_TOO_LARGE"
 
-    /// Returns `true` for a refusal that a broker gives to a batch as a whole, though one record alone may be at fault.
+    /// True for a refusal of a whole batch that a single record may have caused.
     package var isAboutBatch: Bool { [Self.tooLarge, "INVALID_MSG_SIZE", "INVALID_RECORD"].contains(code) }
 
     public static func configuration(_ detail: String, remedy: String) -> KafkaFailure {
         KafkaFailure(code: "_CONFIGURATION", detail: detail, remedy: remedy)
     }
 
-    /// - Parameter consequence: what follows from it: the rest of the sentence, with its colon.
+    /// - Parameter consequence: the rest of the sentence, with its colon.
     package static func missing(topic: String, _ consequence: String = "") -> KafkaFailure {
         KafkaFailure(
             code: "UNKNOWN_TOPIC_OR_PART", detail: "Topic \(topic) \(TopicRules.isMissing)\(consequence)",
             remedy: "Create it: newswire topics --create --config FILE")
     }
 
-    /// The broker refuses this client or its records. The same write fails again until somebody changes settings or rights.
+    /// The broker refuses this client or its records. The same write fails until settings or rights change.
     public var isRefusal: Bool {
         switch code {
         case "TOPIC_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED", "POLICY_VIOLATION", "INVALID_RECORD": true
@@ -55,7 +55,7 @@ extension KafkaFailure {
         }
     }
 
-    /// A transaction is open, and records behind it cannot be read.
+    /// A transaction is open, and records after it cannot be read.
     package static func heldUp(topic: String) -> KafkaFailure {
         KafkaFailure(
             code: "_OPEN_TRANSACTION", isRetriable: true,
@@ -63,14 +63,14 @@ extension KafkaFailure {
             remedy: "Its producer must commit or abort it: see kafka-transactions.sh find-hanging")
     }
 
-    /// The settings are wrong: neither time nor a restart helps.
+    /// The settings are wrong; only a change of them helps.
     public var isConfiguration: Bool { code == "_CONFIGURATION" }
 
     public static let staleGeneration = KafkaFailure(
         code: "_STALE_GENERATION", detail: "The partitions were given up before this commit was asked for",
         remedy: "Nothing to do: their next owner goes on from the last commit.")
 
-    /// Neither records nor an end came from a partition that is read.
+    /// A partition that is read delivered neither records nor an end.
     public static let standstill = KafkaFailure(
         code: "_TIMED_OUT", isRetriable: true, detail: "Nothing came from the partition for 15 seconds",
         remedy: "Check that its leader is there; reading goes on by itself.")

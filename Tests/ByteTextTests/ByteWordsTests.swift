@@ -5,7 +5,7 @@ import Testing
 func `a word finds a byte wherever it stands, and no other`(count: Int) {
     for special: UInt8 in [0x00, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x7E, 0x7F, 0x80, 0x9F, 0xA2, 0xFF] {
         for place in 0..<max(count, 1) {
-            // Neighbours whose borrow or sign bit could be taken for a find.
+            // Neighbours whose borrow or sign bit could look like a match.
             for filler: UInt8 in [0x20, 0x7E, 0x80, 0xFF] {
                 var bytes = [UInt8](repeating: filler, count: count)
                 if count > 0 { bytes[place] = special }

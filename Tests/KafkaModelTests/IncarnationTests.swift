@@ -2,7 +2,7 @@ import KafkaModel
 import NewsModel
 import Testing
 
-/// One partition, whose incarnations are looked after.
+/// One partition and the state that watches its incarnations.
 private struct Reader {
     let partition = TopicPartition(topic: "news", partition: 0)
     var consumer = ConsumerState(lane: LaneID(0), shards: 1, patience: .seconds(1))
@@ -118,7 +118,7 @@ struct IncarnationTests {
         #expect(reader.hasBegunAnew)
     }
 
-    @Test func `the next owner looks too whether records stand before the first one that was read`() {
+    @Test func `the next owner also checks for records before the first one that was read`() {
         var former = Reader(note: nil, isUncommitted: true)
         former.read(3..<5, of: "a")
         var reader = Reader(note: former.consumer.note(for: former.partition))

@@ -77,7 +77,7 @@ struct LedgerStateTests {
         #expect(rest == .seconds(5))
     }
 
-    @Test func `a stuck partition counts as one that cannot be read, and goes on where it stopped`() {
+    @Test func `a stuck partition counts as unreadable, and continues where it stopped`() {
         var ledger = Ledger(0..<1)
         ledger.locate(0..<10, committed: 2)
         _ = ledger.state.next(at: start)

@@ -19,7 +19,7 @@ import Testing
         #expect(ProducedRecord(draft) == ProducedRecord(topic: "second", value: nil))
     }
 
-    @Test func `what is absent differs from what is empty, and headers keep their order`() {
+    @Test func `absent bytes differ from empty ones, and headers keep their order`() {
         let headers = [
             RecordHeader(name: "twice", value: [1]), RecordHeader(name: "twice", value: [2]),
             RecordHeader(name: "null", value: nil), RecordHeader(name: "empty", value: []),

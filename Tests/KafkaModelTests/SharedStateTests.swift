@@ -31,7 +31,7 @@ struct SharedStateReadingTests {
         #expect(reading.unrestored == [1])
     }
 
-    @Test func `what is read before the end is known counts`() {
+    @Test func `records read before the end is known count`() {
         var reading = assigned(0)
         _ = reading.take(.records(lane, generation, partition(0), [record(0), record(1)]))
         #expect(reading.found([0: 0..<2], generation) == [.restored(partition: 0)])
@@ -56,7 +56,7 @@ struct SharedStateReadingTests {
         #expect(reading.found([0: 7..<7], generation) == [.restored(partition: 0)])
     }
 
-    @Test func `restored is said once`() {
+    @Test func `a restored partition is reported once`() {
         var reading = assigned(0)
         _ = reading.found([0: 0..<1], generation)
         #expect(reading.take(.records(lane, generation, partition(0), [record(0)])).count == 2)
@@ -64,7 +64,7 @@ struct SharedStateReadingTests {
         #expect(reading.take(.endReached(lane, generation, partition(0), offset: 2)).isEmpty)
     }
 
-    @Test func `ends that were asked for before a rebalance say nothing about the new assignment`() {
+    @Test func `ends requested before a rebalance are ignored after it`() {
         var reading = assigned(0)
         _ = reading.take(.revoked(lane, generation, [partition(0)], lost: false))
         _ = reading.take(.assigned(lane, generation.next, [partition(0)]))
@@ -81,7 +81,7 @@ struct SharedStateReadingTests {
         #expect(reading.take(.revoked(lane, generation, [partition(1)], lost: false)) == [.revoked([1])])
     }
 
-    @Test func `a topic made again is restored again`() {
+    @Test func `a recreated topic is restored again`() {
         var reading = assigned(0)
         _ = reading.found([0: 0..<0], generation)
         #expect(reading.take(.beganAnew(lane, generation, partition(0))) == [.beganAnew(partition: 0)])
@@ -118,12 +118,12 @@ struct PendingWritesTests {
         #expect(writes.answered(1, record: 2, .stored) == .notWritten(1, gone))
     }
 
-    @Test func `a write of nothing is written`() {
+    @Test func `a write without records ends at once`() {
         var writes = PendingWrites()
         #expect(writes.begin(1, records: 0) == .written(1))
     }
 
-    @Test func `what nobody answers for any more has failed`() {
+    @Test func `an abandoned write has failed`() {
         var writes = PendingWrites()
         _ = writes.begin(2, records: 1)
         _ = writes.begin(1, records: 2)

@@ -71,7 +71,7 @@ import Testing
         #expect(finding?.remedy.contains("newswire topics --create") == true)
     }
 
-    @Test func `what takes a record for each of a source's partitions has as many, whatever it is for`() {
+    @Test func `a topic with one record per source partition needs as many partitions`() {
         var rules = Self.rules()
         (rules.heldTopic, rules.telemetryTopic) = ("held", "telemetry")
         let counts = Self.sound.merging(["results": 3, "held": 2, "telemetry": 1]) { $1 }
@@ -229,7 +229,7 @@ struct EditorialTopicRulesTests {
         return rules.findings(states).filter { $0.topic == topic }
     }
 
-    @Test func `without them all goes on, and each says what does not work`() {
+    @Test func `without the editors' topics news is sent, and each warning names the effect`() {
         let missing = rules.findings([:]).filter { [.control, .audit, .held].contains($0.use) }
         #expect(missing.map(\.severity) == [.warning, .warning, .warning])
         #expect(missing.first?.sentence.contains("reaches this one only; all else works") == true)
@@ -243,20 +243,20 @@ struct EditorialTopicRulesTests {
             ("news.held", 6, "compact", []), ("news.held", 5, "compact", [.tooFewPartitions]),
             ("news.held", 6, "delete", [.notCompacted]), ("news.held", 6, nil, []),
         ] as [(String, Int, String?, [TopicRules.Problem])])
-    func `what would lose orders, their history or held events is told`(
+    func `settings that would lose orders, their history or held events are reported`(
         topic: String, partitions: Int, policy: String?, problems: [TopicRules.Problem]
     ) {
         #expect(findings(topic, partitions, policy).map(\.problem) == problems)
     }
 
-    @Test func `they are created with one partition, and held events with as many as the results`() {
+    @Test func `editors' topics get one partition, the held topic as many as the results`() {
         let states = ["news.events": TopicState(partitions: 6)]
         let created = TopicPlan(rules).changes(states, partitions: 12).suffix(3)
         #expect(created.map(\.partitions) == [1, 1, 6])
         #expect(created.map { $0.configuration["cleanup.policy"] } == ["compact", "delete", "compact"])
     }
 
-    @Test func `held events have room for what came with them`() {
+    @Test func `the held topic has room for an event's headers`() {
         let configuration = TopicConfiguration.known(["max.message.bytes": "2000000"])
         let states = ["news.events": TopicState(partitions: 1, configuration: configuration)]
         let held = TopicPlan(rules).changes(states, partitions: 1).first { $0.use == .held }

@@ -15,7 +15,7 @@ struct TopicWatchTests {
         #expect(topics.pause(after: counts) == (isWanting ? TopicWatch.shortInterval : TopicWatch.interval))
     }
 
-    @Test func `other topics do not concern us`() {
+    @Test func `other topics are ignored`() {
         #expect(topics.ours(["news": 1, "other": 3]) == ["news": 1])
         #expect(topics.pause(after: nil) == TopicWatch.shortInterval)
     }

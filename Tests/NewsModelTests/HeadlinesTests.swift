@@ -33,7 +33,7 @@ struct HeadlinesTests {
             "{\((0...64).map { "\"x-\($0)\":\"a\"" }.joined(separator: ","))}", "too-many", "more than 64 members"
         ),
     ])
-    func `what cannot be meant is refused with its name`(json: String, code: String, says: String) throws {
+    func `an invalid headlines member is refused by name`(json: String, code: String, says: String) throws {
         let undecodable = try refusal(Array(#"{"id":"a","headline":"b","headlines":\#(json)}"#.utf8))
         #expect(undecodable.reason.rawValue == code)
         #expect(undecodable.detail.contains(says), "\(undecodable.detail)")

@@ -29,7 +29,7 @@ func `damaged examples are decoded or refused, never a trap`(seed: UInt64) throw
             _ = try? ResultRecord(decoding: value)
         }
     }
-    // Both outcomes must occur, or the damage is too light or too heavy to prove anything.
+    // Both outcomes must occur; otherwise the damage is too light or too heavy to prove anything.
     #expect((originals.count * 40..<originals.count * 398).contains(refused))
 }
 

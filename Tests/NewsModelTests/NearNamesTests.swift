@@ -1,7 +1,7 @@
 import NewsModel
 import Testing
 
-/// A slip in the name of a field that narrows the audience must not widen it.
+/// A typing error in a narrowing field's name must not widen the audience.
 struct NearNamesTests {
     private func document(_ name: String, _ value: String = #"["anna"]"#, status: String = "usable") -> [UInt8] {
         Array(#"{"id":"a","headline":"b","category":"World","status":"\#(status)","\#(name)":\#(value)}"#.utf8)
@@ -38,7 +38,7 @@ struct NearNamesTests {
         #expect(try decode(document(name)).id == "a")
     }
 
-    @Test func `null is as if it was not there, and what the payload carries has any name`() throws {
+    @Test func `null counts as absent, and names in data are free`() throws {
         #expect(try decode(document("Users", "null")).users == [])
         #expect(try decode(document("data", #"{"Users":"x","Test":"y"}"#)).data.count == 2)
     }
@@ -67,7 +67,7 @@ struct NearNamesTests {
         #expect(try decode(#"{"id":"a","headline":"b"}"#, headers: headers).id == "a")
     }
 
-    @Test func `an agency's document is held to the same names`() throws {
+    @Test func `an agency's document is checked for the same names`() throws {
         for name in ["Users", "user", "Test", "Environment", "embargoUntil"] {
             let text = #"{"uri":"a","headline":"b","pubstatus":"usable","\#(name)":"x"}"#
             #expect(try refusal(Array(text.utf8)).reason == .nearName, "\(name)")

@@ -175,6 +175,6 @@ func `a canceled item recalls whatever else is wrong with it`(document: String) 
     (#"{"id":"u","status":"withheld"}"#, "missing-headline"),
     (#"{"uri":"u","pubStatus":"killed"}"#, "unknown-status"),
 ])
-func `what is recalled must be certain`(document: String, code: String) throws {
+func `a recall with an uncertain target is refused`(document: String, code: String) throws {
     #expect(try refusal(Array(document.utf8)).reason.rawValue == code)
 }

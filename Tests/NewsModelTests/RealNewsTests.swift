@@ -10,13 +10,13 @@ func `4,000 real headlines come through unchanged`() throws {
     let decoder = NewsDecoder()
     for (index, row) in rows.enumerated() {
         try #require(row.count == 3)
-        // By a writer that is not ours.
+        // Written by Foundation's writer.
         let document: [String: Any] = ["id": "ag-\(index)", "headline": row[1], "summary": row[2], "category": row[0]]
         let bytes = try JSONSerialization.data(withJSONObject: document)
         let event = try decoder.decode(SourceRecord(offset: Int64(index), value: Array(bytes)))
         #expect(Array(event.headline.utf8) == Array(row[1].utf8))
         #expect(event.summary.map { Array($0.utf8) } == Array(row[2].utf8))
-        // And by ours.
+        // Written by our own writer.
         let ours = JSONWriter.object { json in
             json.field("id", "ag-\(index)")
             json.field("headline", row[1])

@@ -13,10 +13,10 @@ struct StampTests {
             ("", nil, nil), (#","environment":"staging""#, nil, "staging"), ("", "staging", "staging"),
             (#","environment":"staging""#, "staging", "staging"), (#","environment":" ""#, "staging", "staging"),
             (#","environment":null"#, nil, nil), (#","environment":"Staging""#, "staging", "Staging"),
-            // An empty one is no stamp beside another, and alone it is no environment's: an event without a stamp may be taken.
+            // An empty stamp beside another has no effect. Alone it matches no environment.
             (##","environment":"""##, nil, ""), (#","environment":" ""#, nil, ""), ("", "", ""), ("", " ", ""),
             (#","environment":"staging""#, "", "staging"),
-            // Two that differ name no environment that there is.
+            // Two different stamps match no environment.
             (#","environment":"staging""#, "production", "staging, production"),
         ] as [(String, String?, String?)])
     func `an event is stamped by its document or its record`(more: String, header: String?, stamp: String?) throws {
@@ -33,7 +33,7 @@ struct StampTests {
         #expect(try decode(#"{"id":"a","headline":"b"}"#, headers: headers).environment == stamp)
     }
 
-    @Test func `a stamp of the record that is no text is still one`() throws {
+    @Test func `a stamp that is not text still counts`() throws {
         let record = SourceRecord(
             offset: 0, value: Array(#"{"id":"a","headline":"b"}"#.utf8),
             headers: [RecordHeader(name: HeaderName.environment, value: [0xFF])])
@@ -48,7 +48,7 @@ struct StampTests {
     @Test(arguments: [
         #","test":"true""#, #","test":1"#, #","test":[]"#, #","environment":7"#, #","test":true,"test":false"#,
     ])
-    func `what may be a test or a stamp is never taken for news`(more: String) throws {
+    func `an unclear test mark or stamp is refused`(more: String) throws {
         #expect(throws: Undecodable.self) { try decoded(more) }
     }
 

@@ -2,7 +2,7 @@ import NewsModel
 import Testing
 
 @Suite struct StandstillWatchTests {
-    @Test func `a gap of three seconds between two looks is a standstill, and told once`() {
+    @Test func `a gap of three seconds is a standstill, reported once`() {
         var watch = StandstillWatch()
         let start = Instant(nanoseconds: 0)
         #expect(watch.look(start) == nil)

@@ -1,8 +1,7 @@
 import NewsModel
 import Testing
 
-/// One line for each way a record can fail: the value, the code, words that its detail must contain, the id that is
-/// still known.
+/// Each way a record can fail: the value, the code, words in its detail, the id that is still known.
 private let refusals: [(value: String?, code: String, detail: String, id: String?)] = [
     (nil, "tombstone", "no value", nil),
     ("", "empty", "empty", nil),
@@ -132,7 +131,7 @@ private func nested(_ levels: Int) -> String {
     #expect(try decode(#"{"id":"a","headline":"b","x":\#(nested(60))}"#).id == "a")
 }
 
-@Test func `a document of 2 MB is refused and the decoder goes on`() throws {
+@Test func `a document of 2 MB is refused, and the decoder reads the next one`() throws {
     let decoder = NewsDecoder()
     let body = #"{"id":"a","headline":"b","x":"\#(String(repeating: "x", count: 2_000_000))"}"#
     guard case .failure(let refused) = decoder.attempt(record(body)) else { throw Accepted(event: try decode(body)) }

@@ -26,7 +26,7 @@ struct UsersTests {
         ("[" + (1...21).map { "\"secret-\($0)\"" }.joined(separator: ",") + "]", "more than 20"),
         ("[\"secret" + String(repeating: "x", count: 251) + "\"]", "257 bytes"),
     ])
-    func `a list that is none is refused, and no reason quotes an id`(users: String, detail: String) throws {
+    func `an invalid list of users is refused without quoting an id`(users: String, detail: String) throws {
         let formats = [
             #"{"id":"a","headline":"b","category":"World","users":\#(users)}"#,
             #"{"uri":"a","headline":"b","subject":[{"code":"medtop:15000000"}],"users":\#(users)}"#,
@@ -41,12 +41,12 @@ struct UsersTests {
         }
     }
 
-    @Test func `readers named twice are none`() throws {
+    @Test func `a users list given twice is refused`() throws {
         let refused = try refusal(Array(#"{"id":"a","headline":"b","users":\#(Self.few),"users":["c"]}"#.utf8))
         #expect(refused.reason == .duplicateKey)
     }
 
-    @Test func `twenty readers of 256 bytes are as many as there may be`() throws {
+    @Test func `twenty readers of 256 bytes are accepted`() throws {
         let users = (10..<30).map { "\($0)" + String(repeating: "x", count: 254) }
         let list = users.map { "\"\($0)\"" }.joined(separator: ",")
         #expect(try decode(#"{"id":"a","headline":"b","users":[\#(list)]}"#).users == users)
@@ -56,7 +56,7 @@ struct UsersTests {
         #expect(try decode(#"{"uri":"a","headline":"b","users":\#(Self.few)}"#).users == ["anna", "ben"])
     }
 
-    @Test func `a recall is one, whatever readers it names`() throws {
+    @Test func `a recall counts whatever readers it names`() throws {
         #expect(try decode(#"{"id":"a","status":"canceled","users":[]}"#).status == .canceled)
     }
 }

@@ -101,7 +101,7 @@ struct ContentPolicyTests {
         let test = #","test":true"#
         var actions = shell.publish(news("1", story: "s", version: 9, test))
         actions += shell.publish(news("1", story: "s", status: "canceled", test))
-        // Neither outdated, nor a duplicate, nor recalled, nor behind the test.
+        // The event is not outdated, duplicate, recalled or queued behind the test.
         actions += shell.publish(news("1", story: "s", version: 9), news("1", story: "s", version: 10))
         #expect(actions.sends.map(\.request.tags) == ["staff && World", "World"])
         let collapse = actions.sends.map { $0.request.fields.first { $0.name == "apns-collapse-id" }?.value }

@@ -23,7 +23,7 @@ struct DailyWindowTests {
         var to: Int
         var zone = berlin
         var at: String
-        /// `nil` outside of the window.
+        /// The end of the window; `nil` outside.
         var ends: String?
 
         init(_ from: String, _ to: String, _ zone: ClockZone = berlin, at: String, ends: String?) {
@@ -36,26 +36,26 @@ struct DailyWindowTests {
     }
 
     @Test(arguments: [
-        // A night, by winter and by summer time.
+        // A night in winter and summer time.
         Case("22:00", "07:00", at: "2027-01-15T20:59:59Z", ends: nil),
         Case("22:00", "07:00", at: "2027-01-15T21:00:00Z", ends: "2027-01-16T06:00:00Z"),
         Case("22:00", "07:00", at: "2027-01-16T05:59:59Z", ends: "2027-01-16T06:00:00Z"),
         Case("22:00", "07:00", at: "2027-01-16T06:00:00Z", ends: nil),
         Case("22:00", "07:00", at: "2027-07-15T20:00:00Z", ends: "2027-07-16T05:00:00Z"),
         Case("22:00", "07:00", newYork, at: "2027-01-16T03:00:00Z", ends: "2027-01-16T12:00:00Z"),
-        // Within a day, and to the end of one.
+        // A window within a day, and one to its end.
         Case("13:00", "14:30", at: "2027-01-15T13:29:59Z", ends: "2027-01-15T13:30:00Z"),
         Case("13:00", "14:30", at: "2027-01-15T13:30:00Z", ends: nil),
         Case("22:00", "24:00", at: "2027-01-15T22:59:59Z", ends: "2027-01-15T23:00:00Z"),
         Case("00:00", "24:00", at: "2027-01-15T23:00:00Z", ends: "2027-01-16T23:00:00Z"),
         // The night that loses an hour ends by the clock.
         Case("22:00", "07:00", at: "2027-03-28T04:59:59Z", ends: "2027-03-28T05:00:00Z"),
-        // A time that does not come stands for the change.
+        // A skipped time stands for the change.
         Case("02:30", "07:00", at: "2027-03-28T00:59:59Z", ends: nil),
         Case("02:30", "07:00", at: "2027-03-28T01:00:00Z", ends: "2027-03-28T05:00:00Z"),
         Case("22:00", "02:30", at: "2027-03-28T00:59:59Z", ends: "2027-03-28T01:00:00Z"),
         Case("22:00", "02:30", at: "2027-03-28T01:00:00Z", ends: nil),
-        // A time that comes twice: windows begin at the first and end at the second.
+        // Of a repeated time, windows begin at the first and end at the second.
         Case("22:00", "07:00", at: "2027-10-31T05:59:59Z", ends: "2027-10-31T06:00:00Z"),
         Case("22:00", "02:30", at: "2027-10-31T00:45:00Z", ends: "2027-10-31T01:30:00Z"),
         Case("22:00", "02:30", at: "2027-10-31T01:30:00Z", ends: nil),

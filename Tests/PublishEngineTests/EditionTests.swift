@@ -5,7 +5,7 @@ import NotificationHub
 import PublishEngine
 import Testing
 
-/// Languages that have tags: each is sent apart.
+/// Languages with tags: each one is sent separately.
 struct EditionTests {
     private static let languages = LocalizationTests.three.languages
 
@@ -59,7 +59,7 @@ struct EditionTests {
         #expect(routing.edition == "fr")
         #expect(routing.users.count == 1 && routing.tags.isEmpty)
 
-        // The replacement of a recalled one is for the reader, whatever the language.
+        // The replacement of a recalled event reaches the reader in any language.
         guard case .tagged(let everybody) = try rules(mode).router.route(event, isForEverybody: true) else {
             Issue.record("unroutable")
             return
@@ -104,7 +104,7 @@ struct EditionTests {
             news("e1", story: "s", version: 1, #","language":"en""#),
             news("f2", story: "s", version: 2, #","language":"fr""#),
             news("e2", story: "s", version: 2, #","language":"en""#))
-        // Within a language it does.
+        // Within one language it supersedes.
         #expect(first.endings.map { "\($0.result.eventID ?? "") \($0.result.outcome)" } == ["e1 superseded"])
         let second = shell.reply(201, to: first.sends[0])
         let third = shell.reply(201, to: second.sends[0])
@@ -137,7 +137,7 @@ struct EditionTests {
         #expect(shell.publish(news("z1", story: "s", #","language":"zh""#)).outcomes == [.canceled])
     }
 
-    @Test func `what one language holds is not taken back by another's, but by a recall`() throws {
+    @Test func `a held event of one language is ended by a recall, not by another language`() throws {
         var shell = try shell { $0.holdsBeyond = .seconds(60) }
         let due = shell.wall + .seconds(3_600)
         let held = shell.publish(
@@ -149,7 +149,7 @@ struct EditionTests {
         #expect(shell.take(.orders([.recall("s")])).returns == ["s#en recalled"])
     }
 
-    @Test func `what takes a recalled story's place goes to readers of all languages`() throws {
+    @Test func `the replacement of a recalled story goes to readers of all languages`() throws {
         var shell = try shell()
         let header = RecordHeader(HeaderName.replacement, "O1")
         _ = shell.take(.orders([.recall("s")]))
@@ -172,7 +172,7 @@ struct EditionTests {
             news("a", #","language":"en","headlines":{"fr":"F"}"#), news("b", #","language":"en""#), news("c"))
         let results = sent.sends.flatMap { shell.reply(201, to: $0).results.map(\.result) }
         #expect(results.map(\.filled) == [["zh"], ["fr", "zh"], ["en", "fr", "zh"]])
-        // What was never sent had nothing filled.
+        // An event that was never sent has no filled languages.
         let refused = shell.publish(news("d", category: "Nowhere"))
         #expect(refused.deadLetters.map(\.result.filled) == [[]])
     }

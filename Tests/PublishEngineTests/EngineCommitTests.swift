@@ -35,7 +35,7 @@ struct EngineCommitTests {
         var shell = try TestShell()
         _ = shell.assign()
         let sends = shell.publish(news("a"), news("b"), news("c")).sends
-        // Results: b at 0, a at 1; c is open. W is 2; should the broker refuse it, a restart needs both results.
+        // Results: b at 0, a at 1; c is open. W is 2. If the broker refuses W, a restart needs both results.
         _ = shell.store(shell.reply(201, to: sends[1]))
         let commits = (shell.store(shell.reply(201, to: sends[0])) + shell.wait(.seconds(1))).commits
         #expect(commits.last == [PartitionOffset(TestShell.source, 2), PartitionOffset(TestShell.results, 0)])
@@ -81,7 +81,7 @@ struct EngineCommitTests {
         #expect(shell.publish(news("a")).sends.isEmpty)
     }
 
-    @Test func `a revoke waits for replies and results, commits, and gives up`() throws {
+    @Test func `a revoke waits for replies and results, commits, and releases`() throws {
         var shell = try TestShell()
         shell.answersCommits = false
         _ = shell.assign()
@@ -100,7 +100,7 @@ struct EngineCommitTests {
         #expect(shell.engine.status(at: Moment(steady: shell.now, wall: shell.wall)).lanes[0].held == 0)
     }
 
-    @Test func `a revoke does not wait for ever`() throws {
+    @Test func `a revoke ends at its deadline`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         _ = shell.publish(news("a"))

@@ -3,9 +3,9 @@ import NewsModel
 import PublishEngine
 import Testing
 
-/// A lane that stopped because most of its events failed for their own fault, and the ways out.
+/// A lane stopped by a flood, and the ways to end the flood.
 struct EngineFloodTests {
-    /// Twenty records that are no news stop the lane; half of them are examined.
+    /// Twenty undecodable records stop the lane; half of them are examined.
     private func flooded(change: (inout EngineSettings) -> Void = { _ in }) throws -> TestShell {
         var shell = try TestShell {
             $0.floodGuard = .init(sharePercent: 50, events: 20)
@@ -50,8 +50,8 @@ struct EngineFloodTests {
         #expect(actions.sends.count == (decision == .send ? 1 : 0))
     }
 
-    /// Even if by its own account it was written before: clocks of producers differ, and mirrors keep old times.
-    @Test func `what is written after the release is news`() throws {
+    /// Even if its own timestamp is earlier, because producers' clocks differ and mirrors keep old times.
+    @Test func `records written after the release are sent`() throws {
         var shell = try flooded()
         let old = shell.wall - .seconds(3_600)
         _ = shell.take(.release(TestShell.live, .deadLetter, upTo: shell.ends))
@@ -59,7 +59,7 @@ struct EngineFloodTests {
         #expect(shell.take(.records(TestShell.live, TestShell.first, TestShell.source, [later])).sends.count == 1)
     }
 
-    @Test func `nothing is given up on a partition whose end is not known`() throws {
+    @Test func `no record is released on a partition whose end is not known`() throws {
         var shell = try flooded()
         _ = shell.publish(news("good"))
         let actions = shell.take(.release(TestShell.live, .deadLetter, upTo: [:]))

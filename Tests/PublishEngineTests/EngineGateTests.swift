@@ -39,7 +39,7 @@ struct EngineGateTests {
         #expect(all.outcomes == [.accepted, .accepted, .accepted, .accepted])
     }
 
-    @Test func `an alarm of a stopped engine does not come again and again`() throws {
+    @Test func `a stopped engine does not repeat its alarms`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("a"), news("b"))
@@ -92,7 +92,7 @@ struct EngineGateTests {
     ]
 
     @Test(arguments: gates)
-    func `what is stopped waits aside in order while other news passes`(
+    func `stopped deliveries wait aside in order while other news passes`(
         gate: Gate, category: String, headers: [RecordHeader]
     ) throws {
         var shell = try TestShell { $0.connections = 1 }
@@ -166,7 +166,7 @@ struct EngineGateTests {
         for number in 0..<8 { all += shell.publish(news("w\(number)")) }
         #expect(all.sends.isEmpty)
         #expect(shell.status.lanes[0].held == 8)
-        // Stopped and let go again and again, places must not pile up.
+        // Repeated stops and resumes must not accumulate queue entries.
         for _ in 0..<200 {
             _ = shell.take(.orders([.stop(.feed("x"), "S2")]))
             _ = shell.take(.orders([.resume(.feed("x"))]))
@@ -192,7 +192,7 @@ struct EngineGateTests {
         #expect(shell.take(.orders([.resume(.category("World"))])).sends.count == 1)
     }
 
-    @Test func `what waits before a gate is left to the next owner when its partition is revoked`() throws {
+    @Test func `stopped deliveries of a revoked partition are left to the next owner`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         _ = shell.take(.orders([.stop(.category("World"))]))

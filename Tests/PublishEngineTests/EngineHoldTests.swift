@@ -5,7 +5,7 @@ import NotificationHub
 import PublishEngine
 import Testing
 
-/// News whose time is far away waits on the held topic.
+/// Events that are due much later wait on the held topic.
 struct EngineHoldTests {
     private static let inAWeek = Duration.seconds(7 * 86_400)
 
@@ -44,7 +44,7 @@ struct EngineHoldTests {
         #expect(shell.engine.counts.stories == 0)
     }
 
-    @Test func `what expires while it is held comes back when it does, and ends as expired`() throws {
+    @Test func `an event that expires while held comes back at its expiry and ends as expired`() throws {
         var shell = try shell()
         let expiry = shell.wall + .seconds(600)
         let original = news("a", embargo(shell.wall + Self.inAWeek) + #","expiresAt":"\#(expiry)""#)
@@ -57,14 +57,14 @@ struct EngineHoldTests {
     }
 
     @Test(arguments: [(59, 0, 1), (60, 0, 1), (61, 1, 0)])
-    func `what is due within a minute waits here`(seconds: Int, holds: Int, sends: Int) throws {
+    func `an event due within a minute waits in the window`(seconds: Int, holds: Int, sends: Int) throws {
         var shell = try shell()
         let actions = shell.publish(news("a", embargo(shell.wall + .seconds(seconds))))
         #expect(actions.holds.count == holds)
         #expect(shell.wait(.seconds(70)).sends.count == sends)
     }
 
-    @Test func `what the held topic might refuse as too large waits here`() throws {
+    @Test func `a record near the held topic's size limit waits in the window`() throws {
         var shell = try shell()
         let embargo = embargo(shell.wall + .seconds(600))
         func large(_ id: String, _ size: Int) -> String {
@@ -75,7 +75,7 @@ struct EngineHoldTests {
         #expect(shell.wait(.seconds(601)).sends.count == 1)
     }
 
-    @Test func `what has come back is counted when its last platform has its outcome`() throws {
+    @Test func `a returned event is counted when its last platform has its outcome`() throws {
         var shell = try shell { $0.platforms = [.apple, .fcmv1] }
         let due = shell.publish(news("a"), headers: [RecordHeader(HeaderName.held, "due")])
         let other = shell.publish(news("c"))
@@ -106,19 +106,19 @@ struct EngineHoldTests {
     }
 
     @Test(arguments: ["due", "word of a later version"])
-    func `what comes back is sent, never early by our own clock, and not held again`(reason: String) throws {
+    func `a returned event is sent, never early by our own clock, and not held again`(reason: String) throws {
         var shell = try shell { $0.lanes[0].maxAge = .seconds(900) }
         let due = shell.wall + Self.inAWeek
         let original = news("a", story: "s", version: 1, embargo(due))
         _ = shell.store(shell.publish(original))
         _ = shell.wait(Self.inAWeek - .seconds(300))
-        // The process that brings it back has a clock five minutes ahead of ours.
+        // The clock of the returning process is five minutes ahead of ours.
         let back = shell.publish(original, headers: [RecordHeader(HeaderName.held, reason)])
         #expect(back.holds.isEmpty && back.sends.isEmpty && back.outcomes.isEmpty)
         #expect(shell.wait(.seconds(299)).sends.isEmpty)
         let sent = shell.wait(.seconds(2)).sends
         #expect(sent.count == 1)
-        // A crash between the return and its tombstone brings it back twice.
+        // A crash between the return and its tombstone returns it twice.
         _ = shell.store(shell.reply(201, to: try #require(sent.first)))
         let twice = shell.publish(original, headers: [RecordHeader(HeaderName.held, reason)])
         #expect(twice.outcomes == [.duplicate])
@@ -137,7 +137,7 @@ struct EngineHoldTests {
     @Test(arguments: [
         (ReturnReason.recalled, Outcome.canceled, "recalled"), (.superseded, .superseded, "superseded"),
     ])
-    func `what comes back before its time ends for the reason it came`(
+    func `an event returned early ends for the reason of its return`(
         reason: ReturnReason, outcome: Outcome, code: String
     ) throws {
         var shell = try shell()
@@ -247,12 +247,12 @@ struct EngineHoldTests {
         #expect(shell.reply(201, to: try #require(lifted.sends.first)).returns == ["a superseded"])
     }
 
-    @Test func `what is read again although it is held leaves what is held in place until it has left itself`() throws {
+    @Test func `a held record that is read again keeps the held copy until it has left`() throws {
         var shell = try shell { $0.platforms = [.apple, .fcmv1] }
         _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
         let again = shell.publish(news("a", story: "s", version: 1, embargo(shell.wall + .seconds(30))))
         #expect(again.holds.isEmpty && again.returns.isEmpty)
-        // A process that loses its partition here has sent nothing: the held one is sent when it is due.
+        // A process that loses its partition here has sent nothing, so the held event is sent when due.
         let sends = shell.wait(.seconds(30)).sends
         #expect(shell.reply(201, to: sends[0]).returns.isEmpty)
         #expect(shell.reply(201, to: sends[1]).returns == ["s superseded"])
@@ -295,7 +295,7 @@ struct EngineHoldTests {
         #expect(shell.engine.counts.records == 0)
     }
 
-    @Test func `an embargo that ends within quiet hours is held once more, until they end`() throws {
+    @Test func `an embargo that ends within quiet hours is held again until they end`() throws {
         // From 09:00 to 11:00; it is 08:00.
         let night = QuietHours(window: DailyWindow(from: 9 * 60, to: 11 * 60, zone: .utc), action: .delay)
         var shell = try TestShell(
@@ -329,7 +329,7 @@ struct EngineHoldTests {
             identity: RecordIdentity(eventID: id), eventID: id, version: version, story: story)
     }
 
-    @Test func `what is held is called back when the ledger tells that a newer version has left`() throws {
+    @Test func `a held event is requested back when the ledger has a newer version`() throws {
         var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
         _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
         let restored = shell.assign(ledger: [accepted("b", "2", story: "s")], end: 1)
@@ -341,13 +341,13 @@ struct EngineHoldTests {
         _ = shell.assign()
         _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("1"), isHeld: true)]))
         let sent = shell.publish(news("a", story: "s", version: 3))
-        // Another process may hold this very version by now, and this one may never come to send it.
+        // Another process may hold this version by now, and this one may never send it.
         #expect(sent.returnedParts == [.upTo(NewsEvent.Version("1"))])
         _ = shell.take(.held([HeldStory(story: "s", version: NewsEvent.Version("3"), isHeld: true)]))
         #expect(shell.reply(201, to: sent.sends[0]).returnedParts == [.upTo(NewsEvent.Version("3"))])
     }
 
-    @Test func `what is held is called back when it is read after the ledger`() throws {
+    @Test func `a held event read after the ledger is requested back`() throws {
         var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
         _ = shell.assign(ledger: [accepted("b", "2", story: "s"), accepted("c", "9", story: nil)], end: 1)
         func held(_ story: String, _ version: String) -> [String] {
@@ -359,7 +359,7 @@ struct EngineHoldTests {
     }
 
     @Test(arguments: [HeaderName.held, HeaderName.redrive])
-    func `an older version does not follow one that left in a former life`(header: String) throws {
+    func `an older version does not follow one that left in a former run`(header: String) throws {
         var shell = try TestShell { $0.holdsBeyond = .seconds(60) }
         _ = shell.assign(ledger: [accepted("b", "2", story: "s")], end: 1)
         let older = shell.publish(news("a", story: "s", version: 1), headers: [RecordHeader(header, "due")])
@@ -375,7 +375,7 @@ struct EngineHoldTests {
         #expect(shell.status.waits.contains { $0.reason == .heldTopic && $0.isAlarming })
     }
 
-    @Test func `what is stopped is held all the same, and waits before its gate when it comes back`() throws {
+    @Test func `a stopped event is held, and waits before its gate when it returns`() throws {
         var shell = try shell()
         _ = shell.take(.orders([.stop(.category("World"))]))
         let original = news("a", embargo(shell.wall + .seconds(600)))

@@ -71,7 +71,7 @@ struct EngineIncarnationTests {
         #expect(sent.map { $0.text.contains("headline of b") } == [true])
     }
 
-    @Test func `where the ledger begins falls with a new incarnation, before anything of it is done`() throws {
+    @Test func `L falls with a new incarnation, before any of its records is done`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         var commits: [PartitionOffset] = []
@@ -105,7 +105,7 @@ struct EngineIncarnationTests {
             $0.duplicateWindow = 0
         }
         let ids = (0..<10).map { "e\($0)" }
-        // The order of results is not that of records.
+        // The order of results differs from that of records.
         let ledger = entries(ids).sorted { ($0.source.offset % 3, $0.offset) < ($1.source.offset % 3, $1.offset) }
         _ = shell.assign(ledger: ledger, end: 10)
         #expect(shell.engine.counts.restored <= 4)
@@ -127,7 +127,7 @@ struct EngineIncarnationTests {
         #expect(done.commits.joined().contains(PartitionOffset(TestShell.source, 11)))
     }
 
-    @Test func `what there was no room for is read from its first result on, and is a reason to wait`() throws {
+    @Test func `results beyond the capacity are read later, and the wait has a reason`() throws {
         var shell = try TestShell { $0.restoredMax = 2 }
         let ids = (0..<4).map { "e\($0)" }
         _ = shell.assign(ledger: entries(ids, from: 100), end: 104)
@@ -145,7 +145,7 @@ struct EngineIncarnationTests {
         #expect(!read.commits.joined().contains { $0.partition == TestShell.results && $0.offset > 102 })
     }
 
-    @Test func `a partition whose ledger cannot be read waits by itself, and says why`() throws {
+    @Test func `a partition whose ledger cannot be read waits alone, with a reason`() throws {
         let other = TopicPartition(topic: "news", partition: 1)
         var shell = try TestShell()
         let assigned = shell.take(.assigned(TestShell.live, TestShell.first, [TestShell.source, other]))

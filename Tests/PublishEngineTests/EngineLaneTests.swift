@@ -64,7 +64,7 @@ struct EngineLaneTests {
         for (text, id) in zip(texts, order) { #expect(text.contains("headline of \(id)"), "\(id): \(text)") }
     }
 
-    @Test func `a paused lane waits, the other goes on`() throws {
+    @Test func `a paused lane waits, the other sends`() throws {
         var shell = try shell(connections: 8)
         _ = shell.take(.pause(Self.backfill))
         #expect(shell.publish(news("b"), lane: Self.backfill, partition: Self.archive).sends.isEmpty)

@@ -5,7 +5,7 @@ import NotificationHub
 import PublishEngine
 import Testing
 
-/// Recalls that stand on the control topic.
+/// Recalls in force on the control topic.
 struct EngineOrderTests {
     private static let backfill = LaneID(1)
     private static let archive = TopicPartition(topic: "archive", partition: 0)
@@ -63,7 +63,7 @@ struct EngineOrderTests {
             (.notSent(.unreachable, detail: "refused"), .canceled, false),
             (.replied(HubReply(status: 400)), .rejected, false),
         ] as [(Reply, Outcome, Bool)])
-    func `what was in flight when its story was recalled is reported as what it is, and never tried again`(
+    func `a delivery in flight at its story's recall keeps its outcome and is never retried`(
         reply: Reply, outcome: Outcome, afterRecall: Bool
     ) throws {
         var shell = try TestShell()
@@ -85,7 +85,7 @@ struct EngineOrderTests {
     }
 
     @Test
-    func `what an event's recall has met is told with the order that it was made, and its results name that order`()
+    func `an event's recall is reported under its order, and its results name that order`()
         throws
     {
         var shell = try TestShell {
@@ -248,7 +248,7 @@ struct EngineOrderTests {
         #expect(shell.take(.ordersKnown(true)).sends.count == 1)
     }
 
-    @Test func `an event that repeats a canceled item of the ledger is survived`() throws {
+    @Test func `an event that repeats a canceled item of the ledger does not trap`() throws {
         var shell = try TestShell()
         let reported = LedgerEntry(
             offset: 0, source: .init(partition: TestShell.source, offset: 0), platform: .template, outcome: .canceled,

@@ -6,7 +6,7 @@ import PublishEngine
 import Testing
 
 struct EngineRecallTests {
-    @Test func `a recalled delivery under way is never tried again`() throws {
+    @Test func `a recalled delivery in flight is never retried`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("s1", story: "s"))
@@ -54,7 +54,7 @@ struct EngineRecallTests {
         #expect(result.error?.code == "superseded")
     }
 
-    @Test func `a newer version ends the retries of an older one that was under way`() throws {
+    @Test func `a newer version ends the retries of an older one in flight`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("s1", story: "s", version: 1))

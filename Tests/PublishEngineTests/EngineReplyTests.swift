@@ -163,7 +163,7 @@ struct EngineReplyTests {
     }
 
     @Test(arguments: [(403, Halt.Reason.rightMissing), (404, .hubMissing)])
-    func `trouble with the hub stops sending and keeps the events`(status: Int, reason: Halt.Reason) throws {
+    func `an error of the hub stops sending and keeps the events`(status: Int, reason: Halt.Reason) throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = shell.publish(news("a"))
@@ -219,7 +219,7 @@ struct EngineReplyTests {
                 endings += shell.take(.reply(.unanswered(detail: "timeout"), to: probe.id)).endings
             }
         }
-        // A probe may have been accepted like any other request: none is sent more than five times.
+        // The hub may have accepted any probe, so an event is probed at most five times.
         #expect(endings.allSatisfy { $0.result.outcome == .unknown && $0.result.attempts == 5 })
         #expect(endings.count < 4, "the others wait")
     }
@@ -254,7 +254,7 @@ struct EngineReplyTests {
         #expect(shell.status.lanes[0].flood == nil)
     }
 
-    @Test func `a flood goes on being probed after its probe's partition went`() throws {
+    @Test func `a flood is still probed after its probe's partition was revoked`() throws {
         var shell = try TestShell { $0.floodGuard = .init(sharePercent: 50, events: 20) }
         _ = shell.assign()
         let bad = (0..<10).map { _ in shell.record("no news") }

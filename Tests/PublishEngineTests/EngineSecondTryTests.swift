@@ -52,7 +52,7 @@ struct EngineSecondTryTests {
     }
 
     @Test(arguments: [true, false])
-    func `a second copy that comes while the first is under way waits for its outcome`(isTaken: Bool) throws {
+    func `a second copy that arrives while the first is in flight waits for its outcome`(isTaken: Bool) throws {
         var shell = try TestShell()
         _ = shell.assign()
         let first = shell.publish(news("a", version: 1))

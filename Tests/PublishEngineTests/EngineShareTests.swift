@@ -14,7 +14,7 @@ struct EngineShareTests {
         #expect(shell.wait(.seconds(1)).sends.count == 1)
     }
 
-    @Test func `a partition that is taken away leaves nothing in the queues`() throws {
+    @Test func `a revoked partition leaves nothing in the queues`() throws {
         var shell = try TestShell { $0.connections = 1 }
         _ = shell.assign()
         #expect(shell.publish(news("1"), news("2")).sends.count == 1)

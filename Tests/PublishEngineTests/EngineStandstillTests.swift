@@ -4,7 +4,7 @@ import NewsModel
 import PublishEngine
 import Testing
 
-/// After a standstill of the process nothing leaves until orders and partitions are known to be those of today.
+/// After a standstill of the process nothing leaves until the current orders and assignment are confirmed.
 @Suite struct EngineStandstillTests {
     @Test func `after a standstill nothing leaves until orders and partitions are confirmed`() throws {
         var shell = try TestShell { $0.connections = 1 }

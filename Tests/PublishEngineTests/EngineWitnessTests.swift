@@ -3,9 +3,9 @@ import NewsModel
 import PublishEngine
 import Testing
 
-/// Nothing expires by a clock that hub and records contradict.
+/// Nothing expires by a clock that the hub and records contradict.
 struct EngineWitnessTests {
-    /// The clock on the wall leads the truth, which is the shell's monotonic clock, by so much.
+    /// The wall clock's lead over the true time, which is the shell's monotonic clock.
     private func shell(ahead: Duration, asks: Bool = true) throws -> TestShell {
         var shell = try TestShell {
             $0.lanes[0].maxAge = .seconds(900)
@@ -29,7 +29,7 @@ struct EngineWitnessTests {
         let answered = shell.take(.hubDate(shell.now))
         #expect(answered.sends.count == 2)
         #expect(shell.status.clock == .init(witness: .both, difference: .seconds(3600)))
-        // What is stale by the time of the others is stale, and the hub is not asked again.
+        // A record that is stale by the witnesses' time is stale, and the hub is not asked again.
         let stale = read(&shell, "c", age: .seconds(901))
         #expect(stale.outcomes == [.expired] && !stale.asksForTime)
     }
@@ -77,7 +77,7 @@ struct EngineWitnessTests {
         #expect(shell.wait(.milliseconds(200)).outcomes == [.expired])
         let next = read(&shell, "b", age: .seconds(901))
         #expect(next.outcomes == [.expired] && !next.asksForTime)
-        // After a step of the clock all that is open again.
+        // After a step of the clock the question is open again.
         shell.wallOffset = .seconds(3600)
         #expect(read(&shell, "c", age: .zero).asksForTime)
         #expect(shell.take(.hubDate(shell.now)).sends.count == 1)

@@ -5,7 +5,7 @@ import NotificationHub
 import PublishEngine
 import Testing
 
-/// Mistakes of newsrooms that reached millions of readers, and what keeps each from happening here.
+/// Newsroom mistakes that reached millions of readers, and the rules that prevent each one here.
 ///
 /// `NHK, 2018` plays with several processes: see `EditorialFireTests`.
 struct IncidentTests {
@@ -29,7 +29,7 @@ struct IncidentTests {
         #expect(shell.wait(.seconds(3_600)).sends.isEmpty)
     }
 
-    /// The header says it as well, for whoever cannot change the document.
+    /// A header marks a test for senders that cannot change the document.
     @Test func `BBC 2014: the header of another environment counts`() throws {
         var shell = try TestShell(policy: ContentPolicy(environment: "production"))
         _ = shell.assign()
@@ -56,7 +56,7 @@ struct IncidentTests {
         #expect(actions.outcomes.count { $0 == .duplicate } == 100)
     }
 
-    /// Every event may have an id of its own, if the mistake was made further up: then one command ends it.
+    /// An upstream mistake may give every event its own id: then one command stops them.
     @Test func `CNN 2018: repeats under new ids end with one recall of their story`() throws {
         var shell = try TestShell()
         _ = shell.assign()
@@ -104,7 +104,7 @@ struct IncidentTests {
         #expect(returned.outcomes == [.superseded])
     }
 
-    /// NHK, 16 January 2018: a prepared alert of a missile went out by a wrong click; it took minutes to withdraw it.
+    /// NHK, 16 January 2018: a prepared missile alert was sent by a wrong click; its withdrawal took minutes.
     @Test func `NHK 2018: one order ends the alert wherever it waits`() throws {
         let archive = TopicPartition(topic: "archive", partition: 0)
         var shell = try TestShell { settings in
@@ -133,7 +133,7 @@ struct IncidentTests {
         #expect(tags.count == 1)
         #expect(tags.allSatisfy { $0.hasPrefix("testers") && !$0.contains("||") })
         #expect(rehearsal.sends.allSatisfy { $0.text.contains("TEST") })
-        // The obituary itself, later under the same id, is news: no rehearsal has used it up.
+        // The real obituary, later under the same id, is sent although it was rehearsed.
         _ = shell.store(shell.reply(201, to: rehearsal.sends[0]))
         #expect(shell.publish(news("obit", story: "obit")).sends.count == 1)
     }

@@ -39,7 +39,7 @@ struct LocalizationTests {
 
     @Test(
         arguments: [
-            // Reader's language, texts of the event, its own language, what the reader gets, and if it was filled.
+            // Reader's language, the event's texts, its own language, the reader's text, and if it was filled.
             ("fr", ["fr": "f", "en": "e"], nil, "f", false), ("fr-CA", ["fr": "f", "en": "e"], nil, "f", true),
             ("fr-CA", ["fr-FR": "f", "en": "e"], nil, "f", true), ("fr", ["fr-CA": "f", "en": "e"], nil, "f", false),
             ("fr", ["en": "e"], nil, "e", true), ("fr", ["en-GB": "e"], nil, "e", true),

@@ -4,7 +4,7 @@ import PublishEngine
 import Testing
 
 struct PaceTests {
-    /// Takes whenever allowed, at random moments, and keeps the times.
+    /// Takes a token whenever permitted, at random moments, and records the times.
     private func takes(rate: Int, burst: Int, share: TokenBucket.Share, seed: UInt64) -> [Int64] {
         var random = SeededRandom(seed: seed)
         var now = Instant(nanoseconds: 0)

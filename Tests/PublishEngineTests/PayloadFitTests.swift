@@ -40,7 +40,7 @@ struct PayloadFitTests {
                 #expect(message.hasSuffix("…"))
                 let isXML = platform == .windows || platform == .windowsphone
                 #expect(isXML || event.headline.hasPrefix(message.dropLast()))
-                // White space before the ellipsis goes, and here that is everything.
+                // White space before the ellipsis is removed, and here the whole text is white space.
                 if platform != .template, filling != "\n" { #expect(body.count > platform.bodyLengthMax - 64) }
             } else if !(filling == "\u{1}" && (platform == .windows || platform == .windowsphone)) {
                 #expect(message == event.headline)

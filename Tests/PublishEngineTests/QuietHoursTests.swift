@@ -156,7 +156,7 @@ struct QuietHoursTests {
         #expect(actions.outcomes.isEmpty)
     }
 
-    @Test func `what takes the place of a recalled notification makes no sound`() throws {
+    @Test func `the replacement of a recalled notification makes no sound`() throws {
         var shell = try TestShell(templates: Self.templates)
         _ = shell.assign()
         let record = shell.record(news("1"), headers: [RecordHeader(HeaderName.replacement, "order")])

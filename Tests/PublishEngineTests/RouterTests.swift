@@ -138,7 +138,7 @@ struct RouterTests {
     }
 
     @Test
-    func `where devices have two templates an expression has room for five categories`() throws {
+    func `an expression has room for five categories if devices have two templates`() throws {
         let router = try Router(audience: Audience(templates: .standard))
         let routed = try #require(tagged(router.route(event(CategoryTable.standard.categories.map(\.name)))))
         #expect(routed.expression == "(World || Politics || Business || Technology || Science) && breakingNews")
@@ -148,7 +148,7 @@ struct RouterTests {
     }
 
     @Test
-    func `a tag that is none sends to nobody rather than to everybody with the template`() {
+    func `an invalid tag sends to nobody rather than to everybody with the template`() {
         let audience = Audience(templates: .standard, testTag: "staff")
         #expect(audience.expression(["not a tag"], isQuiet: false).isEmpty)
         #expect(audience.expression([], isQuiet: true).isEmpty)

@@ -4,7 +4,7 @@ import NotificationHub
 import PublishEngine
 import Testing
 
-/// Records of an archive bear the header `nw-quiet`: they disturb nobody, or do not leave.
+/// Archive records have the header `nw-quiet`: they disturb nobody, or are withheld.
 struct SilentBackfillTests {
     private static let silent = [RecordHeader(HeaderName.quiet, "true")]
 
@@ -54,7 +54,7 @@ struct SilentBackfillTests {
     }
 
     @Test(arguments: [[Platform.template], [.browser], [.apple, .xiaomi], [.windowsphone], [.baidu]])
-    func `where devices would ring it is withheld and says why`(platforms: [Platform]) throws {
+    func `a silent event is withheld with a reason if devices would ring`(platforms: [Platform]) throws {
         var shell = try TestShell(change: { $0.platforms = platforms })
         _ = shell.assign()
         let actions = shell.publish(news("1"), headers: Self.silent)
@@ -83,7 +83,7 @@ struct SilentBackfillTests {
         var actions = shell.publish(news("1"), headers: Self.silent)
         if let sent = actions.sends.first { actions = shell.reply(201, to: sent) }
         #expect(actions.outcomes == [outcome])
-        // Its urgency lets it pass by night, not ring.
+        // The event's urgency lets it pass by night, without a sound.
         let urgent = shell.publish(news("2", #","urgency":1"#), headers: Self.silent).sends.first
         #expect(urgent?.request.tags == "World && breakingNewsQuiet")
     }

@@ -119,7 +119,7 @@ struct SingleReaderTests {
         #expect(first.request.tags.hasPrefix("($UserId:{r1} || ") && first.request.tags.hasSuffix(" && breakingNews"))
         let second = shell.reply(201, to: first)
         #expect(second.endings.isEmpty)
-        // What the hub does not take is tried again, and nothing before it.
+        // A send that the hub refuses is retried without the earlier sends.
         let busy = shell.reply(429, retryAfter: .seconds(1), to: try #require(second.sends.first))
         let again = try #require((busy + shell.wait(.seconds(120))).sends.first)
         #expect(again.request == second.sends.first?.request)
@@ -129,7 +129,7 @@ struct SingleReaderTests {
         #expect(ending.result.outcome == .accepted && ending.result.attempts == 4)
     }
 
-    @Test func `once some readers have it, no ending says that nobody has`() throws {
+    @Test func `once some readers have the event, no outcome denies it`() throws {
         var (shell, first) = try crowd()
         let refused = shell.reply(400, to: try #require(shell.reply(201, to: first).sends.first))
         #expect(refused.outcomes == [.unknown] && refused.sends.isEmpty)
@@ -154,7 +154,7 @@ struct SingleReaderTests {
         #expect(stopped.sends.isEmpty && stopped.releases == 1, "unless an editor has stopped them")
     }
 
-    @Test func `what a hub says to a request for a category is kept`() throws {
+    @Test func `the hub's words about a request for a category are kept`() throws {
         var shell = try TestShell()
         _ = shell.assign()
         let sent = try #require(shell.publish(news("1")).sends.first)
@@ -211,14 +211,14 @@ struct SingleReaderTests {
         #expect(shell.publish(personal("4", #"["anna"]"#, #","category":"Sports""#)).sends.isEmpty)
     }
 
-    @Test func `versions of a story for other readers do not end one another`() throws {
+    @Test func `versions of a story for different readers do not supersede one another`() throws {
         var shell = try TestShell(change: { $0.connections = 1 })
         _ = shell.assign()
         var actions = shell.publish(news("all", story: "s", version: 1))
         actions += shell.publish(news("all", story: "s", version: 2))
         actions += shell.publish(personal("a3", #"["anna"]"#, #","story":"s","version":3"#))
         actions += shell.publish(personal("b3", #"["ben"]"#, #","story":"s","version":3"#))
-        // Anna's next version takes the place of hers alone, and a late one of hers comes too late.
+        // Anna's next version supersedes only hers, and a late version of hers is outdated.
         actions += shell.publish(personal("a4", #"["anna"]"#, #","story":"s","version":4"#))
         actions += shell.publish(personal("a2", #"["anna"]"#, #","story":"s","version":2"#))
         #expect(actions.endings.map(\.result.eventID) == ["a3", "a2"])
@@ -233,7 +233,7 @@ struct SingleReaderTests {
         #expect(reached == ["World", "World", "$UserId:{ben}", "$UserId:{anna}"])
     }
 
-    @Test func `what is held of a story for all is not replaced by news for one of its readers`() throws {
+    @Test func `a held event for all is not replaced by news for one reader`() throws {
         var shell = try TestShell(change: { $0.holdsBeyond = .seconds(60) })
         _ = shell.assign()
         let later = (shell.wall + .seconds(3_600)).description

@@ -12,12 +12,12 @@ struct TestShell {
     static let results = TopicPartition(topic: "results", partition: 0)
 
     var engine: Engine
-    /// The monotonic clock.
+    /// The time of the monotonic clock.
     var now = Instant(nanoseconds: 1_800_000_000_000_000_000)
-    /// The lead of the clock on the wall over it.
+    /// The wall clock's lead over it.
     var wallOffset: Duration = .zero
     var wall: Instant { now + wallOffset }
-    /// Every commit succeeds at once; else the test answers.
+    /// True if every commit succeeds at once; otherwise the test answers.
     var answersCommits = true
     private(set) var nextOffset: Int64 = 0
     private var nextResult: Int64 = 0
@@ -130,7 +130,7 @@ struct TestShell {
     }
 }
 
-/// A request that was to be sent.
+/// A request in a send action.
 struct Sent {
     var id: RequestID
     var request: SendRequest
@@ -147,7 +147,7 @@ extension [Action] {
     /// Outcomes of deliveries, in their order.
     var outcomes: [Outcome] { endings.map(\.result.outcome) }
 
-    /// Results to be written now, and those that wait for their dead letters.
+    /// Results in store actions, and those that wait for their dead letters.
     var endings: [StoreRequest] {
         compactMap { action in
             switch action {
@@ -164,12 +164,12 @@ extension [Action] {
         compactMap { if case .storeDeadLetter(let request, _) = $0 { request } else { nil } }
     }
 
-    /// What goes to the held topic.
+    /// The events sent to the held topic.
     var holds: [(request: StoreRequest, event: HeldEvent)] {
         compactMap { if case .hold(let request, _, let event) = $0 { (request, event) } else { nil } }
     }
 
-    /// What is to come back from there, as `story reason`.
+    /// Requests for held events, as `story reason`.
     var returns: [String] {
         compactMap {
             if case .returnHeld(let story, let reason, _) = $0 { "\(story) \(reason.rawValue)" } else { nil }
@@ -197,7 +197,7 @@ extension KafkaEvent {
     }
 }
 
-/// A small event.
+/// Makes a small event.
 func news(
     _ id: String, story: String? = nil, version: Int? = nil, status: String? = nil, category: String = "World",
     _ more: String = ""

@@ -2,27 +2,27 @@ public import NewsModel
 
 /// The incarnation of its partition that a slot reads.
 ///
-/// The first record handed out since the last check is a `candidate`. A check reads the `anchor` anew: if it still stands where
-/// it stood, no other incarnation can have begun before the check, and the candidate takes its place.
+/// The first record handed out since the last check is a `candidate`. A check reads the record at the `anchor` again.
+/// If it is unchanged, no other incarnation began before the check, and the candidate becomes the anchor.
 struct IncarnationWatch: Sendable {
     enum Anchor: Sendable {
-        /// It may stand beside the committed offset, which was not read yet.
+        /// An anchor may be stored beside the committed offset, which was not read yet.
         case unread
-        /// The next candidate becomes it.
+        /// No anchor; the next candidate becomes it.
         case none
         case known(IncarnationAnchor)
     }
 
     var anchor = Anchor.unread
-    /// It is to be read from its first record: the group has committed nothing for it, or it was made again.
+    /// The partition is read from its first record: the group has committed nothing for it, or it was recreated.
     var isReadWhole = false
     var candidate: IncarnationAnchor?
-    /// Checks in a row that found nothing at the anchor.
+    /// The number of checks in a row that found no record at the anchor.
     var doubts = 0
 
     static let doubtsMax = 3
 
-    /// Batches read, and those of them that are known to be of the anchor's incarnation.
+    /// Batches read; `checkedBatches` of them are known to belong to the anchor's incarnation.
     private(set) var batches = 0
     private var checkedBatches = 0
 
@@ -35,7 +35,7 @@ struct IncarnationWatch: Sendable {
         anchor = .known(.beginning(at: offset, identity: identity))
     }
 
-    /// Called for every batch with its first record; takes its identity once between two checks.
+    /// Records the first record of a batch; takes its identity once between two checks.
     mutating func note(_ record: SourceRecord) {
         batches += 1
         guard candidate == nil else { return }
@@ -43,7 +43,7 @@ struct IncarnationWatch: Sendable {
         if case .none = anchor { promote() }
     }
 
-    /// The anchor was found where it stood, after so many batches; the candidate was read before.
+    /// The anchor was unchanged after this many batches; the candidate was read before.
     mutating func confirmed(_ candidate: IncarnationAnchor?, after batches: Int) {
         checkedBatches = max(checkedBatches, batches)
         doubts = 0
@@ -62,11 +62,11 @@ struct IncarnationWatch: Sendable {
     }
 }
 
-/// The notes stored beside the committed offsets of partitions; `nil` for none.
+/// The notes stored beside the committed offsets of partitions; `nil` for a partition without a note.
 public struct IncarnationNotes: Sendable {
     public var generation: Generation
     public var notes: [(partition: TopicPartition, note: String?)]
-    /// Partitions for which nothing is committed.
+    /// Partitions without a committed offset.
     public var uncommitted: Set<TopicPartition>
 
     public init(
@@ -85,15 +85,15 @@ extension ConsumerState {
         public var generation: Generation
         /// Read the record at its offset and answer with `checked`.
         public var anchor: IncarnationAnchor
-        /// The batches read by then.
+        /// The number of batches read by then.
         let candidate: IncarnationAnchor?
         let batches: Int
     }
 
-    /// The checks to make now; cheap. An unanswered check is asked for again.
+    /// The checks to make now; cheap. An unanswered check is requested again.
     ///
-    /// - Parameter includingIdle: checks partitions that gave nothing new, too: one that was created again and is exactly as
-    ///   long as the former one gives nothing.
+    /// - Parameter includingIdle: also checks partitions without new records. A recreated partition of exactly the
+    ///   former length has no such records.
     public func incarnationChecks(includingIdle: Bool = false) -> [IncarnationCheck] {
         guard case .assigned = phase else { return [] }
         return slots.compactMap { slot in
@@ -109,7 +109,7 @@ extension ConsumerState {
         }
     }
 
-    /// The note beside the committed offset: the anchor of the partition's last owner, or nothing of use.
+    /// The note beside the committed offset: the anchor of the partition's last owner, or an unusable text.
     public mutating func found(_ notes: IncarnationNotes) {
         for (partition, note) in notes.notes {
             guard let index = slot(partition, notes.generation), case .unread = slots[index].watch.anchor else {
@@ -125,7 +125,7 @@ extension ConsumerState {
         }
     }
 
-    /// The record at the anchor now, read after the check was asked for.
+    /// Receives the record at the anchor, read after the check was requested.
     public mutating func checked(
         _ check: IncarnationCheck, _ finding: IncarnationAnchor.Finding, _ events: inout ShardEvents
     ) {
@@ -140,7 +140,7 @@ extension ConsumerState {
         }
     }
 
-    /// The note to store beside a partition's committed offset; `nil` for partitions that are not ours, and before their first
+    /// The note to store beside a partition's committed offset; `nil` for partitions of others, and before the first
     /// record.
     public func note(for partition: TopicPartition) -> String? {
         if let slot = slots.first(where: { $0.partition == partition }) { return slot.watch.known?.note }

@@ -1,41 +1,40 @@
 public import NewsModel
 
-/// Every decision of one lane's member of its consumer group, as a plain value: which partitions are read, how much of them,
-/// when they are given up, which commits may go out. Its owner talks to the broker and carries the decisions out.
+/// All decisions of one lane's group member, as a plain value: what to read and how much, when to release partitions,
+/// which commits may go out. Its owner talks to the broker and carries the decisions out.
 ///
-/// Nothing is ever paused: a partition that is held, or for which there is no credit, is simply not read.
+/// The client never pauses a partition: the owner does not read a held one, or one without credit.
 public struct ConsumerState: Sendable {
     public let lane: LaneID
     public private(set) var generation = Generation.none
     public private(set) var phase = Phase.unassigned
     /// The partitions that are ours, in ascending order; empty unless assigned.
     public internal(set) var slots: [Slot] = []
-    /// Of the partitions that were revoked last: commits go out while they are drained.
+    /// The notes of the partitions that were revoked last: commits go out while they are drained.
     private(set) var drainedNotes: [TopicPartition: String] = [:]
     private var shards: [ShardCredit]
     /// The longest time a revoke waits for the shards.
     private let patience: Duration
 
     public enum Phase: Sendable, Hashable {
-        /// Nothing is ours. Follows the start and `draining`; next is `assigned`.
+        /// No partitions are assigned. Follows the start and `draining`; followed by `assigned`.
         case unassigned
         case assigned
-        /// Revoked; the shards finish what is under way. Next is `unassigned`.
+        /// Revoked; the shards finish work in flight. Followed by `unassigned`.
         case draining(waiting: Set<ShardID>, until: Instant)
     }
 
-    /// One partition.
+    /// One partition that is ours.
     public struct Slot: Sendable {
         public let partition: TopicPartition
         let shard: ShardID
         var isHeld = true
-        /// Its offsets start again: nothing is read until the former incarnation is finished.
+        /// Its offsets start again; it is not read until the former incarnation is finished.
         var hasBegunAnew = false
-        /// The next offset to read: one past the newest offset handed out, or the end that was reported; `nil` before the
-        /// first.
+        /// The next offset to read: one past the newest offset handed out, or the reported end; `nil` before the first.
         var next: Int64?
         var watch = IncarnationWatch()
-        /// Approximate size of a record here: the mean of the last batch.
+        /// The approximate size of a record here: the mean of the last batch.
         var recordSize = 1024
 
         init(_ partition: TopicPartition, shard: ShardID) {
@@ -48,7 +47,7 @@ public struct ConsumerState: Sendable {
     private struct ShardCredit: Sendable {
         var records = 0
         var bytes = 0
-        /// Its partitions, as indices of `slots`.
+        /// The shard's partitions, as indices of `slots`.
         var slots: [Int] = []
         var next = 0
     }
@@ -56,11 +55,11 @@ public struct ConsumerState: Sendable {
     /// An item of a partition's queue.
     public enum Reading: Sendable {
         case records([SourceRecord])
-        /// Nothing stood at the offset.
+        /// No record exists at the offset.
         case end(offset: Int64)
     }
 
-    /// - Parameter patience: the longest time a revoke waits for the shards before the partitions are given up without them.
+    /// - Parameter patience: the longest time a revoke waits for the shards before it releases the partitions.
     public init(lane: LaneID, shards: Int, patience: Duration) {
         self.lane = lane
         self.patience = patience
@@ -69,8 +68,8 @@ public struct ConsumerState: Sendable {
 
     // MARK: The group
 
-    /// The group gave us these partitions, and nothing else is ours from now on. They are read from the group's committed
-    /// offsets, else from their beginning.
+    /// The group assigned these partitions; all others are gone. They are read from the group's committed offsets, else
+    /// from their beginning.
     public mutating func assigned(_ partitions: [TopicPartition], _ events: inout ShardEvents) {
         generation = generation.next
         phase = .assigned
@@ -83,10 +82,10 @@ public struct ConsumerState: Sendable {
         events.addForAll { .assigned(lane, generation, self.partitions(of: $0)) }
     }
 
-    /// The group takes the partitions back.
+    /// The group revokes the partitions.
     ///
-    /// - Parameter lost: others may own them already: they are given up at once.
-    /// - Returns: `true` to give them up now; else `release` or `expired` will say so.
+    /// - Parameter lost: others may own them already, so they are released at once.
+    /// - Returns: `true` to release them now; otherwise `release` or `expired` reports it later.
     public mutating func revoked(lost: Bool, at now: Instant, _ events: inout ShardEvents) -> Bool {
         guard case .assigned = phase else { return true }
         events.addForAll { .revoked(lane, generation, partitions(of: $0), lost: lost) }
@@ -103,7 +102,7 @@ public struct ConsumerState: Sendable {
 
     /// A shard is done with a revoked generation.
     ///
-    /// - Returns: `true` to give the partitions up now: all shards are done.
+    /// - Returns: `true` to release the partitions now, because all shards are done.
     public mutating func release(_ generation: Generation, shard: ShardID) -> Bool {
         guard generation == self.generation, case .draining(var waiting, let until) = phase else { return false }
         waiting.remove(shard)
@@ -111,16 +110,16 @@ public struct ConsumerState: Sendable {
         return waiting.isEmpty
     }
 
-    /// - Returns: `true` to give the partitions up now although some shard is not done.
+    /// - Returns: `true` to release the partitions now although some shard is not done.
     public mutating func expired(at now: Instant) -> Bool {
         guard case .draining(_, let until) = phase, until <= now else { return false }
         phase = .unassigned
         return true
     }
 
-    /// Gives up waiting for the shards.
+    /// Stops waiting for the shards.
     ///
-    /// - Returns: `true` if there was anything to give up.
+    /// - Returns: `true` if a revoke was waiting.
     public mutating func abandon() -> Bool {
         guard case .draining = phase else { return false }
         phase = .unassigned
@@ -169,7 +168,7 @@ public struct ConsumerState: Sendable {
 
     // MARK: Reading
 
-    /// One turn: every shard is given one batch from each of its partitions that is not held, as far as credit goes.
+    /// One turn: every shard gets one batch from each of its partitions that is not held, within its credit.
     ///
     /// - Parameter take: reads at most `limit` records (at least 1) of the slot's partition, without waiting.
     /// - Returns: `true` if more may be ready.
@@ -232,7 +231,7 @@ public struct ConsumerState: Sendable {
         return records + ends
     }
 
-    /// Something other than its offsets shows that the partition's topic was deleted and created again.
+    /// Signals a recreated topic that was detected otherwise than by its offsets.
     public mutating func beganAnew(_ partition: TopicPartition, _ generation: Generation, _ events: inout ShardEvents) {
         guard let slot = slot(partition, generation), !slots[slot].hasBegunAnew else { return }
         beginAnew(slot, &events)

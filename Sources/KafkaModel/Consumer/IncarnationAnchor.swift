@@ -1,12 +1,12 @@
 public import NewsModel
 
-/// A record by which an incarnation of a partition is recognised: offsets alone do not show that a topic was deleted and created
-/// again if it is already longer than the offset we read at.
+/// A record that identifies an incarnation of a partition. Offsets alone do not reveal a recreated topic that is
+/// already longer than our read offset.
 public struct IncarnationAnchor: Sendable, Hashable {
     public let offset: Int64
     public let identity: RecordIdentity
-    /// The offset where reading began, although nothing was committed: no record may stand before it. The identity is the first
-    /// record's, 0 if there was none.
+    /// The offset where reading began without a commit; no record may exist before it. The identity is the first
+    /// record's, or 0 without a record.
     private var began: Int64?
     package var isBeginning: Bool { began != nil }
 
@@ -19,21 +19,21 @@ public struct IncarnationAnchor: Sendable, Hashable {
         self.init(offset: record.offset, identity: RecordIdentity(of: record))
     }
 
-    /// For a partition without a committed offset whose reading began at `offset` all the same: that was the group's offset before
-    /// the topic was deleted, unless retention removed the records before it.
+    /// The anchor of a partition that began at `offset` without a commit. That was the group's offset before the topic
+    /// was deleted, unless retention removed earlier records.
     static func beginning(at offset: Int64, identity: RecordIdentity = RecordIdentity(hash: 0)) -> IncarnationAnchor {
         var anchor = IncarnationAnchor(offset: 0, identity: identity)
         anchor.began = offset
         return anchor
     }
 
-    /// As it stands beside the group's committed offset, so that the partition's next owner recognises the incarnation too.
+    /// The text stored beside the committed offset, by which the partition's next owner knows the incarnation.
     public var note: String {
         let digits = String(decoding: identity.headerValue, as: UTF8.self)
         return began.map { "nw1 from \($0) \(digits)" } ?? "nw1 \(offset) \(digits)"
     }
 
-    /// - Parameter note: the text beside a committed offset, from whatever writer. Gives `nil` if it is not an anchor.
+    /// - Parameter note: the text beside a committed offset, from any writer. Gives `nil` if it is not an anchor.
     public init?(note: String) {
         let parts = note.split(separator: " ", omittingEmptySubsequences: false)
         if parts.count == 4, parts[0] == "nw1", parts[1] == "from", let began = Int64(parts[2]), began >= 0,
@@ -50,7 +50,7 @@ public struct IncarnationAnchor: Sendable, Hashable {
 
     /// The record at the anchor's offset now.
     public enum Finding: Sendable, Hashable {
-        /// The first record at or after the offset, as an anchor; where the partition ends before it, its first one.
+        /// The first record at or after the offset, as an anchor. If the partition ends earlier, its first record.
         case record(IncarnationAnchor)
         /// The partition ends at or before the offset.
         case nothing
@@ -59,17 +59,17 @@ public struct IncarnationAnchor: Sendable, Hashable {
     }
 
     public enum Verdict: Sendable, Hashable {
-        /// The incarnation is the same, or nothing of another one could be missed.
+        /// The incarnation is the same, or no record of another one could be missed.
         case same
         /// The partition's offsets started again.
         case another
-        /// Likely so; but a leader that just took over may not yet show its newest records.
+        /// Probably another incarnation, but a leader that just took over may not show its newest records yet.
         case doubtful
         case unknown
     }
 
-    /// A record was read at the offset before, so only the same record may stand there, unless retention or compaction removed it:
-    /// then the next one stands further on.
+    /// Compares the record at the offset. Only the same record may be there, unless retention or compaction removed it:
+    /// then the next one has a higher offset.
     public func verdict(_ finding: Finding) -> Verdict {
         switch finding {
         case .unknown: .unknown
@@ -81,7 +81,7 @@ public struct IncarnationAnchor: Sendable, Hashable {
         }
     }
 
-    /// On the first record that the partition has.
+    /// The verdict on the partition's first record.
     private func verdict(onFirst found: IncarnationAnchor) -> Verdict {
         guard let began, found.offset <= began else { return .same }
         if found.offset < began { return .another }

@@ -1,8 +1,8 @@
 import ByteText
 import NewsModel
 
-/// 64 bits that tell texts apart (multiply and fold): a news item meets one of 4,096 others by chance once in 10¹⁵ times.
-/// Not `Hasher`, whose seed differs per process: the hash of a record without an id stands on its results.
+/// A 64-bit hash of texts (multiply and fold). One of 4,096 others collides with a news item once in 10¹⁵ times. Not
+/// `Hasher`, whose seed differs per process: results store the hash of a record without an id.
 public struct Fingerprint: Sendable, Hashable {
     public private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
 

@@ -6,18 +6,18 @@ public struct LedgerEntry: Sendable, Hashable {
     public var offset: Int64
     public var source: ResultRecord.Source
     public var platform: Platform
-    /// `nil` when the header is missing or names an outcome of a later version: the delivery is settled all the same.
+    /// The outcome; `nil` if the header is missing or unknown to this version. The delivery is settled anyway.
     public var outcome: Outcome?
-    /// The record it is about. Together with the coordinates this names a delivery for good: coordinates alone come again when a
-    /// topic is deleted and created again.
+    /// The record of the result. Identity and coordinates together name a delivery; coordinates alone repeat when a
+    /// topic is recreated.
     public var identity: RecordIdentity
-    /// `nil` for a record without one.
+    /// The event id; `nil` for a record without one.
     public var eventID: String?
     public var version: String?
-    /// The story of a version that left, or may have; `nil` if the event names none.
+    /// The story of a version that left or may have left; `nil` if the event names no story.
     public var story: String?
-    /// The record may be read again (it stands at or above the group's committed offset, or there is none). Other entries only
-    /// help to recognise duplicates.
+    /// The record may be read again: it is at or above the group's committed offset, or no offset is committed. Other
+    /// entries only help to recognise duplicates.
     public var isOpen = true
 
     public init(
@@ -37,7 +37,7 @@ public struct LedgerEntry: Sendable, Hashable {
 
     /// - Parameters:
     ///   - key: the result's key: the event id, or the coordinates of a record without one.
-    ///   - group: the group whose results count. A result that names no group counts as ours: sending twice would be worse.
+    /// - group: the group whose results count. A result without a group counts too: sending twice is worse.
     ///   - header: the last header of a name.
     /// - Returns: `nil` for a record that is not a result, or another group's.
     public init?(offset: Int64, key: [UInt8]?, group: [UInt8], header: (String) -> [UInt8]?) {
@@ -61,13 +61,13 @@ public struct LedgerEntry: Sendable, Hashable {
 /// The start of reading the ledger: the offset the group committed for the results partition, else a time, else the newest
 /// results.
 public struct RestoreStart: Sendable, Hashable {
-    /// The number of offsets before that to read as well, to recognise repeated events; also the number of the newest results to
-    /// read if nothing else is known.
+    /// The number of earlier offsets to read too, to recognise repeated events. Also the number of newest results to
+    /// read without other information.
     public var window: Int64
-    /// Results before this time are of no use, for a partition without a committed offset. By the wall clock.
+    /// The wall clock time before which results are useless, for a partition without a committed offset.
     public var since: Instant?
-    /// From there on, whatever the group has committed: what was read before is read on. The watermarks committed do not count
-    /// then, as they may be about a former incarnation of the partitions.
+    /// The offset to start from regardless of commits, to read further. Committed watermarks are then ignored, because
+    /// they may belong to a former incarnation.
     public var offset: Int64?
 
     public init(window: Int64 = 0, since: Instant? = nil, offset: Int64? = nil) {
@@ -81,7 +81,7 @@ public struct RestoreStart: Sendable, Hashable {
 public struct RestoreEnd: Sendable, Hashable {
     public enum Basis: Sendable, Hashable {
         case committed, time
-        /// Nothing was known: only the newest results were read.
+        /// No start was known, so only the newest results were read.
         case newest
     }
     /// The results partition's end as the restore saw it: results from here on are newer.
@@ -89,7 +89,7 @@ public struct RestoreEnd: Sendable, Hashable {
     /// The first offset that was read.
     public var start: Int64
     public var basis: Basis
-    /// Results were deleted that the group still needs: what they settled may be sent again.
+    /// Results that the group still needs were deleted, so their events may be sent again.
     public var isCut = false
 
     public init(offset: Int64, start: Int64, basis: Basis) {

@@ -1,14 +1,14 @@
 public import NewsModel
 
-/// The reading of one lane's ledger, partition by partition, as a plain value. It decides from which offset each results
-/// partition is read, when it is done, and when a failed one is tried again while the others go on.
+/// Reads one lane's ledger, partition by partition, as a plain value. Decides each results partition's first offset and
+/// end, and when a failed one is retried while others continue.
 ///
-/// Its owner asks for `next`, does that, and reports the end. Times are of the monotonic clock.
+/// Its owner asks for `next`, does it, and reports the result. Times are by the monotonic clock.
 public struct LedgerState: Sendable {
     public let lane: LaneID
     private var jobs: [Job] = []
     private var generation = Generation.none
-    /// A partition is to be read that the reader does not read, or not from there.
+    /// The reader must add a partition, or read one from another offset.
     private var hasChanged = false
 
     /// One results partition to read back for one shard.
@@ -19,17 +19,17 @@ public struct LedgerState: Sendable {
         let sources: [TopicPartition]
         let start: RestoreStart
         var phase = Phase.waiting(until: .distantPast)
-        /// Set once known, so that a second attempt goes on where the first one stopped.
+        /// Set once known, so that a retry continues where the last try stopped.
         var progress: Progress?
-        /// Tries in a row that failed.
+        /// The number of failed tries in a row.
         var failures = 0
 
         enum Phase {
-            /// Not read: new, or resting after a failure. Next is `locating`.
+            /// Not being read: new, or delayed after a failure. Followed by `locating`.
             case waiting(until: Instant)
-            /// The reader looks up its first and last offset. Next is `reading` or, after a failure, `waiting`.
+            /// The reader looks up its first and last offset. Followed by `reading` or, after a failure, `waiting`.
             case locating
-            /// Next is the job's end or, after a failure, `waiting`.
+            /// Being read. Followed by the job's end or, after a failure, `waiting`.
             case reading(movedAt: Instant, began: Instant)
         }
     }
@@ -41,29 +41,29 @@ public struct LedgerState: Sendable {
         var basis: RestoreEnd.Basis
         /// W of each source partition, where the group has committed one.
         var watermarks: [TopicPartition: Int64]
-        /// The offset that the group committed is not kept any more.
+        /// The group's committed offset is no longer kept.
         var isCut: Bool
-        /// Entries from here on help to recognise duplicates, whatever they are about.
+        /// Entries from this offset on help to recognise duplicates.
         var recentFrom: Int64
     }
 
     /// The reader's next step.
     public enum Step: Sendable, Hashable {
-        /// Find out about these results partitions, then say `located` or `failed` of each.
+        /// Find out about these results partitions, then report `located` or `failed` for each.
         case locate([Request])
         /// Read from these offsets on, and nothing else.
         case assign([PartitionOffset])
         /// Read the records that come within a moment.
         case read
-        /// Nothing to do before then, unless something is asked for; `nil` for whenever.
+        /// Wait until then or until a request; `nil` without a time limit.
         case wait(until: Instant?)
     }
 
     public struct Request: Sendable, Hashable {
         public var results: TopicPartition
-        /// The source partitions whose results stand there.
+        /// The source partitions whose results it has.
         public var sources: [TopicPartition]
-        /// The offset at this time is wanted when the group has committed none for the results partition.
+        /// The time whose offset is needed if the group has committed none for the results partition.
         public var since: Instant?
     }
 
@@ -73,9 +73,9 @@ public struct LedgerState: Sendable {
         public var committed: Int64?
         /// W of each source partition that has one.
         public var watermarks: [TopicPartition: Int64]
-        /// Source partitions for which the group has certainly committed nothing.
+        /// Source partitions that certainly have no committed offset.
         public var uncommitted: Set<TopicPartition>
-        /// The note beside W, by which the consumer recognises the incarnation that it is about.
+        /// The note beside W, by which the consumer recognises its incarnation.
         public var notes: [TopicPartition: String]
         /// The first offset kept, and the end.
         public var kept: Range<Int64>
@@ -95,9 +95,9 @@ public struct LedgerState: Sendable {
         }
     }
 
-    /// A partition that gives nothing for so long, neither a record nor its end, counts as one that cannot be read.
+    /// A partition without a record or an end for this long counts as unreadable.
     public static let standstillMax = Duration.seconds(15)
-    /// While others keep writing, the end moves on: past the first end seen, reading for this long is enough.
+    /// Others keep writing, so the end moves. Past the first end seen, reading for this long is enough.
     static let overtime = Duration.seconds(5)
     static let shortestRest = Duration.milliseconds(200)
     static let longestRest = Duration.seconds(5)
@@ -108,7 +108,7 @@ public struct LedgerState: Sendable {
 
     // MARK: Requests
 
-    /// Reads a results partition back for a shard. A second request for the same partition takes the place of the first.
+    /// Reads a results partition back for a shard. A second request for the same partition replaces the first.
     public mutating func restore(
         _ results: TopicPartition, for sources: [TopicPartition], from start: RestoreStart, shard: ShardID,
         generation: Generation
@@ -156,8 +156,8 @@ public struct LedgerState: Sendable {
 
     // MARK: Answers
 
-    /// - Returns: notes for the lane's consumer, needed before any record of these partitions is read and so before anything is
-    ///   committed for them; `nil` for none.
+    /// - Returns: notes for the lane's consumer, needed before records of these partitions are read or committed; `nil`
+    ///   without notes.
     @discardableResult
     public mutating func located(
         _ results: TopicPartition, _ location: Location, at now: Instant
@@ -191,10 +191,10 @@ public struct LedgerState: Sendable {
             } else if let committed = location.committed, committed <= end {
                 (back(committed), .committed)
             } else if location.committed != nil {
-                // Past the end: the results topic was created again, or cut back. All of it is new to us.
+                // Past the end: the results topic was recreated or truncated. All of it is new to us.
                 (low, .committed)
             } else if job.start.since != nil {
-                // The newest results still say what was settled last.
+                // The newest results still show the last settled deliveries.
                 (min(location.since ?? end, back(end)), .time)
             } else {
                 (back(end), .newest)
@@ -206,7 +206,7 @@ public struct LedgerState: Sendable {
             isCut: (job.start.offset ?? location.committed).map { $0 < low } ?? false, recentFrom: back(end))
     }
 
-    /// The partition cannot be read for now. The others are not touched.
+    /// The partition cannot be read for now. Others continue.
     public mutating func failed(
         _ results: TopicPartition, _ failure: KafkaFailure, at now: Instant, _ events: inout ShardEvents
     ) {
@@ -224,8 +224,8 @@ public struct LedgerState: Sendable {
     ///
     /// - Parameters:
     ///   - entries: those that are results of our group.
-    ///   - next: one past the last record read, whatever it was.
-    ///   - isAtEnd: nothing stood there.
+    /// - next: one past the last record read, of any kind.
+    /// - isAtEnd: no record existed there.
     public mutating func read(
         _ results: TopicPartition, _ entries: [LedgerEntry], next: Int64?, isAtEnd: Bool, at now: Instant,
         _ events: inout ShardEvents
@@ -235,7 +235,7 @@ public struct LedgerState: Sendable {
             var progress = jobs[index].progress
         else { return }
         if let next {
-            // A reader whose offset is gone begins elsewhere.
+            // A reader whose offset was deleted begins at another one.
             progress.start = min(progress.start, entries.first?.offset ?? progress.start)
             progress.next = next
             jobs[index].failures = 0
@@ -245,7 +245,7 @@ public struct LedgerState: Sendable {
         let useful = entries.compactMap { entry in progress.useful(entry) }
         let isOverdue = progress.next >= progress.end && now >= began + Self.overtime
         if isAtEnd || isOverdue {
-            // The reader goes on fetching it; restarting the others would cost more.
+            // The reader keeps fetching it, because restarting the others would cost more.
             let job = jobs.remove(at: index)
             var end = RestoreEnd(offset: max(progress.end, progress.next), start: progress.start, basis: progress.basis)
             end.isCut = progress.isCut
@@ -262,7 +262,7 @@ public struct LedgerState: Sendable {
         if case .reading(let movedAt, _) = job.phase { movedAt } else { .distantPast }
     }
 
-    /// Ends partitions that are stuck, and those that are read far enough. To be called after every turn of reading.
+    /// Ends partitions that are stuck, and those that are read far enough. Call it after every turn of reading.
     public mutating func tick(
         at now: Instant, standstill: KafkaFailure = .standstill, _ events: inout ShardEvents
     ) {
@@ -284,7 +284,7 @@ public struct LedgerState: Sendable {
 }
 
 extension LedgerState.Progress {
-    /// The entry with what is known of its record; `nil` if the partitions need it no more.
+    /// The entry with the known state of its record; `nil` if the partitions no longer need it.
     fileprivate func useful(_ entry: LedgerEntry) -> LedgerEntry? {
         var entry = entry
         if let watermark = watermarks[entry.source.partition] { entry.isOpen = entry.source.offset >= watermark }

@@ -1,9 +1,8 @@
 package import ByteText
 public import NewsModel
 
-/// The identity of a record apart from its coordinates: a hash of its time, key and value. Coordinates alone come again when a
-/// topic is deleted and created again, and so may event ids at the same coordinates. 64 bits: two records at the same
-/// coordinates are mistaken for each other once in 10¹⁹ times.
+/// The identity of a record apart from its coordinates: a hash of its time, key and value. Coordinates repeat when a
+/// topic is recreated, and so may event ids at them. Two records at the same coordinates collide once in 10¹⁹ times.
 public struct RecordIdentity: Sendable, Hashable {
     public let hash: UInt64
 
@@ -12,7 +11,7 @@ public struct RecordIdentity: Sendable, Hashable {
     public init(of record: SourceRecord) {
         var fingerprint = Fingerprint()
         fingerprint.mix(UInt64(bitPattern: record.timestamp?.nanoseconds ?? .min))
-        // Absent bytes are not empty ones.
+        // Absent bytes differ from empty ones.
         fingerprint.mix(UInt64(record.hasKey ? 1 : 0))
         record.withKey { fingerprint.mix($0) }
         fingerprint.mix(UInt64(record.hasValue ? 1 : 0))
@@ -27,14 +26,14 @@ public struct RecordIdentity: Sendable, Hashable {
         hash = fingerprint.value
     }
 
-    /// 16 hexadecimal digits in ASCII.
+    /// The identity as 16 hexadecimal digits in ASCII.
     public var headerValue: [UInt8] {
         var bytes = GrowingBytes(capacity: 16)
         write(to: &bytes)
         return Array(bytes.bytes)
     }
 
-    /// Appends `headerValue`.
+    /// Appends the bytes of `headerValue`.
     package func write(to bytes: inout GrowingBytes) {
         bytes.append(room: 16, hash.writeHexDigits)
     }

@@ -3,13 +3,13 @@ public import NewsModel
 /// A record for the producer.
 public struct ProducedRecord: Sendable, Hashable {
     public var topic: String
-    /// `nil`: by the key's hash, any partition without a key.
+    /// The partition; `nil` for the key's hash, or any partition without a key.
     public var partition: Int32?
     public var key: [UInt8]?
     /// `nil` is a tombstone.
     public var value: [UInt8]?
     public var headers: [RecordHeader]
-    /// `nil`: now.
+    /// The timestamp; `nil` for now.
     public var timestamp: Instant?
 
     @inlinable

@@ -1,12 +1,12 @@
 package import ByteText
 package import NewsModel
 
-/// A record for the producer, written into memory that the next record uses again: arrays for its key, its value and each of its
-/// headers cost more than everything that is written into them. The memory is that of the largest record so far.
+/// A record for the producer, written into reused memory. Separate arrays for key, value and headers would cost more
+/// than writing them. The memory grows to the largest record.
 public struct RecordDraft: ~Copyable {
     public private(set) var topic = ""
     public private(set) var partition: Int32?
-    /// Key, value and headers, one behind the other.
+    /// The key, value and headers in sequence.
     private var bytes = GrowingBytes(capacity: 2_048)
     private var keyRange: Range<Int>?
     private var valueRange: Range<Int>?
@@ -14,7 +14,7 @@ public struct RecordDraft: ~Copyable {
 
     public init() {}
 
-    /// Forgets the last record.
+    /// Discards the last record.
     package mutating func begin(topic: String, partition: Int32?) {
         self.topic = topic
         self.partition = partition
@@ -73,7 +73,7 @@ public struct RecordDraft: ~Copyable {
 }
 
 extension ProducedRecord {
-    /// A copy that lasts.
+    /// Makes a permanent copy.
     public init(_ draft: borrowing RecordDraft) {
         var headers: [RecordHeader] = []
         draft.forEachHeader { name, value in

@@ -11,7 +11,7 @@ public struct RefusedRecords: Sendable {
     private var waiting: [Waiting] = []
     private var states: [Key: State] = [:]
 
-    /// Names a record on its way to the broker.
+    /// Names a record sent to the broker and not acknowledged.
     public struct Key: Hashable, Sendable {
         public var shard: ShardID
         public var delivery: DeliveryID
@@ -24,11 +24,11 @@ public struct RefusedRecords: Sendable {
         }
     }
 
-    /// A refused record and how it is sent next.
+    /// A refused record and the form of its retry.
     public struct Retry: Sendable, Hashable {
         public var key: Key
         public var record: ProducedRecord
-        /// `true`: in a batch of its own.
+        /// True for a batch of its own.
         public var isAlone: Bool
 
         public init(key: Key, record: ProducedRecord, isAlone: Bool) {
@@ -59,7 +59,7 @@ public struct RefusedRecords: Sendable {
     public struct Reason: Sendable, Hashable {
         public var topic: String
         public var records: Int
-        /// By the monotonic clock.
+        /// The start, by the monotonic clock.
         public var since: Instant
         public var failure: KafkaFailure
 
@@ -111,15 +111,15 @@ public struct RefusedRecords: Sendable {
         waiting.append(Waiting(retry: retry, at: now + Self.shortestRest))
     }
 
-    /// The broker accepted it after all.
+    /// The broker accepted a record.
     ///
-    /// - Returns: `true` if it had refused it before.
+    /// - Returns: `true` if the broker had refused it before.
     @discardableResult
     public mutating func stored(_ key: Key) -> Bool {
         states.isEmpty ? false : states.removeValue(forKey: key) != nil
     }
 
-    /// It is not tried again.
+    /// Stops retrying a record.
     public mutating func giveUp(_ key: Key) { states[key] = nil }
 
     /// Records that were refused and are not stored yet.
@@ -135,7 +135,7 @@ public struct RefusedRecords: Sendable {
 
     public var nextDue: Instant? { waiting.map(\.at).min() }
 
-    /// Obstacles by topic, in the order of their names. A refused batch is none before one of its records is refused alone.
+    /// Obstacles by topic, sorted by name. A refused batch counts only once one of its records is refused alone.
     public var reasons: [Reason] {
         var reasons: [String: Reason] = [:]
         for state in states.values.sorted(by: { $0.since < $1.since }) where !state.isOnlyBatch {

@@ -1,7 +1,7 @@
 internal import NewsModel
 
-/// The form of a result that the broker refused as too large: nothing carried on from the event, and the least that
-/// `schemas/news-result.schema.json` asks for. Key and our own headers stay, as the ledger goes by them.
+/// The form of a result that the broker refused as too large: no carried headers, only the members that
+/// `schemas/news-result.schema.json` requires. Key and our own headers stay, because the ledger uses them.
 public func smallestResult(_ record: ProducedRecord) -> ProducedRecord {
     var smallest = record
     smallest.headers = record.headers.filter {
@@ -20,8 +20,8 @@ public func smallestResult(_ record: ProducedRecord) -> ProducedRecord {
     return smallest
 }
 
-/// The form of a dead letter that the broker refused as too large: no value and no headers of the original, and a header that
-/// says so. Our own headers tell where the original stands.
+/// The form of a dead letter that the broker refused as too large: without the original's value and headers, and with a
+/// header that says so. Our own headers name the original's position.
 public func smallestDeadLetter(_ record: ProducedRecord) -> ProducedRecord {
     var smallest = record
     smallest.key = record.key.map { Array($0.prefix(SmallestRecords.keyBytesMax)) }
@@ -35,7 +35,7 @@ public func smallestDeadLetter(_ record: ProducedRecord) -> ProducedRecord {
 
 private enum SmallestRecords {
     static let keyBytesMax = 1_024
-    /// Ours are shorter; a header of that name on the original may not be.
+    /// Our headers are shorter; a header of that name on the original may be longer.
     static let headerBytesMax = 512
     static let ofResults: Set = [
         HeaderName.source, HeaderName.outcome, HeaderName.group, HeaderName.version, HeaderName.identity,

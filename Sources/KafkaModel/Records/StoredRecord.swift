@@ -1,4 +1,4 @@
-/// The broker's acknowledgement of one result or dead letter: it stands on every in-sync replica.
+/// The broker's acknowledgement of one record: it is on every in-sync replica.
 public struct StoredRecord: Sendable, Hashable {
     public var delivery: DeliveryID
     public var kind: Kind

@@ -1,9 +1,9 @@
-/// Writes of several records each that the broker has not answered for.
+/// Writes of several records each that the broker has not fully acknowledged.
 public struct PendingWrites: Sendable {
-    /// What became of one record.
+    /// The broker's answer about one record.
     public enum Answer: Sendable, Hashable {
         case stored
-        /// It will never be stored, for its own fault; others may.
+        /// The record will never be stored, for its own fault; other records may be.
         case refused(KafkaFailure)
         case failed(KafkaFailure)
     }
@@ -21,7 +21,7 @@ public struct PendingWrites: Sendable {
 
     public var isEmpty: Bool { writes.isEmpty }
 
-    /// - Parameter records: how many answers there will be.
+    /// - Parameter records: the number of expected answers.
     /// - Returns: the end of a write without records.
     public mutating func begin(_ write: UInt64, records: Int) -> SharedStateEvent? {
         guard records > 0 else { return .written(write) }
@@ -29,8 +29,8 @@ public struct PendingWrites: Sendable {
         return nil
     }
 
-    /// - Parameter record: its place in the write.
-    /// - Returns: the end of the write, once all its records are answered for.
+    /// - Parameter record: its index in the write.
+    /// - Returns: the end of the write, once all its records have answers.
     public mutating func answered(_ write: UInt64, record: Int, _ answer: Answer) -> SharedStateEvent? {
         guard var pending = writes[write] else { return nil }
         pending.left -= 1
@@ -48,7 +48,7 @@ public struct PendingWrites: Sendable {
         return .written(write)
     }
 
-    /// Nobody will answer any more.
+    /// Ends all writes, because no more answers will come.
     ///
     /// - Returns: the ends of all writes.
     public mutating func abandon(_ failure: KafkaFailure) -> [SharedStateEvent] {

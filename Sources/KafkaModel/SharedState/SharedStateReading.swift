@@ -1,22 +1,22 @@
 import NewsModel
 
-/// Decides when a partition of a shared topic has been read: once everything before the end that it had at its assignment was
+/// Decides when a partition of a shared topic has been read: once all records before its end at the assignment were
 /// handed over.
 ///
-/// The end is asked for. The first "end of partition" of a fetch is not enough: a leader that was just elected may not show yet
-/// what its predecessor has acknowledged, but it does not tell an end before it does.
+/// The end is requested. A fetch's first "end of partition" is not enough: a newly elected leader may not show all
+/// acknowledged records yet. It reports no end before it does.
 public struct SharedStateReading: Sendable {
     public private(set) var generation = Generation.none
     private var partitions: [Int32: Progress] = [:]
 
     private struct Progress: Sendable {
-        /// `nil` while it is asked for.
+        /// The end; `nil` while it is requested.
         var end: Int64?
-        /// Everything before it was handed over; `nil` before the first record or end.
+        /// All records before it were handed over; `nil` before the first record or end.
         var next: Int64?
         var isRestored = false
 
-        /// True once, when everything was read.
+        /// True once, when all records were read.
         mutating func becomesRestored() -> Bool {
             guard !isRestored, let end, let next, next >= end else { return false }
             isRestored = true
@@ -31,7 +31,7 @@ public struct SharedStateReading: Sendable {
     /// The partitions that are not read to their end, in ascending order.
     public var unrestored: [Int32] { partitions.filter { !$0.value.isRestored }.keys.sorted() }
 
-    /// What one event of the consumer means for the owner of the state.
+    /// Translates an event of the consumer for the owner of the state.
     public mutating func take(_ event: KafkaEvent) -> [SharedStateEvent] {
         switch event {
         case .assigned(_, let generation, let list):
@@ -58,13 +58,13 @@ public struct SharedStateReading: Sendable {
         }
     }
 
-    /// The offsets that the partitions had when they were asked for, in answer to `unknownEnds` of this generation.
+    /// Receives the partitions' offset ranges, in answer to `unknownEnds` of this generation.
     public mutating func found(_ ranges: [Int32: Range<Int64>], _ generation: Generation) -> [SharedStateEvent] {
         guard generation == self.generation else { return [] }
         return ranges.sorted { $0.key < $1.key }.flatMap { partition, range -> [SharedStateEvent] in
             guard partitions[partition]?.end == nil else { return [] }
             partitions[partition]?.end = range.upperBound
-            // Of an empty partition nothing comes.
+            // An empty partition delivers no records.
             return advance(partition, to: range.isEmpty ? range.upperBound : .min)
         }
     }

@@ -1,6 +1,6 @@
 import ByteText
 
-/// What is to be done so that the topics of a configuration are there and fit: `newswire topics --create` does it.
+/// The changes that make the topics of a configuration exist and fit; `newswire topics --create` applies them.
 public struct TopicPlan: Sendable, Hashable {
     public var rules: TopicRules
 
@@ -17,8 +17,8 @@ public struct TopicPlan: Sendable, Hashable {
         public var configuration: [String: String] = [:]
     }
 
-    /// The changes that make everything fit: lanes' topics with as many partitions as the widest of their lane (`partitions` in a lane
-    /// that has none), results and dead letters like the widest of all. Nothing becomes smaller.
+    /// The changes. A lane's topics get the count of its widest (`partitions` in a new lane), results and dead letters
+    /// the widest of all. No topic gets smaller.
     public func changes(_ states: [String: TopicState], partitions: Int) -> [Change] {
         var wanted: [String: Int] = [:]
         for lane in rules.lanes {
@@ -31,7 +31,7 @@ public struct TopicPlan: Sendable, Hashable {
             guard let state = states[name] else {
                 return Change(topic: name, use: use, partitions: count, configuration: settings(for: use, states))
             }
-            // Feeds are shared out by the count that the state had at first.
+            // Feeds are distributed by the state topic's first partition count.
             let isWide = state.partitions >= count || use == .deadLetters || use == .feedState
             return isWide ? nil : Change(topic: name, use: use, from: state.partitions, partitions: count)
         }
@@ -39,7 +39,7 @@ public struct TopicPlan: Sendable, Hashable {
 
     private func settings(for use: TopicRules.Use, _ states: [String: TopicState]) -> [String: String] {
         var settings = settings(for: use)
-        // An event is held with what it came with, and some headers.
+        // An event is held with its own headers and some of ours.
         let largest = rules.lanes.flatMap(\.topics).compactMap { states[$0]?.configuration.messageBytes }.max()
         if use == .held, let largest, largest > Self.usualMessageBytes {
             settings["max.message.bytes"] = String(largest.saturating(adding: 16 << 10))
@@ -47,28 +47,28 @@ public struct TopicPlan: Sendable, Hashable {
         return settings
     }
 
-    /// Kafka's default.
+    /// Kafka's default for `max.message.bytes`.
     private static let usualMessageBytes = 1_048_588
 
     /// The settings of topics that we create.
     public func settings(for use: TopicRules.Use) -> [String: String] {
         if use == .control {
-            // Tombstones outlive the recalls: after a week's absence a process still sees that one was lifted.
+            // Tombstones outlive the recalls: after a week's absence a process still reads that a recall was lifted.
             return [
                 "cleanup.policy": "compact", "delete.retention.ms": String(Duration.days(8).wholeMilliseconds),
                 "min.cleanable.dirty.ratio": "0.2", "segment.bytes": String(64 << 20), "segment.ms": "86400000",
             ]
         }
         if use == .held {
-            // A version that a tombstone overtook is written again before compaction could drop it.
+            // A version that a tombstone overtook is rewritten before compaction could remove it.
             return [
                 "cleanup.policy": "compact", "min.compaction.lag.ms": "86400000", "min.cleanable.dirty.ratio": "0.2",
                 "segment.bytes": String(64 << 20), "segment.ms": "86400000",
             ]
         }
         if use == .feedState {
-            // Small segments and an eager cleaner: whoever takes over reads a partition from its beginning. What happened
-            // within the hour stays readable for people.
+            // Small segments and an eager cleaner, because a new owner reads a partition from its beginning. The last
+            // hour stays readable for people.
             return [
                 "cleanup.policy": "compact", "min.compaction.lag.ms": "3600000", "min.cleanable.dirty.ratio": "0.2",
                 "segment.bytes": String(64 << 20), "segment.ms": "86400000",

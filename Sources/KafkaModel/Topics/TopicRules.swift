@@ -3,25 +3,25 @@ import ByteText
 /// The topics of a configuration and the rules for them, in one place for the publisher's start, `newswire check` and
 /// `newswire topics`.
 public struct TopicRules: Sendable, Hashable {
-    /// By urgency.
+    /// The lanes by urgency.
     public var lanes: [Lane]
     public var resultsTopic: String
     public var deadLetterTopic: String
-    /// Where feeds keep their state; `nil` without feeds.
+    /// The topic of the feeds' states; `nil` without feeds.
     public var feedStateTopic: String?
-    /// Editors' orders, what became of them, and events that wait for their time; `nil` where nobody uses them.
+    /// The topics of editors' orders, of their audit, and of held events; `nil` if not used.
     public var controlTopic: String?
     public var auditTopic: String?
     public var heldTopic: String?
     /// Nothing is sent without a control topic.
     public var needsControl = false
-    /// What the hub says of accepted sends; `nil` where nobody asks.
+    /// The topic of the hub's reports about accepted sends; `nil` without telemetry.
     public var telemetryTopic: String?
 
     public struct Lane: Sendable, Hashable {
         public var name: String
         public var topics: [String]
-        /// `nil`: records are sent however old they are.
+        /// The maximum age of a record to send; `nil` for no limit.
         public var maxAge: Duration?
 
         public init(name: String, topics: [String], maxAge: Duration? = nil) {
@@ -63,7 +63,7 @@ public struct TopicRules: Sendable, Hashable {
         }
     }
 
-    /// Lanes by urgency, then results, dead letters, the state of feeds, those of the editors, and telemetry.
+    /// Lanes by urgency, then results, dead letters, the state of feeds, editors' topics, and telemetry.
     public var topics: [(name: String, use: Use)] {
         lanes.flatMap { lane in lane.topics.map { ($0, .source(lane: lane.name)) } }
             + [(resultsTopic, .results), (deadLetterTopic, .deadLetters)]
@@ -73,7 +73,7 @@ public struct TopicRules: Sendable, Hashable {
             ].compactMap { name, use in name.map { ($0, use) } }
     }
 
-    /// The longest time a record may stay without its result: the ledger must keep the results behind it for so long.
+    /// The longest time a record may lack its result; the ledger must keep later results for this long.
     public var longestOpen: Duration {
         lanes.map { max($0.maxAge ?? Self.longestWithoutMaxAge, .hours(24)) }.max() ?? .hours(24)
     }
@@ -82,7 +82,7 @@ public struct TopicRules: Sendable, Hashable {
 }
 
 extension TopicRules.Use {
-    /// What does not work without the topic, where all else does.
+    /// The function that fails without the topic, if the others still work.
     fileprivate var withoutIt: String? {
         switch self {
         case .source, .results, .deadLetters, .feedState: nil
@@ -105,7 +105,7 @@ extension TopicRules {
         public var severity: Severity
         /// The problem, as the end of a sentence that begins with the topic.
         public var sentence: String
-        /// The remedy.
+        /// The step for a person to take.
         public var remedy: String
 
         public var description: String { "topic \(topic) (\(use)) \(sentence); \(remedy)" }
@@ -117,21 +117,21 @@ extension TopicRules {
     }
 
     public enum Severity: Sendable, Hashable {
-        /// A promise would be broken: the service does not start.
+        /// A promise would be broken, so the service does not start.
         case refuse
-        /// Some partitions wait, or all; the others are served.
+        /// Some or all partitions wait; the others are served.
         case waits
-        /// All works, within limits.
+        /// The service works, within limits.
         case warning
     }
 
     static let create = "newswire topics --create --config FILE"
-    /// The end of a sentence that begins with a topic which no broker shows.
+    /// The end of a sentence that begins with a topic unknown to the brokers.
     public static let isMissing = "does not exist, or this user may not see it"
     public static let missingRemedy = "create it: \(create), or grant this user DESCRIBE on it"
 
-    /// - Parameter states: the topics that exist; others may be among them.
-    /// - Returns: in the order of `topics`.
+    /// - Parameter states: the existing topics; others may be included.
+    /// - Returns: the findings in the order of `topics`.
     public func findings(_ states: [String: TopicState]) -> [Finding] {
         topics.flatMap { name, use -> [Finding] in
             guard let state = states[name] else { return [missing(name, use)] }
@@ -140,8 +140,8 @@ extension TopicRules {
     }
 
     private func missing(_ name: String, _ use: Use) -> Finding {
-        // Without a dead-letter topic all that can be delivered is delivered; many brokers make it when it is written to.
-        // A lane whose topic is missing waits for it; the others go on.
+        // Without a dead-letter topic all deliverable events are delivered, and many brokers create it on the first
+        // write. A lane waits for its missing topic; other lanes continue.
         let holdsAll = use == .control && needsControl
         let severity: Severity =
             switch use {
@@ -165,7 +165,7 @@ extension TopicRules {
                 topic: name, use: use, problem: problem, severity: .waits, sentence: sentence,
                 remedy: "widen it: \(Self.create)")
         }
-        /// Each partition of a source has one of its own here.
+        /// Each source partition needs a partition of its own here.
         func narrow(_ consequence: String) -> Finding? {
             guard let widest = widest(of: lanes.flatMap(\.topics), states), state.partitions < widest.partitions else {
                 return nil
@@ -187,10 +187,10 @@ extension TopicRules {
             )
         // The result of a record from partition p is written to partition p.
         case .results: return narrow("records from partition \(state.partitions) on wait")
-        // What is held goes back to the partition that it came from, by whoever owns that.
+        // The owner of an event's source partition returns the held event to it.
         case .held:
             return narrow("events from partition \(state.partitions) on wait in memory for their time")
-        // A record stands on the partition of its result.
+        // A telemetry record is written to the partition of its result.
         case .telemetry: return narrow("newswire telemetry does not start")
         case .control:
             guard state.partitions > 1 else { return nil }
@@ -231,7 +231,7 @@ extension TopicRules {
         let policies =
             state.configuration["cleanup.policy"]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
         if use == .feedState {
-            // With `compact,delete` too, what is not written for a while is gone, and the news of a quiet feed is new again.
+            // With `compact,delete`, states that are not rewritten vanish, so a quiet feed's news is sent again.
             if !policies.isEmpty, policies != ["compact"] {
                 add(
                     .notCompacted, .refuse,
@@ -291,7 +291,7 @@ extension TopicRules {
         return findings
     }
 
-    /// `nil` when it is not known or without end.
+    /// The retention; `nil` if it is unknown or unlimited.
     private static func retention(_ configuration: TopicConfiguration) -> Duration? {
         guard let milliseconds = configuration["retention.ms"].flatMap({ Int64($0) }), milliseconds >= 0 else {
             return nil

@@ -12,15 +12,15 @@ public struct TopicState: Sendable, Hashable {
 /// A broker's answer about a topic's settings, such as `cleanup.policy` and `retention.ms`.
 public enum TopicConfiguration: Sendable, Hashable {
     case known([String: String])
-    /// This user may not read it, or it could not be read; why.
+    /// The settings could not be read, perhaps for lack of rights; with the reason.
     case unreadable(String)
-    /// The broker does not know the question.
+    /// The broker does not support the question.
     case untold
 
     public subscript(name: String) -> String? {
         if case .known(let values) = self { values[name] } else { nil }
     }
 
-    /// The largest record that it takes; `nil` if that is not known.
+    /// The largest record that the topic accepts; `nil` if unknown.
     package var messageBytes: Int? { self["max.message.bytes"].flatMap { Int($0) } }
 }

@@ -1,4 +1,4 @@
-/// Watches the partition counts of our topics: decides which counts matter, and when to look again.
+/// Watches the partition counts of our topics: decides which counts matter, and when to poll again.
 public struct TopicWatch: Sendable {
     /// The topics of each lane.
     public let lanes: [[String]]
@@ -6,7 +6,7 @@ public struct TopicWatch: Sendable {
     public let deadLetters: String
 
     public static let interval = Duration.seconds(5)
-    /// While something is missing: it is probably being created.
+    /// The interval while a topic is missing, because it is probably being created.
     public static let shortInterval = Duration.seconds(1)
 
     public init(lanes: [[String]], results: String, deadLetters: String) {
@@ -21,14 +21,14 @@ public struct TopicWatch: Sendable {
         return counts.filter { names.contains($0.key) }
     }
 
-    /// A topic is missing, or the results topic has fewer partitions than a lane's.
+    /// True if a topic is missing, or the results topic has fewer partitions than a lane's.
     public func isWanting(_ counts: [String: Int]) -> Bool {
         guard let most = counts[results], counts[deadLetters] != nil else { return true }
         return lanes.joined().contains { topic in counts[topic].map { $0 > most } ?? true }
     }
 
-    /// - Parameter counts: as read last; `nil` if they could not be read.
-    /// - Returns: the time to look again.
+    /// - Parameter counts: the last counts; `nil` if they could not be read.
+    /// - Returns: the delay before the next poll.
     public func pause(after counts: [String: Int]?) -> Duration {
         counts.map(isWanting) ?? true ? Self.shortInterval : Self.interval
     }

@@ -41,7 +41,7 @@ enum EventText {
         return String(scalars)
     }
 
-    /// The common case is one without; quotation marks and dashes begin with one of these bytes too.
+    /// Detects characters to clean. Most texts have no such character; quotation marks and dashes share a first byte with them.
     private static func mayHaveInvisible(_ text: JSONText) -> Bool {
         let mayHave = ByteWords.any(in: text) {
             $0.hasByte(below: 0x20) | $0.hasByte(0x7F) | $0.hasByte(0xC2) | $0.hasByte(0xE2)
@@ -69,7 +69,7 @@ enum EventText {
         }
     }
 
-    /// True when the text has no visible character.
+    /// True if the text has no visible character.
     static func isBlank(_ text: JSONText) -> Bool {
         var hasOther = false
         for byte in text {
@@ -98,7 +98,7 @@ enum EventText {
     }
 }
 
-/// A member's name for messages, composed only when a message needs it.
+/// A member's name for messages; composed only when a message needs it.
 struct FieldName: CustomStringConvertible {
     var parent: StaticString = ""
     var name: JSONText

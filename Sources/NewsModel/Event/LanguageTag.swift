@@ -1,13 +1,13 @@
 import ByteText
 
-/// A language as BCP 47 writes it, e.g. `fr` or `zh-Hant-TW`; compared without case. `fr_CA` counts as `fr-CA`, because many
-/// systems write it so.
+/// A language in the form of BCP 47, e.g. `fr` or `zh-Hant-TW`; compared without case. `fr_CA` equals `fr-CA`, because
+/// many systems write it with an underscore.
 public struct LanguageTag: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Subtags in lower case, joined by hyphens.
     private let text: String
 
-    /// - Returns: `nil` for what cannot be a language tag: subtags have one to eight letters or digits, the first one only
-    ///   letters, and the whole at most `EventLimits.language` bytes.
+    /// - Returns: `nil` for an invalid language tag. Subtags have one to eight letters or digits, the first only
+    ///   letters; the whole has at most `EventLimits.language` bytes.
     public init?(_ text: String) {
         guard text.utf8.count <= EventLimits.language else { return nil }
         let lower = text.asciiLowercased
@@ -22,7 +22,7 @@ public struct LanguageTag: Sendable, Hashable, Comparable, CustomStringConvertib
         self.text = normal
     }
 
-    /// What two senders wrote names the same language. Takes no memory.
+    /// True if both texts name the same language. Allocates no memory.
     public static func areEqual(_ a: String, _ b: String) -> Bool {
         func plain(_ byte: UInt8) -> UInt8 { byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : byte.asciiLowercased }
         return a.utf8.elementsEqual(b.utf8) { plain($0) == plain($1) }
@@ -30,7 +30,7 @@ public struct LanguageTag: Sendable, Hashable, Comparable, CustomStringConvertib
 
     private init(known text: String) { self.text = text }
 
-    /// The next more general tag, `fr` of `fr-CA`, as RFC 4647 looks languages up; `nil` if there is none.
+    /// The next more general tag by the lookup of RFC 4647, `fr` for `fr-CA`; `nil` without one.
     public var parent: LanguageTag? {
         var subtags = text.split(separator: "-").dropLast()
         // A single letter only announces what follows it.
@@ -38,7 +38,7 @@ public struct LanguageTag: Sendable, Hashable, Comparable, CustomStringConvertib
         return subtags.isEmpty ? nil : LanguageTag(known: subtags.joined(separator: "-"))
     }
 
-    /// `fr` covers `fr-CA`, and itself.
+    /// True if the tag is equal or more general: `fr` covers `fr-CA` and `fr`.
     public func covers(_ other: LanguageTag) -> Bool {
         guard other.text.utf8.starts(with: text.utf8) else { return false }
         let next = other.text.utf8.dropFirst(text.utf8.count).first

@@ -3,8 +3,8 @@ package enum MediaTopic {
     /// `medtop:15000000` for any spelling of it: `medtop:` or `subj:` codes, addresses below `cv.iptc.org/newscodes/`,
     /// eight bare digits. `nil` for anything else.
     ///
-    /// Codes that begin with 20 are media topics below the top. The 17 top-level codes (01000000 to 17000000) are the
-    /// same in media topics and in the older subject codes, whose finer codes (15054000) are reduced to their top.
+    /// Codes that begin with 20 are media topics below the top. The 17 top-level codes (01000000 to 17000000) are equal
+    /// in media topics and older subject codes. Finer subject codes (15054000) are reduced to their top.
     package static func canonical(_ text: some BidirectionalCollection<UInt8>) -> String? {
         let digits = text.suffix(8)
         guard digits.count == 8, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -8,11 +8,11 @@ public struct NewsEvent: Sendable, Hashable {
     /// wrote them.
     public var subjects: [String]
     public var summary: String?
-    /// BCP 47, e.g. `en`, `de-AT`.
+    /// The language in BCP 47, e.g. `en`, `de-AT`.
     public var language: String?
-    /// 1 (most urgent) to 9.
+    /// The urgency from 1 (most urgent) to 9.
     public var urgency: Int?
-    /// Events with the same story leave in order and replace one another on the phone; without one, the id is the story.
+    /// Events with the same story leave in order and replace one another on the phone. The default is the id.
     public var story: String?
     public var status: Status
     public var version: Version?
@@ -21,29 +21,29 @@ public struct NewsEvent: Sendable, Hashable {
     public var embargoUntil: Instant?
     public var link: String?
     public var image: String?
-    /// The environment that it is meant for, e.g. `production`; `nil` if it does not say.
+    /// The target environment, e.g. `production`; `nil` if the event names none.
     public var environment: String?
-    /// For the testers only.
+    /// True for an event that only testers get.
     public var isTest: Bool
-    /// The ids of the only readers that it is for; empty if it is for the readers of its categories.
+    /// The ids of the only readers that get the event; empty if it is for the readers of its categories.
     public var users: [String]
-    /// The sender's own values, handed to the payload, in the document's order; names are unique.
+    /// The sender's own values for the payload, in the document's order; names are unique.
     public var data: [DataField]
-    /// The headline in several languages, in the document's order; each language once. `headline` is what readers of none of
-    /// them get.
+    /// The headline in several languages, in the document's order; each language once. Readers of other languages get
+    /// `headline`.
     public var headlines: [Headline] = []
 
-    /// The key that orders events: the story, else the id. Tests have keys of their own: a rehearsal of a story must neither
-    /// supersede, nor recall, nor replace the story.
+    /// The key that orders events: the story, else the id. Tests have their own keys, so that a rehearsal cannot
+    /// supersede, recall or replace the real story.
     public var orderKey: String { isTest ? Self.testPrefix + (story ?? id) : story ?? id }
 
-    /// The story as results name it: that of a test is not the story.
+    /// The story in results; a test has its own.
     public var resultStory: String? { isTest ? orderKey : story }
 
-    /// What tells versions of the id apart on the ledger. A test of an event is not the event, even after a restart.
+    /// The version on the ledger. A test differs from its real event, even after a restart.
     public var ledgerVersion: String? { isTest ? Self.testPrefix + (version?.text ?? "") : version?.text }
 
-    /// The version of an event whose `ledgerVersion` this is.
+    /// Extracts the version from an event's `ledgerVersion`; `nil` without a version.
     public static func version(ofLedger text: String) -> Version? {
         let version = text.hasPrefix(testPrefix) ? String(text.dropFirst(testPrefix.count)) : text
         return version.isEmpty ? nil : Version(version)
@@ -51,10 +51,10 @@ public struct NewsEvent: Sendable, Hashable {
 
     private static let testPrefix = "test:"
 
-    /// IPTC `pubStatus`.
+    /// The publication status, IPTC `pubStatus`.
     public enum Status: String, Codable, Sendable, Hashable {
         case usable
-        /// Must not be published.
+        /// The event must not be published.
         case withheld
         /// Recalls everything sent under the same story.
         case canceled
@@ -72,7 +72,7 @@ public struct NewsEvent: Sendable, Hashable {
 
     /// The headline in one language.
     public struct Headline: Sendable, Hashable {
-        /// As the sender wrote it, e.g. `fr-CA`; one that is no `LanguageTag` is nobody's.
+        /// The language as the sender wrote it, e.g. `fr-CA`; an invalid `LanguageTag` matches no reader.
         public var language: String
         public var text: String
 
@@ -82,7 +82,7 @@ public struct NewsEvent: Sendable, Hashable {
         }
     }
 
-    /// A version as text. Numbers compare as numbers and come before everything else, such as dates, which compares as
+    /// A version as text. Numbers compare as numbers and come before all other texts, such as dates, which compare as
     /// text.
     public struct Version: Sendable, Hashable, Comparable, CustomStringConvertible {
         public var text: String
@@ -104,8 +104,8 @@ public struct NewsEvent: Sendable, Hashable {
 }
 
 extension NewsEvent {
-    /// Hands on to the initializer that the compiler makes, which differs by its order: one that assigned the properties one
-    /// by one would copy the whole event at its end.
+    /// Calls the memberwise initializer, which has another parameter order. Assigning the properties one by one would
+    /// copy the whole event.
     public init(
         id: String, headline: String, categories: [String] = [], subjects: [String] = [], summary: String? = nil,
         language: String? = nil, urgency: Int? = nil, story: String? = nil, version: Version? = nil,
@@ -125,9 +125,9 @@ extension NewsEvent {
 ///
 /// The hub accepts 4 KiB per notification, so these limits do not affect real news.
 public enum EventLimits {
-    /// The whole record value.
+    /// The size of the whole record value.
     public static let document = 1 << 20
-    /// Nested arrays and objects.
+    /// The depth of nested arrays and objects.
     public static let depth = 64
     public static let id = 512
     public static let headline = 4_096
@@ -138,17 +138,17 @@ public enum EventLimits {
     public static let environment = 64
     /// Members of `users`, as many as a hub's tag expression can join.
     public static let users = 20
-    /// One user id.
+    /// The length of one user id.
     public static let user = 256
-    /// Members of `headlines`.
+    /// The members of `headlines`.
     public static let headlines = 64
-    /// `link` and `image`.
+    /// The length of `link` and `image`.
     public static let address = 4_096
     /// One category name or subject code.
     public static let category = 256
     /// Members of `categories`, and of `subjects`.
     public static let categories = 128
-    /// Members of `data`.
+    /// The members of `data`.
     public static let dataFields = 64
     /// One name in `data`.
     public static let dataName = 128

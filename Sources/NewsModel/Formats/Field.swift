@@ -12,7 +12,7 @@ enum Field: UInt8, CaseIterable {
     // inside ninjs members
     case name, code, literal, scheme, role, value, href, contentType, width
 
-    /// The spellings: ninjs used lower case before 3.0 and camel case since.
+    /// The spellings: ninjs uses camel case since 3.0 and used lower case before.
     var names: [StaticString] {
         switch self {
         case .id: ["id"]
@@ -104,7 +104,7 @@ struct FieldTable {
         }
     }
 
-    /// 256 places for about 60 names, so that a search always meets an empty one.
+    /// 256 places for about 60 names, so every search reaches an empty place.
     private let entries: [Entry?]
 
     init() {
@@ -130,7 +130,7 @@ struct FieldTable {
         return Self.pattern(name)
     }
 
-    /// ninjs 1.x names texts by pattern: `headline_*`, `description_*`. Those with markup are of no use on a phone.
+    /// Finds ninjs 1.x texts named by pattern: `headline_*`, `description_*`. Texts with markup are useless on a phone.
     private static func pattern(_ name: JSONText) -> Field? {
         guard name.count > 9, let first = name.first, first == UInt8(ascii: "h") || first == UInt8(ascii: "d") else {
             return nil

@@ -1,7 +1,7 @@
 // The headline in several languages.
 
 extension Members {
-    /// `headlines` of a news-event: an object of language and text. Blank texts count as absent.
+    /// Reads `headlines` of a news-event: an object of language and text. Blank texts count as absent.
     func headlines() throws(Undecodable) -> [NewsEvent.Headline] {
         guard let member = member(.headlines) else { return [] }
         guard case .object(let object) = member.value else {
@@ -28,7 +28,7 @@ extension Members {
         return headlines
     }
 
-    /// `headlines` of a ninjs document: those that name their language. The first main one of each language counts.
+    /// Reads ninjs `headlines` that name their language. The first main one of each language counts.
     ///
     /// - Parameter inner: memory for the objects inside the document.
     func ninjsHeadlines(_ inner: inout Members) throws(Undecodable) -> [NewsEvent.Headline] {
@@ -62,7 +62,7 @@ extension Members {
 }
 
 extension [NewsEvent.Headline] {
-    /// - Parameter language: compared as `LanguageTag` does.
+    /// - Parameter language: the language, compared by `LanguageTag`.
     func index(of language: String) -> Int? {
         firstIndex { LanguageTag.areEqual($0.language, language) }
     }

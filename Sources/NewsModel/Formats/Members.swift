@@ -1,7 +1,7 @@
 /// The known members of one JSON object, by field. Reused from object to object.
 struct Members {
     struct Member {
-        /// As the document spells it, for messages.
+        /// The name as in the document, for messages.
         var name: JSONText
         var value: JSONValue
     }
@@ -10,11 +10,11 @@ struct Members {
     private var slots: [Member]
     /// The slots filled by the object read last, as bits; all others hold pointers that are no longer valid.
     private var present: UInt64 = 0
-    /// The fields that came twice, as bits.
+    /// The fields that occurred twice, as bits.
     private var ambiguous: UInt64 = 0
-    /// The first name that came twice. Only `requireUniqueNames` reports it, so that the id can be read first.
+    /// The first name that occurred twice. Only `requireUniqueNames` reports it, so that the id can be read first.
     private var repeated: (name: JSONText, field: Field)?
-    /// An unknown name that is nearly that of a field which narrows the audience; one that limits recalls before others. Only
+    /// An unknown name close to a field that narrows the audience; fields that limit recalls take precedence. Only
     /// `requireClearNames` reports it.
     private var near: NearName?
 
@@ -37,7 +37,7 @@ struct Members {
             }
             let bit: UInt64 = 1 << UInt64(field.rawValue)
             guard present & bit == 0 else {
-                // Names of one pattern differ from each other, so the first of them is taken.
+                // Names of one pattern differ from each other, so the first of them is used.
                 if field == .headlineOther || field == .descriptionOther { continue }
                 ambiguous |= bit
                 if repeated == nil { repeated = (member.name, field) }
@@ -66,12 +66,12 @@ struct Members {
 
     func has(_ field: Field) -> Bool { member(field) != nil }
 
-    /// Refuses names that are nearly those of fields which decide to whom the event goes.
+    /// Refuses names that are close to those of fields that narrow the audience.
     ///
     /// - Parameters:
-    ///   - isRecall: a recall is refused only for names that limit where recalls count; for all others it must not fail.
-    ///   - otherEmbargo: the field of the other document format with that meaning, which is not read in this one.
-    ///   - otherStatus: the same for the status.
+    /// - isRecall: a recall is refused only for names that limit where it counts; otherwise it must not fail.
+    /// - otherEmbargo: the other format's field of that meaning, which this format does not read.
+    /// - otherStatus: the other format's status field, likewise.
     func requireClearNames(
         isRecall: Bool, _ envelope: borrowing Envelope, otherEmbargo: Field, otherStatus: Field
     ) throws(Undecodable) {
@@ -91,7 +91,7 @@ struct Members {
         }
     }
 
-    /// Refuses the same fields in the object around a document: there they would have no effect.
+    /// Refuses narrowing fields in the object around a document, where they would have no effect.
     func requireNoNarrowing() throws(Undecodable) {
         for narrowing in NarrowingField.allCases {
             if let member = member(narrowing.field) { throw .besideData(Undecodable.quote(member.name)) }
@@ -111,13 +111,13 @@ struct Members {
 // MARK: - Typed reading; blank texts count as absent
 
 extension Members {
-    /// A text that names something: no control characters.
+    /// Reads a text that names something: no control characters.
     func identifier(_ field: Field, limit: Int) throws(Undecodable) -> String? {
         guard let member = member(field) else { return nil }
         return try EventText.identifier(member.value, name: FieldName(name: member.name), limit: limit)
     }
 
-    /// A text for people, as `EventText.prose` cleans it; beyond `limit` it is cut.
+    /// Reads a text for people, cleaned by `EventText.prose` and cut to `limit`.
     func prose(_ field: Field, limit: Int) throws(Undecodable) -> String? {
         guard let member = member(field) else { return nil }
         return try EventText.prose(member.value, name: FieldName(name: member.name), limit: limit, cuts: true)
@@ -137,7 +137,7 @@ extension Members {
         return instant
     }
 
-    /// It is there, and says nothing.
+    /// True if the field is present but blank.
     func isBlank(_ field: Field) -> Bool {
         guard case .string(let text)? = member(field)?.value else { return false }
         return EventText.isBlank(text)
@@ -185,7 +185,7 @@ extension Members {
         }
         if text == "usable" || EventText.isBlank(text) { return .usable }
         if text == "withheld" { return .withheld }
-        // IPTC spells it with one l; senders do not always.
+        // IPTC spells it with one l; senders sometimes use two.
         if text == "canceled" || text == "cancelled" { return .canceled }
         let words = "usable, withheld or canceled"
         throw Undecodable(.unknownStatus, "\(name) must be \(words); it is \(Undecodable.quote(text))")

@@ -1,5 +1,5 @@
-/// A field that decides to whom an event goes, or when. Under another name it would be an unknown field, which is ignored: news for
-/// one reader would go to a whole category, and a test to everybody. So an event with a name that is nearly one of these is refused.
+/// A field that limits an event's audience or time. A misspelt one would be ignored as unknown: a single reader's news
+/// would reach a category, a test everybody. So events with such a name are refused.
 enum NarrowingField: CaseIterable {
     case users, test, environment, status, embargoUntil
 
@@ -23,10 +23,10 @@ enum NarrowingField: CaseIterable {
         }
     }
 
-    /// Says in which environment, or to whom, a recall counts. The other fields say nothing about a recall.
+    /// True for fields that limit where or to whom a recall counts. Other fields do not affect a recall.
     var limitsRecalls: Bool { self == .test || self == .environment }
 
-    /// In small letters, without separators.
+    /// The names in lower case, without separators.
     private var spellings: [StaticString] {
         switch self {
         case .users: ["users", "userid", "userids"]
@@ -37,17 +37,16 @@ enum NarrowingField: CaseIterable {
         }
     }
 
-    /// One letter too many, too few, wrong or in its neighbour's place is near too. Shorter names than these become other words
-    /// that way: `text`, `stats`.
+    /// Permits one letter too many, missing, wrong or swapped. Shorter names would match other words: `text`, `stats`.
     private var allowsTypingError: Bool { self == .users || self == .environment || self == .embargoUntil }
 
-    /// The field that an unknown name stands for; `nil` if it stands for none of these.
+    /// The field that an unknown name resembles; `nil` without a match.
     ///
-    /// Case, blanks, `-`, `_` and letters beyond ASCII are left out of account. A name that begins with `_`, `@` or `$` is private to
-    /// its sender.
+    /// Ignores case, blanks, `-`, `_` and letters beyond ASCII. Names that begin with `_`, `@` or `$` are private to
+    /// the sender.
     static func meant(by name: JSONText) -> NarrowingField? {
         guard let first = name.first(where: { $0 > 0x20 && $0 < 0x80 }) else { return nil }
-        // Nearly all unknown names end here.
+        // Nearly all unknown names return here.
         switch first | 0x20 {
         case UInt8(ascii: "u"), UInt8(ascii: "t"), UInt8(ascii: "i"), UInt8(ascii: "e"), UInt8(ascii: "s"),
             UInt8(ascii: "p"):
@@ -78,10 +77,10 @@ enum NarrowingField: CaseIterable {
     }
 }
 
-/// A name that was found where a `NarrowingField` was meant.
+/// A name that resembles a `NarrowingField`.
 struct NearName {
     var meant: NarrowingField
-    /// As the document or the header spells it.
+    /// The name as in the document or header.
     var name: JSONText
 }
 

@@ -3,11 +3,11 @@ import ByteText
 /// Decodes records into events: our `news-event`, IPTC ninjs 1.x to 3.x, and either inside a CloudEvent (structured or
 /// binary). `EventLimits` holds the limits; unknown members are ignored; null means absent.
 ///
-/// Reuses its memory from record to record, so one decoder belongs to one thread.
+/// Reuses its memory for every record, so one decoder belongs to one thread.
 public final class NewsDecoder {
     private var reader: DocumentReader
 
-    /// - Parameter documentMax: the most bytes of one document; a longer one is `too-large`.
+    /// - Parameter documentMax: the maximum bytes of one document; a longer one is `too-large`.
     public init(documentMax: Int = EventLimits.document) {
         reader = DocumentReader(documentMax: documentMax)
     }
@@ -29,11 +29,11 @@ public final class NewsDecoder {
     }
 }
 
-/// The memory of a decoder, and the way from a document's bytes to the event in it.
+/// The memory of a decoder; reads the event in a document's bytes.
 private struct DocumentReader {
     private let parser: JSONParser
     private var members: Members
-    /// For the objects inside a ninjs document.
+    /// The memory for objects inside a ninjs document.
     private var inner: Members
 
     init(documentMax: Int) {
@@ -85,7 +85,7 @@ private struct DocumentReader {
         members.has(.specversion) && members.has(.type) && members.has(.source) && members.has(.id)
     }
 
-    /// Decided by `standard` if present, else by the members that only one of the two formats has.
+    /// Decides the format by `standard` if present, else by the members that only one format has.
     private mutating func isNinjs() -> Bool {
         if case .object(let standard)? = members.member(.standard)?.value {
             inner.read(standard)
@@ -95,7 +95,7 @@ private struct DocumentReader {
         if members.has(.uri) || members.has(.guid) || members.has(.versionCreated) || members.has(.pubStatus) {
             return true
         }
-        // Ours is an object of language and text.
+        // In our format `headlines` is an object of language and text.
         if case .array? = members.member(.headlines)?.value { return true }
         return false
     }
@@ -105,16 +105,16 @@ private struct DocumentReader {
 struct Envelope: ~Copyable {
     /// True when a header declares the value a structured CloudEvent.
     private(set) var isStructured = false
-    /// Stands in for a document's own id.
+    /// Replaces a missing id of the document.
     var id: String?
-    /// Stands in for a document's own time.
+    /// Replaces a missing time of the document.
     var time: Instant?
-    /// The environment that the record is stamped for. Several that differ are no environment's, nor is a stamp that cannot be read.
-    /// Empty if all stamps are.
+    /// The environment on the record's stamp; empty if all stamps are. Stamps that differ or cannot be read match no
+    /// environment.
     private(set) var environment: String?
-    /// A header of a CloudEvent with the name of a field that decides to whom an event goes: headers have no such effect.
+    /// A CloudEvent header with the name of a narrowing field, which has no effect in a header.
     private(set) var misplaced: (name: String, meant: NarrowingField)?
-    /// The best known id of the event, for reporting a failure.
+    /// The best known id of the event, for reports of failures.
     var eventID: String?
 
     private var binaryTime: RecordHeader?
@@ -159,7 +159,7 @@ struct Envelope: ~Copyable {
         if let meant = name.withUTF8({ NarrowingField.meant(by: $0) }) { misplaced = (header, meant) }
     }
 
-    /// The envelope's time; only used when the document has none.
+    /// The envelope's time, used only if the document has no time.
     func publishedAt() throws(Undecodable) -> Instant? {
         guard let binaryTime else { return time }
         if let instant = binaryTime.text.flatMap({ Instant(rfc3339: $0) }) { return instant }

@@ -1,7 +1,7 @@
 // Our own document, `schemas/news-event.schema.json`.
 
 extension Members {
-    /// - Parameter envelope: supplies a missing id or time, and receives the id before anything else can fail.
+    /// - Parameter envelope: supplies a missing id or time. It receives the id before another error can occur.
     func newsEvent(_ envelope: inout Envelope) throws(Undecodable) -> NewsEvent {
         let id = try id(.id, &envelope)
         try requireUniqueNames()
@@ -16,8 +16,8 @@ extension Members {
         }
     }
 
-    /// A canceled item recalls whatever else is wrong with it, a missing headline for example: only the id, the story and the
-    /// stamps decide what it recalls.
+    /// Reads a recall. It takes effect despite other errors, such as a missing headline: only the id, the story and the
+    /// stamps decide its target.
     func recall(_ id: String, _ envelope: borrowing Envelope) throws(Undecodable) -> NewsEvent {
         NewsEvent(
             id: id, headline: "", categories: (try? categories()) ?? [], subjects: (try? subjects()) ?? [],
@@ -47,8 +47,8 @@ extension Members {
             isTest: try flag(.test) ?? false, users: try users(), data: try dataFields(), headlines: try headlines())
     }
 
-    /// The stamps of the document and of the record. Two that differ are no environment's, so that nobody takes the event, nor is
-    /// an empty one without another: whoever wrote it wanted to name an environment.
+    /// The environment by the stamps of document and record. Different stamps match no environment, so that no process
+    /// accepts the event. The same holds for a lone empty stamp, because its sender meant some environment.
     func environment(_ envelope: borrowing Envelope) throws(Undecodable) -> String? {
         guard let own = try identifier(.environment, limit: EventLimits.environment) else {
             return envelope.environment ?? (isBlank(.environment) ? "" : nil)
@@ -59,7 +59,7 @@ extension Members {
         return "\(own), \(header)"
     }
 
-    /// `category` and `categories` together.
+    /// Reads `category` and `categories` together.
     private func categories() throws(Undecodable) -> [String] {
         var categories: [String] = []
         if let category = try identifier(.category, limit: EventLimits.category) { categories = [category] }

@@ -4,7 +4,7 @@ extension Members {
     /// `uri` is the id, which all versions of an item share; Superdesk calls it `guid`. Without `version`, `versionCreated` is
     /// the version.
     ///
-    /// - Parameter envelope: supplies a missing id or time, and receives the id before anything else can fail.
+    /// - Parameter envelope: supplies a missing id or time. It receives the id before another error can occur.
     /// - Parameter inner: memory for the objects inside the document.
     func ninjs(_ envelope: inout Envelope, _ inner: inout Members) throws(Undecodable) -> NewsEvent {
         let idField: Field = has(.uri) || !has(.guid) ? .uri : .guid
@@ -17,7 +17,7 @@ extension Members {
             return try ninjs(id, status, envelope, &inner)
         } catch {
             guard status == .canceled else { throw error }
-            // As a rule it has no headline.
+            // A recall usually has no headline.
             var event = NewsEvent(id: id, headline: "", status: .canceled)
             event.version = try? ninjsVersion()
             event.environment = try environment(envelope)
@@ -51,7 +51,7 @@ extension Members {
         event.expiresAt = try ninjsInstant(.expires)
         event.embargoUntil = try ninjsInstant(.embargoed)
         if isBlank(.embargoed), status == .usable {
-            // As in NewsML-G2: an embargo whose end is not known yet.
+            // Like NewsML-G2: an embargo with an unknown end.
             event.embargoUntil = .distantFuture
             event.status = .withheld
         }
@@ -68,7 +68,7 @@ extension Members {
         return try ninjsInstant(.versionCreated).map { NewsEvent.Version($0.description) }
     }
 
-    /// Superdesk leaves out the colon of the offset: `+0000`.
+    /// Reads a time; Superdesk omits the colon of the offset: `+0000`.
     private func ninjsInstant(_ field: Field) throws(Undecodable) -> Instant? {
         if case .string(let text)? = member(field)?.value, text.count > 5,
             text[text.count - 5] == UInt8(ascii: "+") || text[text.count - 5] == UInt8(ascii: "-")
@@ -98,7 +98,7 @@ extension Members {
         return try prose(.descriptionOther, limit: limit)
     }
 
-    /// The value whose role comes first in `roles`, else the first that is not a credit line.
+    /// The value whose role comes first in `roles`, else the first value that is not a credit line.
     private func best(
         of field: Field, roles: [StaticString], limit: Int, _ inner: inout Members
     ) throws(Undecodable) -> String? {
@@ -153,8 +153,8 @@ extension Members {
         }
     }
 
-    /// The media topic of the subject just read. Codes of other vocabularies may have eight digits too, so bare digits
-    /// count only when the subject names no other vocabulary.
+    /// The media topic of the subject just read. Bare digits count only if the subject names no other vocabulary,
+    /// because other codes may have eight digits too.
     private var mediaTopic: String? {
         if let uri = text(.uri) {
             if let topic = MediaTopic.canonical(uri) { return topic }

@@ -3,7 +3,7 @@ public struct Undecodable: Error, Sendable, Hashable {
     public var reason: Reason
     /// One sentence, at most about 300 characters; names the field and, where it helps, the byte.
     public var detail: String
-    /// The event's id when that much could be read.
+    /// The event's id, if it could be read.
     public var eventID: String?
 
     public init(_ reason: Reason, _ detail: String, eventID: String? = nil) {
@@ -14,9 +14,9 @@ public struct Undecodable: Error, Sendable, Hashable {
 
     /// The raw value is the stable code in a result's `error.code`.
     public enum Reason: String, CaseIterable, Sendable, Hashable {
-        /// The record has a key but no value.
+        /// A record with a key but no value.
         case tombstone
-        /// No bytes, or only white space.
+        /// A value without bytes, or with only white space.
         case empty
         case tooLarge = "too-large"
         case invalidUTF8 = "invalid-utf8"
@@ -25,23 +25,23 @@ public struct Undecodable: Error, Sendable, Hashable {
         case invalidJSON = "invalid-json"
         /// Nested deeper than any news document.
         case tooDeep = "too-deep"
-        /// A number beyond 64 bits.
+        /// A number that does not fit into 64 bits.
         case numberOutOfRange = "number-out-of-range"
-        /// JSON, but an array or a single value.
+        /// A JSON array or single value instead of an object.
         case notAnObject = "not-an-object"
         case wrongType = "wrong-type"
         case duplicateKey = "duplicate-key"
         case missingID = "missing-id"
-        /// Absent or blank, without a substitute.
+        /// A headline that is absent or blank, without a substitute.
         case missingHeadline = "missing-headline"
-        /// Not RFC 3339, or without an offset.
+        /// A date that is not RFC 3339, or has no offset.
         case badDate = "bad-date"
-        /// Outside 1…9.
+        /// An urgency outside 1…9.
         case badUrgency = "bad-urgency"
         case unknownStatus = "unknown-status"
-        /// `users` is there and is no list of 1 to 20 user ids.
+        /// `users` is present but not a list of 1 to 20 user ids.
         case badUsers = "bad-users"
-        /// A name that is nearly that of a field which decides to whom an event goes, such as `Users`, or such a field beside the
+        /// A name close to that of a field that narrows the audience, such as `Users`. Also such a field beside the
         /// data of a CloudEvent.
         case nearName = "near-name"
         /// A text is longer than `EventLimits` allows.

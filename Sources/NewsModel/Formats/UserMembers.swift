@@ -1,10 +1,10 @@
 // The single readers of an event.
 
 extension Members {
-    /// The readers that the event is for; empty if it names none and so is for everybody in its categories.
+    /// The only readers of the event; empty if it names no readers and is for everybody in its categories.
     ///
-    /// Whatever else stands there is refused, an empty list too: news for a few must never become news for all. No reason quotes
-    /// an id, because reasons go to results and logs.
+    /// Refuses all other values, including an empty list, because news for a few must never reach all. Error details
+    /// quote no ids, because they go to results and logs.
     func users() throws(Undecodable) -> [String] {
         guard let member = member(.users) else { return [] }
         guard case .array(let array) = member.value else {

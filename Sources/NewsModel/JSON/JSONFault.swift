@@ -1,5 +1,5 @@
-/// The problem in bytes that the parser refused, and its position. Only used after a refusal, so it may be slow; it
-/// takes one pass without recursion, whatever the bytes are.
+/// The problem in bytes that the parser refused, and its position. Used only after a refusal, so it may be slow. It
+/// takes one pass without recursion.
 struct JSONFault {
     private(set) var undecodable: Undecodable
 
@@ -10,7 +10,7 @@ struct JSONFault {
             return
         }
         var scanner = Scanner(bytes: bytes, position: start, depthMax: depthMax)
-        // The grammar allows the document, so the cause is the one limit that only the parser has.
+        // The grammar permits the document, so the cause is the limit that only the parser has.
         undecodable =
             scanner.fault()
             ?? Undecodable(.numberOutOfRange, "the document contains a number that does not fit 64 bits")
@@ -30,7 +30,7 @@ struct JSONFault {
     }
 }
 
-/// The grammar of RFC 8259, walked until the first byte that breaks it.
+/// Checks the grammar of RFC 8259 up to the first invalid byte.
 private struct Scanner {
     let bytes: UnsafeBufferPointer<UInt8>
     var position: Int

@@ -1,11 +1,11 @@
-/// Looks up an object's members one by one: for records that are few, or read by tools for people. A member that is null counts
-/// as absent. Views into the parser's memory, which must outlive them.
+/// Looks up an object's members one by one, for rare records and tools. A null member counts as absent. Holds views
+/// into the parser's memory, which must outlive them.
 package struct JSONFields {
     private let object: JSONObject
 
     package init(_ object: JSONObject) { self.object = object }
 
-    /// - Throws: what keeps the bytes from being one JSON object.
+    /// - Throws: the reason why the bytes are not one JSON object.
     package init(_ bytes: [UInt8], _ parser: JSONParser) throws(Undecodable) {
         object = try bytes.withUnsafeBufferPointer { bytes throws(Undecodable) in try parser.object(in: bytes) }
     }
@@ -78,7 +78,7 @@ package struct JSONFields {
         case .number(let number): milliseconds = number
         default: throw .wrongType("\(name)", wanted: "a number", found: value)
         }
-        // Written with three decimals at most, so the nearest microsecond is exact.
+        // The writer uses at most three decimals, so the nearest microsecond is exact.
         guard let microseconds = Int64(exactly: (milliseconds * 1_000).rounded()) else {
             throw .wrongType("\(name)", wanted: "a number of milliseconds", found: value)
         }

@@ -42,7 +42,7 @@ package enum JSONValue {
     }
 }
 
-/// An object's members in the document's order, repeated names included.
+/// An object's members in the document's order, including repeated names.
 package struct JSONObject: Sequence {
     fileprivate let node: csj_node
 

@@ -29,7 +29,7 @@ public struct JSONWriter: ~Copyable {
         bytes.append(contentsOf: writer.bytes.bytes)
     }
 
-    /// Appends what `body` writes to `bytes`, whose memory the writer takes over meanwhile: nothing is copied.
+    /// Appends the output of `body` to `bytes`. The writer takes over their memory meanwhile, so nothing is copied.
     package static func write(into bytes: inout GrowingBytes, _ body: (inout JSONWriter) -> Void) {
         var writer = JSONWriter(bytes)
         body(&writer)
@@ -198,7 +198,7 @@ extension JSONWriter {
         let comma = needsComma ? 1 : 0
         needsComma = false
         bytes.append(room: count + 4) { place in
-            // Without a branch: where there is none to write, the quote takes the comma's place.
+            // Avoids a branch: without a comma the quote overwrites its place.
             place[0] = UInt8(ascii: ",")
             let quoted = place + comma
             quoted[0] = UInt8(ascii: "\"")
@@ -209,7 +209,7 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a name from outside.
+    /// Writes a name from outside, with escapes.
     public mutating func name(escaping name: String) {
         value(name)
         bytes.append(UInt8(ascii: ":"))

@@ -1,8 +1,8 @@
-/// A reason for which a process cannot do its work, as `/readyz` names it.
+/// A reason why a process cannot do its work, as in `/readyz`.
 public struct ReadinessReason: Sendable, Hashable {
-    /// A stable code.
+    /// A stable code for programs.
     public var code: String
-    /// One sentence.
+    /// One sentence for people.
     public var detail: String
     public var remedy: String
 
@@ -14,7 +14,7 @@ public struct ReadinessReason: Sendable, Hashable {
 }
 
 extension [ReadinessReason] {
-    /// What `/readyz` answers.
+    /// The body of the `/readyz` response.
     public var readiness: [UInt8] { JSONWriter.object { writeReadiness(into: &$0) } }
 
     /// The members `ready` and `reasons` of an object.

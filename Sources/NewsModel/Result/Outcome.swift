@@ -12,7 +12,7 @@ public enum Outcome: String, CaseIterable, Codable, Sendable, Hashable {
     case expired
     /// The record's bytes are not a news event.
     case undecodable
-    /// It has no category, hence no tag: an untagged send would reach every device.
+    /// It has no category, hence no tag, and an untagged send would reach every device.
     case unroutable
     /// The same id and version was already sent.
     case duplicate
@@ -22,7 +22,7 @@ public enum Outcome: String, CaseIterable, Codable, Sendable, Hashable {
     case withheld
     /// It was recalled before it was sent.
     case canceled
-    /// Its time has not come: it waits on the held topic. The outcome of what comes back is the final one.
+    /// It is not due and waits on the held topic. The outcome after its return is the final one.
     case held
 
     /// True when the original record also goes to the dead-letter topic.

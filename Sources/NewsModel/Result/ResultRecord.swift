@@ -19,29 +19,29 @@ public struct ResultRecord: Sendable, Hashable {
     public var settledAt: Instant
     public var latency: Latency
     public var error: Failure?
-    /// The hub accepted it although its story was recalled meanwhile: the request was already sent.
+    /// The hub accepted the request although the story was recalled meanwhile: the request was already sent.
     public var afterRecall: Bool
     /// The parts of the notification that were shortened or left out to fit, e.g. `["summary", "message"]`.
     public var cut: [String]
-    /// Categories of the event that it was not sent to, as one expression has room for 20 tags only.
+    /// Categories that the event was not sent to, because one expression has room for 20 tags only.
     public var leftOut: [String]
-    /// By which rule it belongs to its categories.
+    /// The reasons for its categories.
     public var routing: [Reason]
-    /// It went out silently, in quiet hours.
+    /// The notification was silent, because of quiet hours.
     public var isQuiet: Bool
-    /// It went to the testers only.
+    /// The notification went to the testers only.
     public var isTest: Bool
-    /// Pseudonyms of the only readers that it was for; empty if it was for those of its categories.
+    /// Pseudonyms of the only readers; empty if the event was for its categories.
     public var users: [String]
-    /// The run of `publish` that it belongs to.
+    /// The run of `publish` that wrote the event.
     public var run: String?
-    /// The languages that the event has no headline in: their readers got that of the fallback.
+    /// Languages without a headline of the event; their readers got the fallback's.
     public var filled: [String] = []
 
-    /// Why an event belongs to a category.
+    /// The reason why an event belongs to a category.
     public struct Reason: Sendable, Hashable {
         public var category: String
-        /// E.g. `category name`, or `subject medtop:20000574 under medtop:11000000`.
+        /// The rule, e.g. `category name`, or `subject medtop:20000574 under medtop:11000000`.
         public var because: String
 
         public init(category: String, because: String) {
@@ -63,11 +63,11 @@ public struct ResultRecord: Sendable, Hashable {
 
     /// The durations of a delivery's stages.
     public struct Latency: Sendable, Hashable {
-        /// From reading the event to its first request.
+        /// The time from reading the event to its first request.
         public var queue: Duration?
-        /// From the last request to its reply.
+        /// The time from the last request to its reply.
         public var hub: Duration?
-        /// From reading the event to its final outcome.
+        /// The time from reading the event to its final outcome.
         public var total: Duration?
 
         public init(queue: Duration? = nil, hub: Duration? = nil, total: Duration? = nil) {
@@ -92,8 +92,7 @@ public struct ResultRecord: Sendable, Hashable {
 }
 
 extension ResultRecord {
-    /// Hands on to the initializer that the compiler makes: one that assigned the properties one by one would copy the whole
-    /// result at its end.
+    /// Calls the memberwise initializer, because assigning the properties one by one would copy the whole result.
     public init(
         eventID: String?, story: String? = nil, platform: Platform, outcome: Outcome, categories: [String] = [],
         tags: [String] = [], lane: String, attempts: Int = 0, httpStatus: Int? = nil, notificationID: String? = nil,

@@ -6,7 +6,7 @@ extension ResultRecord {
     /// The Kafka key of the result: the event's id or, when that is unknown, the record's position.
     public var key: String { eventID ?? source.description }
 
-    /// The delivery that it reports, in the form of the `nw-source` header.
+    /// The coordinates of the reported delivery, as in the `nw-source` header.
     public var coordinates: SourceCoordinates { SourceCoordinates(source: source, platform: platform) }
 
     /// Appends the record as one JSON object. Unknown values are left out, except `eventId`, which is then null.
@@ -16,7 +16,7 @@ extension ResultRecord {
         }
     }
 
-    /// The same into memory that stays.
+    /// Appends the record as one JSON object to reusable memory.
     package func encode(into bytes: inout GrowingBytes) {
         JSONWriter.write(into: &bytes) { json in
             json.object { json in encode(fieldsInto: &json) }
@@ -67,7 +67,7 @@ extension ResultRecord {
         if !filled.isEmpty { json.array("filled", of: Limits.list(filled)) }
     }
 
-    /// As many reasons from the first as fit; none is cut to a shorter meaning.
+    /// Writes the first reasons that fit; no reason is cut.
     private func encodeRouting(into json: inout JSONWriter) {
         json.array("routing") { json in
             var room = Limits.routing
@@ -91,7 +91,7 @@ extension ResultRecord {
     private enum Limits {
         static let code = 128
         static let detail = 1_024
-        /// An id from the hub.
+        /// The length of an id from the hub.
         static let hubText = 256
         /// One category or tag, and all of them together.
         static let name = 256
@@ -99,7 +99,7 @@ extension ResultRecord {
         /// The texts of all reasons together.
         static let routing = 256
 
-        /// As many from the start as fit.
+        /// Returns the first names that fit.
         static func list(_ names: [String]) -> [String] {
             var room = Self.names
             if names.allSatisfy({

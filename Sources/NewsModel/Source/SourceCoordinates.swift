@@ -20,7 +20,7 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
         return Array(bytes.bytes)
     }
 
-    /// Appends `description`.
+    /// Appends the bytes of `description`.
     package func write(to bytes: inout GrowingBytes) {
         bytes.append(source.partition.topic)
         bytes.append(UInt8(ascii: "/"))
@@ -31,7 +31,7 @@ public struct SourceCoordinates: Sendable, Hashable, CustomStringConvertible {
         bytes.append(platform.rawValue)
     }
 
-    /// `nil` unless the bytes are exactly what `description` prints.
+    /// Returns `nil` unless the bytes are exactly those of `description`.
     public init?(headerValue: [UInt8]) {
         // The last three parts have a fixed form; only the topic's name is free.
         let parts = headerValue.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

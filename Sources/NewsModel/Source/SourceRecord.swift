@@ -4,7 +4,7 @@ public struct SourceRecord: Sendable, Hashable {
     /// The broker's or producer's timestamp; `nil` when the record carries none.
     public var timestamp: Instant?
     public var headers: [RecordHeader]
-    /// The key, then the value: one piece of memory for both, since every record that is read needs it.
+    /// The key, then the value, in one allocation, because every record needs it.
     @usableFromInline
     var bytes: [UInt8]
     @usableFromInline
@@ -42,7 +42,7 @@ public struct SourceRecord: Sendable, Hashable {
         (hasKey, hasValue, self.keyCount) = (key != nil, value != nil, keyCount)
     }
 
-    /// A copy; see `withKey`.
+    /// A copy of the key; see `withKey`.
     public var key: [UInt8]? {
         get { withKey { Array($0) } }
         set { self = SourceRecord(offset: offset, timestamp: timestamp, key: newValue, value: value, headers: headers) }
@@ -92,7 +92,7 @@ public struct RecordHeader: Sendable, Hashable {
         self.init(name: name, value: Array(text.utf8))
     }
 
-    /// Name and value.
+    /// The size of name and value.
     public var byteCount: Int { name.utf8.count + (value?.count ?? 0) }
 
     /// The value as text; `nil` when absent or not UTF-8.
@@ -108,18 +108,18 @@ public enum HeaderName {
     /// On results: the consumer group that wrote them (`kafka.group`). Results of other groups are not part of our
     /// ledger.
     public static let group = "nw-group"
-    /// On dead letters: the code of what went wrong.
+    /// On dead letters: the code of the failure.
     public static let reason = "nw-reason"
     /// On results: the event's version, for finding duplicates without reading JSON.
     public static let version = "nw-version"
-    /// On results of versions that left, or may have: the event's story if it has one, for telling an older version that comes
-    /// after a restart.
+    /// On results of versions that left or may have left: the event's story, if any. It identifies older versions after
+    /// a restart.
     public static let story = "nw-story"
     /// On results: the identity of the record, a hash of 16 hexadecimal digits. Coordinates repeat when a topic is
     /// created again.
     public static let identity = "nw-identity"
-    /// On results: the process that wrote it, and the number of its assignment, as `id.number`. Only another owner of the
-    /// partition has a reason to write a second result of a delivery: `newswire runs --verify` tells a crash by it.
+    /// On results: the writing process and its assignment number, as `id.number`. Only another owner of the partition
+    /// writes a second result of a delivery. `newswire runs --verify` detects a crash by it.
     public static let owner = "nw-owner"
     /// On dead letters: when the original was written, in milliseconds since 1970.
     public static let writtenAt = "nw-written-at"
@@ -131,18 +131,18 @@ public enum HeaderName {
     public static let feed = "nw-feed"
     /// On events of a run of `publish`: the run's id.
     public static let run = "nw-run"
-    /// On events that must reach nobody with a sound or a banner, such as those of an archive: present, with any value.
+    /// On events that must reach no one with a sound or a banner, e.g. from an archive: present, with any value.
     public static let quiet = "nw-quiet"
-    /// The environment that an event is meant for, unless the event itself says.
+    /// The environment of an event that does not name one.
     public static let environment = "nw-environment"
-    /// On an event that takes the place of a recalled story on the phones: the id of the order that recalled it. It may pass
-    /// while that order stands.
+    /// On an event that replaces a recalled story on phones: the id of the recall order. The event may pass while that
+    /// order is in force.
     public static let replacement = "nw-replacement"
-    /// On events that came back from the held topic: why.
+    /// On events returned from the held topic: the reason.
     public static let held = "nw-held"
 
     public static let contentType = "content-type"
-    /// W3C Trace Context.
+    /// The header of W3C Trace Context.
     public static let traceParent = "traceparent"
     public static let traceState = "tracestate"
 

@@ -1,30 +1,29 @@
-/// The clocks of others, beside which this machine's clock on the wall may turn out to be wrong. There are two witnesses:
+/// Evidence from other clocks against this machine's wall clock. There are two witnesses:
 ///
 /// - The hub. The `Date` of a reply is its clock at that moment, to the second.
 /// - The times of records as they are read: their producers' clocks or, with `LogAppendTime`, the broker's, when they were written.
 ///
-/// A record's time alone says little. An old one may come from a backlog or a backfill, so it never shows that our clock is ahead.
-/// Only two times do say something: one in the future of our clock (ours is behind, or its producer's is ahead), and one that is the
-/// hub's present time. Such a record was written a moment ago by a clock that agrees with the hub's: an old record cannot have that
-/// time, because it moves on.
+/// A single record's time is weak evidence. An old record may come from a backlog or a backfill, so it never shows that
+/// our clock is ahead. A time in our future shows that our clock is behind or the producer's is ahead. A time equal to
+/// the hub's present time shows that a clock agreeing with the hub's wrote the record just now.
 ///
-/// So one witness is a reason to look after the clocks, and two that agree with each other outweigh ours: then nothing expires by our
+/// One witness is a reason to check the clocks. Two witnesses that agree outweigh ours: then nothing expires by our
 /// clock alone.
 ///
-/// The hub's time goes on by the monotonic clock, and so stays right when ours is set. But that clock may stand still while the machine
-/// sleeps, which looks like a clock that is set: after each step both witnesses are forgotten and must be heard again.
+/// The hub's time advances by the monotonic clock, and so stays right when ours is set. The monotonic clock may stop
+/// while the machine sleeps, which looks like a step. After each step both witnesses are forgotten.
 package struct ClockWitnesses: Sendable {
-    /// A difference up to this is network, rounding and drift.
+    /// Differences up to this are caused by network, rounding and drift.
     package static let tolerance = Duration.seconds(60)
     /// A record of the future is reported for this long after it was read.
     static let futureLasts = Duration.seconds(300)
 
-    /// What the witnesses say against our clock.
+    /// The witnesses' evidence against our clock.
     package struct Finding: Sendable, Hashable {
         package enum Witness: Sendable, Hashable { case hub, records, both }
 
         package var witness: Witness
-        /// Ours minus theirs.
+        /// Our time minus that of the witnesses.
         package var difference: Duration
 
         package init(witness: Witness, difference: Duration) {
@@ -35,25 +34,25 @@ package struct ClockWitnesses: Sendable {
 
     /// The hub's clock and ours.
     private var hub: Moment?
-    /// A record had the hub's present time while ours was another.
+    /// A record had the hub's present time while our clock differed.
     private var recordsAgreeWithHub = false
     private var future: (difference: Duration, until: Instant)?
 
     package init() {}
 
-    /// The hub was heard since the clock was last set.
+    /// The hub's time was received since our clock was last set.
     package var hasHeardHub: Bool { hub != nil }
 
-    /// The hub says that it is `date` now.
+    /// Receives the hub's present time, `date`.
     package mutating func hear(hub date: Instant, at moment: Moment) {
         hub = Moment(steady: moment.steady, wall: date)
         future = nil
         if difference(at: moment) == nil { recordsAgreeWithHub = false }
     }
 
-    /// These records were read.
+    /// Receives the times of records.
     ///
-    /// An array and not any sequence: a generic function of another module allocates for every element.
+    /// An array, because a generic function of another module allocates for every element.
     package mutating func read(_ records: [SourceRecord], at moment: Moment) {
         guard let theirs = hubTime(at: moment) else {
             for record in records {
@@ -79,7 +78,7 @@ package struct ClockWitnesses: Sendable {
         return Finding(witness: .records, difference: future.difference)
     }
 
-    /// The time by which things expire: ours, or the earlier one on which both witnesses agree.
+    /// The time for expiry: ours, or the earlier one on which both witnesses agree.
     package func expiryClock(at moment: Moment) -> Instant {
         guard recordsAgreeWithHub, let theirs = hubTime(at: moment), moment.wall - theirs > Self.tolerance else {
             return moment.wall
@@ -87,7 +86,7 @@ package struct ClockWitnesses: Sendable {
         return theirs
     }
 
-    /// The monotonic time at which the clock that both witnesses agree on shows `wall`; `nil` while ours counts.
+    /// The monotonic time at which the witnesses' common clock shows `wall`; `nil` while ours counts.
     package func steady(of wall: Instant) -> Instant? {
         guard recordsAgreeWithHub, let hub else { return nil }
         return wall == .distantFuture ? .distantFuture : hub.steady + (wall - hub.wall)
@@ -95,7 +94,7 @@ package struct ClockWitnesses: Sendable {
 
     private func hubTime(at moment: Moment) -> Instant? { hub.map { $0.wall + (moment.steady - $0.steady) } }
 
-    /// Ours minus the hub's, if that is more than the tolerance.
+    /// Our clock minus the hub's; `nil` within the tolerance.
     private func difference(at moment: Moment) -> Duration? {
         guard let theirs = hubTime(at: moment) else { return nil }
         let difference = moment.wall - theirs

@@ -10,7 +10,7 @@ public struct Instant: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// Saturates at `distantPast` and `distantFuture`, for times from outside.
+    /// Saturates at `distantPast` and `distantFuture`, because the value may come from outside.
     public init(milliseconds: Int64) {
         let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
         nanoseconds = overflow ? (milliseconds < 0 ? .min : .max) : product
@@ -37,7 +37,7 @@ public struct Instant: Hashable, Comparable, Sendable {
         return overflow ? (rhs < .zero ? .distantFuture : .distantPast) : Instant(nanoseconds: difference)
     }
 
-    /// Saturating, like addition.
+    /// The duration between two instants, saturating.
     public static func - (lhs: Instant, rhs: Instant) -> Duration {
         let (difference, overflow) = lhs.nanoseconds.subtractingReportingOverflow(rhs.nanoseconds)
         return Duration(nanoseconds: overflow ? (lhs < rhs ? .min : .max) : difference)
@@ -54,8 +54,8 @@ extension Duration {
 
     /// The whole duration in nanoseconds, saturating at about ±292 years.
     public var nanoseconds: Int64 {
-        // A division of 128 bits costs more than all the rest of the arithmetic. Half of the divisor's factors are twos, so
-        // all durations from zero to two hours fit in 64 bits once these are shifted out.
+        // A 128-bit division costs more than the other arithmetic. Half of the divisor's factors are twos. After
+        // shifting them out, all durations from zero to two hours fit in 64 bits.
         if let shifted = UInt64(exactly: attoseconds >> 9) { return Int64(shifted / 1_953_125) }
         return Int64(clamping: attoseconds / Self.attosecondsPerNanosecond)
     }

@@ -49,7 +49,7 @@ extension Instant: CustomStringConvertible {
     static let textLengthMax = 30
 
     /// Writes `description`, at most `textLengthMax` bytes.
-    /// - Returns: how many.
+    /// - Returns: the number of bytes.
     func write(to bytes: UnsafeMutablePointer<UInt8>) -> Int {
         let (seconds, fraction) = nanoseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000_000)
         let time = CivilTime(secondsSince1970: seconds)

@@ -1,4 +1,4 @@
-/// What is due when, earliest first; equal times in the order in which they were added.
+/// Subjects with due times, earliest first; equal times in the order of insertion.
 package struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
     private var heap: [Timer] = []
     private var count: UInt64 = 0
@@ -26,7 +26,7 @@ package struct TimerHeap<Subject: Sendable & Hashable>: Sendable, Hashable {
         }
     }
 
-    /// Takes out the first one that is due at `now`.
+    /// Removes the first subject that is due at `now`.
     package mutating func take(at now: Instant) -> Subject? {
         guard let first = heap.first, first.at <= now else { return nil }
         heap.swapAt(0, heap.count - 1)

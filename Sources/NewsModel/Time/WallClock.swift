@@ -1,16 +1,16 @@
-/// Decides by which time embargoes end and orders lapse. It compares the wall clock with the monotonic clock to notice when the wall
-/// clock is set, and with the hub's clock to notice when it is ahead. Of times that contradict each other the earliest one counts.
+/// Decides when embargoes end and orders lapse. It compares the wall clock with the monotonic clock to detect when the wall clock is
+/// set, and with the hub's clock to detect when it is ahead. Of times that contradict each other, the earliest one counts.
 package struct WallClock: Sendable {
-    /// A larger difference between two looks is a step, not drift.
+    /// A larger difference between two calls of `look` is a step, not drift.
     static let stepMin = Duration.seconds(2)
-    /// For so long after a step nothing under embargo is released by the new time alone: the step may be a mistake.
+    /// After a step, embargoes do not end by the new time alone for this long, because the step may be a mistake.
     static let caution = Duration.seconds(60)
 
     package init() {}
 
     /// Wall minus monotonic at the last look; `nil` before the first.
     private var offset: Duration?
-    /// The smallest offset of the last minute's steps, and until when it counts.
+    /// The smallest offset of the last minute's steps, and the end of its validity.
     private var cautious: (offset: Duration, until: Instant)?
 
     /// The hub's clock and ours when the hub was heard last; `nil` if it was not heard since our clock was set.
@@ -24,7 +24,7 @@ package struct WallClock: Sendable {
     /// - Parameter hub: the monotonic time at which a reply came, and the `Date` on it.
     package mutating func hear(hub: Moment) { self.hub = hub }
 
-    /// - Returns: the step by which the clock was set since the last look; `nil` if it was not.
+    /// - Returns: the step of the wall clock since the last call; `nil` without one.
     package mutating func look(_ moment: Moment) -> Duration? {
         let current = moment.wall - moment.steady
         if let cautious, moment.steady >= cautious.until { self.cautious = nil }
@@ -58,7 +58,7 @@ package struct WallClock: Sendable {
         return max(due, min(wall - cautious.offset, cautious.until))
     }
 
-    /// The monotonic time at which the wall shows `wall`, as far as can be told now.
+    /// The monotonic time at which the wall clock will show `wall`, by present knowledge.
     package func steady(of wall: Instant) -> Instant {
         wall == .distantFuture ? .distantFuture : wall - (offset ?? .zero)
     }

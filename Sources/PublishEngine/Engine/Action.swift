@@ -14,25 +14,25 @@ public enum Action: Sendable {
     /// Write the original to the dead-letter topic; answer with `stored`. Its result follows once this is acknowledged.
     case storeDeadLetter(StoreRequest, SourceRecord)
     case kafka(KafkaCommand)
-    /// The clock on the wall was set by so much since the last input: log it.
+    /// The wall clock was set by this much since the last input; the shell logs it.
     case clockStepped(by: Duration)
-    /// Find out which orders are in force now, hand them over, then answer with `ordersConfirmed` and this number.
+    /// Refresh the orders in force and hand them over, then answer with `ordersConfirmed` and this number.
     case confirmOrders(UInt64)
     /// Ask the hub for the time, by a request that sends nothing; answer with `hubDate`, or not at all.
     case askHubForTime
     /// Write the original to the held topic; answer with `stored`. Its result follows once this is acknowledged.
     case hold(StoreRequest, SourceRecord, HeldEvent)
-    /// Bring back what the held topic has of the story.
+    /// Request the story's held events back from the held topic.
     case returnHeld(story: String, because: ReturnReason, HeldPart)
     /// Recall the story, by its order key, on the process's other shards, and everywhere by an order on the control topic.
     case recall(EventRecall)
-    /// What an order has met here.
+    /// The effect that an order had on this shard.
     case applied(AppliedOrder)
-    /// The drain is done, or its deadline has passed: then something may still be without its result.
+    /// The drain is done, or its deadline has passed; after the deadline some records may still have no result.
     case finish(Leftovers)
 }
 
-/// Work that a drain could not finish in time. None of it is committed: the next owner does it again.
+/// Work that a drain could not finish in time. None of it is committed, so the next owner repeats it.
 public struct Leftovers: Sendable, Hashable {
     /// Requests without an answer.
     public var unanswered = 0

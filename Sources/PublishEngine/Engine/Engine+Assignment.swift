@@ -1,17 +1,17 @@
 import KafkaModel
 import NewsModel
 
-/// Partitions come, are restored from the ledger, and begin anew when their offsets do.
+/// Assigns partitions, restores them from the ledger, and restarts them when their offsets start again.
 extension Engine {
     mutating func assign(
         _ added: [TopicPartition], _ lane: LaneID, _ generation: Generation, _ turn: inout Turn
     ) {
-        // Whatever is still here was taken from us meanwhile; its commits must not go out in the new generation.
+        // Partitions that are still here were revoked meanwhile. Their commits must not go out in the new generation.
         for slot in lanes[lane].slots { forget(slot) }
         lanes[lane].slots = []
         lanes[lane].handover = nil
         lanes[lane].commit.assigned(at: turn.now)
-        // It may have been given before the standstill.
+        // The broker may have made this assignment before the standstill.
         if lanes[lane].assignment != .confirmed {
             lanes[lane].assignment = .unconfirmed(ignoresAnswer: lanes[lane].commit.isUnderWay)
         }
@@ -31,7 +31,7 @@ extension Engine {
         updateShare(turn)
     }
 
-    /// - Parameter offset: from where on; `nil` for what the group has committed.
+    /// - Parameter offset: the first offset to read; `nil` for the group's committed offset.
     private func askForLedger(
         of partition: Int32, _ lane: LaneID, sources: [TopicPartition], window: Int64, from offset: Int64? = nil,
         _ turn: inout Turn
@@ -72,8 +72,8 @@ extension Engine {
         }
     }
 
-    /// The lane's next record, if there is one, may be one that the ledger has as done: that shows when more of the ledger was
-    /// read.
+    /// Reads more of the ledger, because the ledger may already have a result for the lane's next record. Does nothing
+    /// without a next record.
     mutating func readLedgerOn(_ lane: LaneID, _ turn: inout Turn) {
         guard let next = lanes[lane].unexamined.first, let slot = partitions.place(of: next.id)?.slot else { return }
         let id = partitions[slot].id
@@ -90,7 +90,7 @@ extension Engine {
         for slot in restoring(results, lane, generation) { partitions[slot].restore(failure: failure) }
     }
 
-    /// Those whose ledger is being read, for the first time or on.
+    /// The lane's partitions whose ledger is being read, for the first time or further on.
     private func restoring(_ results: TopicPartition, _ lane: LaneID, _ generation: Generation) -> [Int] {
         lanes[lane].slots.filter { slot in
             partitions[slot].generation == generation && partitions[slot].id.partition == results.partition
@@ -100,15 +100,15 @@ extension Engine {
 
     // MARK: Another incarnation
 
-    /// The partition's offsets start again. The records read of the former incarnation are finished first, and its offsets
-    /// are not committed any more, as they would name other records now.
+    /// The partition's offsets start again. The engine finishes the records read of the former incarnation. It no
+    /// longer commits that incarnation's offsets, because they would name other records now.
     mutating func finishIncarnation(of id: TopicPartition, _ lane: LaneID, _ generation: Generation) {
         guard let slot = slot(of: id, lane, generation), partitions[slot].finishIncarnation() else { return }
         lanes[lane].hasFinishingPartitions = true
     }
 
-    /// Finished incarnations make way for the new ones, which are read from their beginning. The ledger is read once more:
-    /// some of the new one may have been taken for the old one's and sent already.
+    /// Replaces finished incarnations with the new ones, which are read from their beginning. The ledger is read again,
+    /// because some new records may have been sent already as records of the old incarnation.
     mutating func restartFinished(_ turn: inout Turn) {
         for lane in lanes.ids where lanes[lane].hasFinishingPartitions {
             lanes[lane].hasFinishingPartitions = false
@@ -125,10 +125,10 @@ extension Engine {
     private mutating func restart(_ slot: Int, _ lane: LaneID, _ turn: inout Turn) {
         partitions.restart(slot, at: turn.now)
         let id = partitions[slot].id
-        // The offset that the group has committed is one of the former incarnation: after a crash it would hide records.
+        // The group's committed offset belongs to the former incarnation: after a crash it would hide records.
         lanes[lane].commit.note()
         turn.actions.append(.kafka(.rewind(id, lane, partitions[slot].generation)))
-        // No watermark says which records of the new incarnation are done, so no source partitions are named.
+        // No watermark tells which records of the new incarnation are done, so no source partitions are named.
         askForLedger(of: id.partition, lane, sources: [], window: Int64(settings.duplicateWindow) * 4, &turn)
     }
 }

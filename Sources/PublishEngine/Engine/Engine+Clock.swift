@@ -1,18 +1,18 @@
 import DequeModule
 import NewsModel
 
-/// What others say about the time: see `ClockWitnesses`.
+/// Evidence about the time from the hub and from records: see `ClockWitnesses`.
 extension Engine {
     /// The hub is asked for the time at most once after a start and after each step of our clock.
     enum TimeInquiry: Sendable, Hashable {
-        /// Followed by `asked`, or by `over` if the hub is heard before.
+        /// Followed by `asked`, or by `over` if a hub reply brings the time first.
         case none
-        /// Records that look stale wait until then for the answer. Followed by `over`.
+        /// Records that look stale wait for the answer until this time. Followed by `over`.
         case asked(until: Instant)
         case over
     }
 
-    /// The longest time that records wait for the hub to tell the time.
+    /// The longest time that records wait for the hub's answer about the time.
     package static let timeInquiryLasts = Duration.seconds(3)
 
     mutating func hear(hub date: Instant, _ turn: inout Turn) {
@@ -20,7 +20,7 @@ extension Engine {
         clock.hear(hub: Moment(steady: turn.now, wall: date))
         turn.embargoClock = clock.embargoClock(turn.moment)
         if inquiry != .over {
-            // Records that were read before, and wait for this, are witnesses too.
+            // Records that were read earlier and wait for this answer are witnesses too.
             for lane in lanes.ids {
                 witnesses.read(lanes[lane].unexamined.map(\.record), at: turn.moment)
             }
@@ -34,8 +34,8 @@ extension Engine {
         turn.expiryClock = witnesses.expiryClock(at: turn.moment)
     }
 
-    /// Asks the hub for the time before the first record expires or the first embargo has ended by our clock: without any request, no
-    /// reply would show that our clock is wrong.
+    /// Asks the hub for the time before the first record expires or the first embargo ends, because no other reply may show a
+    /// wrong clock.
     ///
     /// - Returns: `true` if the record waits for the answer.
     mutating func waitsForTime(_ content: ExaminedRecord, _ turn: inout Turn) -> Bool {
@@ -47,7 +47,7 @@ extension Engine {
         return true
     }
 
-    /// Records wait for the hub to tell the time.
+    /// Records are waiting for the hub's answer about the time.
     mutating func awaitsTime(_ turn: Turn) -> Bool {
         guard case .asked(let until) = inquiry else { return false }
         if turn.now >= until { inquiry = .over }

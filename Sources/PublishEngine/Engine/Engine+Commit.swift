@@ -1,7 +1,7 @@
 import KafkaModel
 import NewsModel
 
-/// Acknowledged results let the low watermark rise; commits follow it.
+/// Raises the low watermark as results are acknowledged, and commits it.
 extension Engine {
     mutating func acknowledge(_ record: StoredRecord, _ turn: inout Turn) {
         guard let place = partitions.place(of: record.delivery) else { return }
@@ -13,7 +13,7 @@ extension Engine {
         case (.held, .pending): finishHold(place, &turn)
         case (.result, .settled):
             partitions.noteResult(at: record.offset, of: place)
-            // Lanes that are idle move their L along, or a long ledger of another lane would delay them after a restart.
+            // Idle lanes also advance their L. Otherwise another lane's long ledger would delay them after a restart.
             if record.offset % LaneCommit.ledgerStep == 0 {
                 for lane in lanes.ids where !lanes[lane].slots.isEmpty { lanes[lane].commit.note() }
             }
@@ -43,14 +43,14 @@ extension Engine {
         }
     }
 
-    /// All offsets go out once more: a ledger offset must never go out without the watermark it was computed from.
+    /// Makes all offsets due again: a ledger offset must never be committed without the watermark behind it.
     mutating func commitAnew(_ lane: LaneID) {
         for slot in lanes[lane].slots { partitions[slot].commit.repeatWatermark() }
         lanes[lane].commit.ledger = [:]
         lanes[lane].commit.note()
     }
 
-    /// Before a last commit, replies and acknowledgements are worth waiting for (the release has its own deadline).
+    /// Replies and acknowledgements are worth waiting for before a last commit. The release has its own deadline.
     private func hasWorkToAwait(_ lane: LaneID) -> Bool {
         guard !isRunning || lanes[lane].handover != nil else { return false }
         return lanes[lane].slots.contains { slot in
@@ -58,15 +58,15 @@ extension Engine {
         }
     }
 
-    /// W of every source partition that moved, and L of its results partition: the least of all topics that share it.
+    /// W of every source partition that moved, and L of its results partition: the minimum of its topics.
     private mutating func commitOffsets(_ lane: LaneID) -> [PartitionOffset] {
         var offsets: [PartitionOffset] = []
         var ledger: [Int32: Int64] = [:]
         var moved: Set<Int32> = []
         for slot in lanes[lane].slots {
             let partition = partitions[slot].id.partition
-            // Until the ledger is read, the place where its results begin is unknown. At first L stays; beside the watermark of a new
-            // incarnation it goes to the beginning, since results of its records may stand anywhere.
+            // Before the ledger is read, the first result's offset is unknown. At first L stays. Beside a new
+            // incarnation's watermark L becomes 0, because its results may be anywhere.
             let unknown = partitions[slot].lowWatermark == nil ? Int64.min : 0
             let start = partitions.ledgerStart(of: slot) ?? unknown
             ledger[partition] = min(ledger[partition] ?? .max, start)
@@ -76,7 +76,7 @@ extension Engine {
         }
         for (partition, start) in ledger.sorted(by: { $0.key < $1.key }) where start >= 0 && ownsAll(partition, lane) {
             let committed = lanes[lane].commit.ledger[partition]
-            // It falls when a new incarnation is read from its beginning.
+            // L falls when a new incarnation is read from its beginning.
             let mustGo = committed.map { start < $0 || start >= $0 + LaneCommit.ledgerStep } ?? true
             guard mustGo || moved.contains(partition) else { continue }
             lanes[lane].commit.ledger[partition] = start
@@ -94,8 +94,8 @@ extension Engine {
         return PartitionOffset(partitions[slot].id, watermark)
     }
 
-    /// If the topics of a lane differed in length when partitions were shared out, partition p of one may belong to another
-    /// member than p of the other: then no member knows all that L must reach back to, and it stays.
+    /// If the lane's topics differed in length at assignment, different members may own partition p of each topic. Then
+    /// no member knows how far back L must reach, so L stays.
     private func ownsAll(_ partition: Int32, _ lane: LaneID) -> Bool {
         let topics = lanes[lane].settings.topics
         return topics.count == 1
@@ -121,8 +121,8 @@ extension Engine {
         if isCurrent { commitAnew(lane) }
         let isLastTry = !isRunning && lanes[lane].commit.failing?.count ?? 0 >= 3
         if lanes[lane].handover != nil || isLastTry {
-            // A last commit that fails (a broker may refuse one while it rebalances) costs the next owner only a
-            // longer look at the ledger.
+            // A failed last commit only makes the next owner read more of the ledger. A broker may refuse one while it
+            // rebalances.
             lanes[lane].commit.forget()
             lanes[lane].handover?.committed()
         }

@@ -16,11 +16,11 @@ extension Engine {
 
 /// Settings that may change while an engine runs.
 public struct Reload: Sendable {
-    /// `nil` for unlimited.
+    /// The new rate; `nil` for unlimited.
     public var rate: EngineSettings.Rate?
-    /// For the same platforms as before. Records read and not yet examined get these rules, all others keep theirs.
+    /// Covers the same platforms as before. Records read but not examined get these rules; all others keep theirs.
     public var rules: ContentRules
-    /// Other settings than those in force begin to count anew, and so end a flood.
+    /// Settings that differ from those in force restart the count, and so end a flood.
     public var floodGuard: FloodGuard.Settings
 
     public init(rate: EngineSettings.Rate?, rules: ContentRules, floodGuard: FloodGuard.Settings) {

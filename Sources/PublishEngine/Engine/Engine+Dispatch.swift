@@ -5,7 +5,7 @@ import KafkaModel
 import NewsModel
 import NotificationHub
 
-/// Chooses the delivery that leaves next: lanes by urgency, stories in order, all of them by pace and concurrency.
+/// Chooses the next delivery to send: lanes by urgency, stories in order, all within pace and concurrency.
 extension Engine {
     mutating func dispatch(_ turn: inout Turn) {
         paceAt = nil
@@ -27,7 +27,7 @@ extension Engine {
         }
     }
 
-    /// The lane's first delivery, if it may still leave; otherwise it is taken off the queue.
+    /// The lane's first ready delivery if it may still leave; otherwise removes that delivery from the queue.
     mutating func nextReady(_ lane: LaneID, _ turn: inout Turn) -> (Place, ExaminedRecord)? {
         guard let id = lanes[lane].ready.first else { return nil }
         guard let place = partitions.place(of: id), partitions[place.slot].isSending, partitions[place].phase == .ready,
@@ -48,14 +48,14 @@ extension Engine {
             advanceStories(&turn)
             return nil
         }
-        // What may have been accepted is repeated as it was: quiet hours that began since are too late for it.
+        // A delivery that the hub may have accepted is repeated unchanged: quiet hours that began later do not stop it.
         if partitions[place].isCertain, let failure = content.prohibition(turn) {
             lanes[lane].ready.removeFirst()
             settle(place, as: .withheld, failure, &turn)
             advanceStories(&turn)
             return nil
         }
-        // The clock may have been set back since the embargo seemed to be over, or quiet hours have begun.
+        // The wall clock may have been set back since the embargo ended, or quiet hours have begun.
         if let due = content.due(turn), due.because == .embargo || partitions[place].isCertain {
             lanes[lane].ready.removeFirst()
             partitions[place].delay()
@@ -72,7 +72,7 @@ extension Engine {
 
     /// Sends the first delivery of its lane's queue.
     ///
-    /// - Returns: `nil` if it goes to no category, which routing has settled before.
+    /// - Returns: `nil` if the event has no category; routing has settled such events earlier.
     @discardableResult
     mutating func send(_ place: Place, _ content: ExaminedRecord, _ turn: inout Turn) -> RequestID? {
         lanes[place.lane].ready.removeFirst()
@@ -94,9 +94,9 @@ extension Engine {
         return request
     }
 
-    /// The hub has taken one send of a delivery: the next one follows, if its readers need more.
+    /// The hub has accepted one send of a delivery. The next send follows if the delivery has more readers.
     ///
-    /// - Returns: `false` if that was all.
+    /// - Returns: `false` if this was the last send.
     mutating func sendRest(_ place: Place, _ turn: inout Turn) -> Bool {
         guard let content = partitions.content(of: place),
             content.routed?.routing?.send(Int(partitions[place].sendsAccepted) + 1) != nil
@@ -107,13 +107,13 @@ extension Engine {
         } else if partitions[place.slot].isSending {
             makeReady(place)
         } else if !mayNotSend, orders.content.gate(for: content) == nil, !content.isStale(turn) {
-            // The next owner of the partition would begin with the first readers again.
+            // The partition's next owner would start again with the first readers.
             put(place, content, &turn)
         }
         return true
     }
 
-    /// Puts a delivery back at the front of its lane's queue: those there are older than the rest.
+    /// Puts a delivery at the front of its lane's queue, because it is older than the deliveries there.
     mutating func makeReady(_ place: Place) {
         partitions[place].becomeReady()
         let isReturned = partitions.content(of: place)?.returned != nil
@@ -122,13 +122,13 @@ extension Engine {
 
     // MARK: Retries and embargoes
 
-    /// Deliveries whose time has come are ready again.
+    /// Makes delayed deliveries ready when their time has come.
     private mutating func wakeDelayed(_ lane: LaneID, _ turn: Turn) {
         while let next = lanes[lane].retries.min, next.until <= turn.now {
             lanes[lane].retries.removeMin()
             guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
             if next.notBefore > turn.now, let content = partitions.content(of: place), !content.isStale(turn) {
-                // Its deadline seemed to have come, but the clock was set back meanwhile.
+                // The deadline seemed to have passed, but the clock was set back meanwhile.
                 delay(place, notBefore: next.notBefore, turn)
             } else {
                 makeReady(place)
@@ -142,12 +142,12 @@ extension Engine {
         while let next = lanes[lane].stopped.min, next.until <= turn.now {
             lanes[lane].stopped.removeMin()
             guard let place = partitions.place(of: next.id), partitions[place].phase == .delayed else { continue }
-            // It has become too old, unless the clock was set back meanwhile.
+            // The delivery is too old by now, unless the clock was set back meanwhile.
             makeReady(place)
         }
     }
 
-    /// The head of its story waits for another attempt. It is looked at earlier if it becomes too old to leave before.
+    /// Delays the head of a story until another attempt. It wakes earlier if it becomes too old before then.
     mutating func delay(_ place: Place, notBefore: Instant, _ turn: Turn) {
         partitions[place].delay()
         var until = notBefore

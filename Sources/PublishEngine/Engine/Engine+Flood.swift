@@ -2,10 +2,10 @@ import DequeModule
 import KafkaModel
 import NewsModel
 
-/// A lane most of whose events fail for their own fault stops: one event at a time finds out whether they are well again,
-/// or an operator releases the lane.
+/// Stops a lane when most of its events fail for their own fault. One event at a time then probes whether events
+/// succeed again, or an operator releases the lane.
 extension Engine {
-    /// A failed event that an operator has let through says nothing new.
+    /// Counts an outcome. Events that an operator has released do not count.
     mutating func guardAgainstFlood(_ place: Place, endingAs outcome: Outcome, _ turn: Turn) {
         guard outcome.isDeadLettered || outcome == .accepted, partitions[recordOf: place].release == nil else { return }
         let lane = place.lane
@@ -17,7 +17,7 @@ extension Engine {
         }
     }
 
-    /// One event of the lane, if it is time.
+    /// Sends one event of the lane as a probe, if a probe is due.
     mutating func sendFloodProbe(_ lane: LaneID, _ turn: inout Turn) {
         guard let flood = lanes[lane].flood, lanes[lane].mayProbe, flood.isProbeDue(at: turn.now) else { return }
         if let later = probeMustWait(turn) {
@@ -49,8 +49,8 @@ extension Engine {
         }
     }
 
-    /// An operator decides about a lane that a flood has stopped, and about what waits on its partitions below these ends,
-    /// read or not. Later records are news again.
+    /// Applies an operator's decision about a lane that a flood has stopped. It covers the records below these ends,
+    /// whether read or not. Later records are treated normally.
     mutating func release(_ lane: LaneID, _ release: FloodRelease, upTo ends: [TopicPartition: Int64]) {
         guard lanes[lane].isFlooded else { return }
         lanes[lane].endFlood()

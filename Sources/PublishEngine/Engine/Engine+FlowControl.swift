@@ -3,9 +3,9 @@ import HeapModule
 import KafkaModel
 import NewsModel
 
-/// Decides how much may be read: by each lane's window, and by the length of each partition.
+/// Limits how much may be read: by each lane's window, and by the length of each partition.
 extension Engine {
-    /// Lets more be read as records leave the window.
+    /// Grants credit to read more as records leave the window.
     mutating func grant(_ turn: inout Turn) {
         guard isRunning else { return }
         for lane in lanes.ids where !lanes[lane].slots.isEmpty && lanes[lane].handover == nil {
@@ -16,7 +16,7 @@ extension Engine {
         }
     }
 
-    /// A partition with too many records behind its low watermark is not read for now.
+    /// Pauses the reading of a partition that has too many records above its low watermark.
     mutating func holdIfLong(_ slot: Int, _ lane: LaneID, _ turn: inout Turn) {
         guard !partitions[slot].isHeld, partitions[slot].entries.count >= lanes[lane].spanMax else { return }
         partitions[slot].hold()
@@ -24,7 +24,7 @@ extension Engine {
         turn.actions.append(.kafka(.hold(partitions[slot].id, lane, partitions[slot].generation)))
     }
 
-    /// Held partitions that have shrunk to half the bound are read again.
+    /// Resumes paused partitions that have shrunk to half the bound.
     private mutating func resumeHeld(_ lane: LaneID, _ turn: inout Turn) {
         lanes[lane].hasHeldPartitions = false
         for slot in lanes[lane].slots where partitions[slot].isHeld {
@@ -37,15 +37,15 @@ extension Engine {
         }
     }
 
-    /// - Parameter bytes: the size of a record whose last delivery is done; `nil` if others are still open.
+    /// - Parameter bytes: the size of a record whose last delivery is done; `nil` while others are open.
     mutating func leaveWindow(_ lane: LaneID, bytes: Int?) {
         guard let bytes else { return }
         lanes[lane].finished(bytes: bytes)
         lanes[lane].commit.note()
     }
 
-    /// Superseded and recalled deliveries leave their places in the queues behind. Normally those come to the front and
-    /// are dropped there; while nothing is sent they would pile up without bound.
+    /// Removes superseded and recalled deliveries from the queues. Normally dispatch drops them at the front. While
+    /// nothing is sent they would accumulate without bound.
     mutating func tidy() {
         for lane in lanes.ids {
             let most = 2 * lanes[lane].heldRecords * settings.platforms.count + 32

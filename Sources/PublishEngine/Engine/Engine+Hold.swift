@@ -2,28 +2,28 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// News whose time is far away goes to the held topic, and comes back from there.
+/// Sends news that is due much later to the held topic, and receives it back from there.
 extension Engine {
-    /// A larger record waits in its lane's window: with our headers the held topic might refuse it, whose standard bound is
-    /// 1,048,588 bytes, and then it would stand nowhere when its time comes.
+    /// Larger records wait in their lane's window. With our headers the held topic might refuse them: its standard
+    /// limit is 1,048,588 bytes. A refused record would be lost when it is due.
     static let heldBytesMax = 1_000_000
 
-    /// Until when a record goes to the held topic; `nil` if it stays here. What came back from there is not held again for the same
-    /// reason: the clock of the process that brought it back may be ahead of ours. An embargo may end in quiet hours.
+    /// The due time of a record for the held topic; `nil` if it stays here. A returned record is not held again for the
+    /// same reason: the returning process's clock may be ahead. An embargo may end in quiet hours.
     func hold(of content: ExaminedRecord, _ routed: RoutedEvent, at place: Place, _ turn: borrowing Turn) -> Due? {
         guard let least = settings.holdsBeyond, let due = content.due(turn), due.at > turn.embargoClock + least,
             content.returned == nil || (due.because == .quietHours && routed.event.embargoUntil != nil),
             content.record.byteCount <= Self.heldBytesMax,
-            // The held topic has one place for a story: it waits here instead.
+            // The held topic has one place for a story, so this event waits in the window.
             !routed.event.isForSomeOfItsStory
         else { return nil }
-        // Another event of the story would lose its place there, if nothing tells which is the newer.
+        // Another event of the story would lose its place there if the two cannot be ordered.
         return held.relation(to: routed, from: source(of: place)) == .unrelated ? nil : due
     }
 
-    /// Ends a delivery as held, once the original stands on the held topic: once for all platforms of its record.
+    /// Ends a delivery as held. Sends the record's original to the held topic once, for all platforms.
     ///
-    /// - Parameter isWritten: another delivery of the record has seen to that.
+    /// - Parameter isWritten: another delivery of the record has already sent the original.
     mutating func hold(
         _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due, isWritten: inout Bool,
         _ turn: inout Turn
@@ -36,7 +36,7 @@ extension Engine {
         isWritten = true
         held.add(routed, from: source(of: place))
         pendingResults.keep(content, of: place.id)
-        // One that expires before it may leave comes back to be told of when it does.
+        // An event that expires before it is due comes back at its expiry, so that it is reported.
         let original = HeldEvent(
             eventID: event.id, story: routed.orderKey, version: event.version, due: min(due.at, content.deadline),
             because: due.because,
@@ -45,7 +45,7 @@ extension Engine {
         turn.actions.append(.hold(request, content.record, original))
     }
 
-    /// The held topic does not take the original: it waits for its time in the window, as without that topic.
+    /// The held topic refused the original, so it waits in the window until it is due.
     mutating func keepHere(_ id: DeliveryID, _ turn: inout Turn) {
         guard let first = partitions.place(of: id), let content = pendingResults.takeOriginal(of: id),
             let routed = content.routed
@@ -58,14 +58,14 @@ extension Engine {
                 continue
             }
             partitions[place.slot].reopen(place, content)
-            // One that is given up meanwhile is read again by its next owner.
+            // If its partition was revoked meanwhile, the next owner reads the record again.
             guard partitions[place.slot].isSending else { continue }
             admit(place, content, routed, until: nil, isHeld: &isHeld, &turn)
         }
         advanceStories(&turn)
     }
 
-    /// The original stands on the held topic.
+    /// The held topic has stored the original.
     mutating func finishHold(_ first: Place, _ turn: inout Turn) {
         _ = pendingResults.takeOriginal(of: first.id)
         var story: String?
@@ -77,13 +77,13 @@ extension Engine {
             story = request.result.story ?? request.result.eventID
             write(request, place, &turn)
         }
-        // A recall that came meanwhile found nothing here, and maybe nothing there yet.
+        // A recall that arrived meanwhile found no delivery here, and perhaps no event on the held topic yet.
         guard let story, orders.isRecalled(story) else { return }
         for key in orderKeys(of: story) { takeBackHeld(key, because: .recalled, &turn) }
     }
 
-    /// Learns what is held. It is read with a delay: a newer version may have left here meanwhile, and is not to be replaced by
-    /// the older one when its time comes.
+    /// Applies changes of the held topic. They arrive with a delay: a newer version may have left here meanwhile. The
+    /// older version must not replace it when it is due.
     mutating func learn(_ stories: [HeldStory], _ turn: inout Turn) {
         for story in stories {
             held.learn(story)
@@ -94,8 +94,8 @@ extension Engine {
         }
     }
 
-    /// An older version of what has left must not follow it: not from its topic, and not from the held topic, from which the
-    /// process that sent the newer one may have died before it called it back.
+    /// Prevents an older version from following a newer one that has left, from its topic or from the held topic. The
+    /// process that sent the newer one may have died before it requested the older one back.
     mutating func restoreVersion(of entry: LedgerEntry, _ platform: Int, _ slot: Int, _ turn: inout Turn) {
         guard entry.outcome?.mayHaveLeft == true, let version = entry.version.flatMap(NewsEvent.version(ofLedger:)),
             let story = entry.story ?? entry.eventID
@@ -115,29 +115,29 @@ extension Engine {
         }
     }
 
-    /// What is held of the story is older than this event, which does not wait: it would replace the newer one when its time
-    /// comes.
+    /// Requests back a held version that is older than this event, which is not held itself. The older version would
+    /// replace the newer one when it is due.
     ///
-    /// - Parameter isGone: the event has left, or never will: then the same version is not needed either. Before, it is what is
-    ///   sent if this process does not come to it.
+    /// - Parameter isGone: the event has left, or never will, so its own held version is not needed either. Until then
+    ///   that copy is the fallback if this process fails.
     mutating func takeBackHeld(
         olderThan routed: RoutedEvent, from source: ResultRecord.Source, isGone: Bool, _ turn: inout Turn
     ) {
         guard !held.isEmpty else { return }
         let relation = held.relation(to: routed, from: source)
         guard relation == .older || isGone && relation == .same else { return }
-        // This very version may be held by another process meanwhile.
+        // Another process may hold this same version meanwhile.
         let version = isGone ? routed.event.version : held.version(of: routed.orderKey)
         let part: HeldPart = version.map { .upTo($0) } ?? (routed.event.story == nil ? .all : .withoutVersion)
         takeBackHeld(routed.orderKey, because: .superseded, part: part, &turn)
     }
 
-    /// Where the delivery's record stands.
+    /// The position of the delivery's record on its source topic.
     func source(of place: Place) -> ResultRecord.Source {
         .init(partition: partitions[place.slot].id, offset: partitions[recordOf: place].offset)
     }
 
-    /// How an event ends that came back before its time; `nil` if its time has come.
+    /// The outcome of an event that was returned before it was due; `nil` if it is due.
     func returnedEnding(_ content: ExaminedRecord) -> (outcome: Outcome, failure: ResultRecord.Failure)? {
         switch content.returned {
         case nil, .due: nil
@@ -155,13 +155,13 @@ extension Engine {
     }
 }
 
-/// The time before which an event does not leave, and why.
+/// The earliest time at which an event may leave, and the reason.
 struct Due: Sendable, Hashable {
-    /// By the clock on the wall.
+    /// The earliest time, by the wall clock.
     let at: Instant
     let because: HeldEvent.Because
 
-    /// The reason in a result; never a headline.
+    /// The failure for a result; never contains a headline.
     var failure: ResultRecord.Failure {
         switch because {
         case .embargo: .init(.embargo, "under embargo until \(at)")

@@ -2,7 +2,7 @@ import DequeModule
 import KafkaModel
 import NewsModel
 
-/// Records become deliveries: decoded, routed, joined to their stories.
+/// Turns records into deliveries: decodes and routes them, and joins them to their stories.
 extension Engine {
     mutating func receive(
         _ records: [SourceRecord], of id: TopicPartition, _ lane: LaneID, _ generation: Generation, _ turn: inout Turn
@@ -32,7 +32,7 @@ extension Engine {
         if partitions[slot].lowWatermark != partitions[slot].commit.watermark { lanes[lane].commit.note() }
     }
 
-    /// Examines the records that were read, unless their lane is stopped.
+    /// Examines the records that were read, unless their lane is paused or flooded.
     mutating func examine(_ turn: inout Turn) {
         guard isRunning, !awaitsTime(turn) else { return }
         for lane in lanes.ids where !lanes[lane].isPaused {
@@ -40,10 +40,10 @@ extension Engine {
         }
     }
 
-    /// Reads a group of records, then admits them. Each of the two steps is about as large as a processor's instruction cache,
-    /// so that taking turns between them would fetch both anew for every record.
+    /// Examines a group of records, then admits them. Each step nearly fills a processor's instruction cache.
+    /// Alternating between them would reload both for every record.
     ///
-    /// - Returns: false if there was none.
+    /// - Returns: `false` if there was no record.
     private mutating func examineGroup(of lane: LaneID, _ turn: inout Turn) -> Bool {
         var group: [(id: DeliveryID, content: ExaminedRecord)] = []
         group.reserveCapacity(min(Self.groupMax, lanes[lane].unexamined.count))
@@ -58,12 +58,12 @@ extension Engine {
             }
             admit(next.content, next.id, &turn)
         }
-        // Not before the group was admitted: it needs what was read so far.
+        // Runs after the group is admitted, because reading on needs the ledger results read up to now.
         if group.isEmpty { readLedgerOn(lane, &turn) }
         return !group.isEmpty
     }
 
-    /// The lane's next record, unless what the ledger has of it is not known yet.
+    /// The lane's next record; `nil` while its ledger results are not known yet.
     mutating func nextUnexamined(of lane: LaneID) -> Lane.Unexamined? {
         while let next = lanes[lane].unexamined.first {
             let place = partitions.place(of: next.id)
@@ -80,7 +80,7 @@ extension Engine {
         admit(content(of: next, lane, turn), next.id, &turn)
     }
 
-    /// Reads what a record holds, and decides nothing.
+    /// Decodes a record's content without deciding anything.
     private func content(
         of next: borrowing Lane.Unexamined, _ lane: LaneID, _ turn: borrowing Turn
     ) -> ExaminedRecord {
@@ -93,12 +93,12 @@ extension Engine {
         }
     }
 
-    /// Every delivery of the record is settled or joins its story.
+    /// Settles every delivery of the record or joins it to its story.
     private mutating func admit(_ content: ExaminedRecord, _ id: DeliveryID, _ turn: inout Turn) {
         guard let first = partitions.place(of: id), partitions[first.slot].isSending else { return }
         let (wanted, isKnown) = openPlatforms(of: content, first)
-        // A recall that was reported in a former life must hold in this one too, unless the control topic keeps it: then its
-        // order stands there, or was lifted since.
+        // A recall reported in a former run must also hold in this one. If the control topic keeps recalls, its order
+        // is there or was lifted since.
         let isRecallKept = isKnown && orders.areRecallsKept
         if let routed = content.routed, routed.event.status == .canceled, !routed.isRefused, !isRecallKept {
             recallEverywhere(routed.event, content, first, &turn)
@@ -111,12 +111,12 @@ extension Engine {
         if routed.isRefused { return settleAll(wanted, of: first, as: .withheld, content.failure, &turn) }
         switch routed.event.status {
         case .withheld:
-            // An older version must not go out when its time comes.
+            // An older held version must not leave when it is due.
             takeBackHeld(olderThan: routed, from: source(of: first), isGone: true, &turn)
             let failure: ResultRecord.Failure =
                 routed.event.embargoUntil == .distantFuture ? .endlessEmbargo : .withheld
             return settleAll(wanted, of: first, as: .withheld, failure, &turn)
-        // Another platform's result stands, so the recall stood before it.
+        // Another platform has a result, so the recall was already on the control topic.
         case .canceled where isRecallKept: return settleAll(wanted, of: first, as: .canceled, .canceled, &turn)
         case .canceled: return settleRecalling(wanted, of: first, routed.event.orderKey, &turn)
         case .usable: break
@@ -133,8 +133,8 @@ extension Engine {
     }
 
     /// - Parameters:
-    ///   - due: it waits on the held topic until then.
-    ///   - isHeld: the record is on its way there.
+    /// - due: the time until which the record waits on the held topic.
+    /// - isHeld: the record has been sent to the held topic.
     mutating func admit(
         _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, until due: Due?, isHeld: inout Bool,
         _ turn: inout Turn
@@ -151,7 +151,7 @@ extension Engine {
         let isFirst = partitions[place.slot].recent.insert(delivery)
         let fingerprint = RecentDeliveries.story(routed.orderKey, platform: place.platform)
         let story = StoryID(fingerprint, lane: place.lane)
-        // A redriven record is sent although its id is known.
+        // A redriven record is sent although its id was seen before.
         guard isFirst || content.record.isRedriven else { return joinTwin(story, place, &turn) }
         let versions = RecentDeliveries.versions(of: routed.event, fingerprint)
         if let version = routed.event.version, partitions[place.slot].recent.isOutdated(version, ofStory: versions) {
@@ -172,8 +172,8 @@ extension Engine {
         join(story, place, content, routed, isOwner: isFirst, &turn)
     }
 
-    /// - Returns: the platforms of a record that still need an outcome, as bits: the ledger knows the others as done, and a
-    ///   redriven record names the one it is for. Then if the ledger knows any.
+    /// - Returns: the platforms of a record that still need an outcome, as bits, and whether the ledger has any. The
+    ///   ledger has settled the others; a redriven record names its one platform.
     private mutating func openPlatforms(
         of content: ExaminedRecord, _ first: Place
     ) -> (wanted: UInt16, isKnown: Bool) {
@@ -199,6 +199,6 @@ extension Engine {
 }
 
 extension SourceRecord {
-    /// A person put it back on its lane.
+    /// A person put the record back on its lane.
     fileprivate var isRedriven: Bool { !headers.isEmpty && headers.contains { $0.name == HeaderName.redrive } }
 }

@@ -4,13 +4,13 @@ import HeapModule
 import KafkaModel
 import NewsModel
 
-/// Editors' orders: recalls end what waits, stops hold it back. They come from the control topic, and hold in every lane.
+/// Applies editors' orders in every lane: recalls end waiting deliveries, stops delay them.
 extension Engine {
-    /// Obeys each order and says what it met.
+    /// Applies each order and reports its effect.
     mutating func obey(_ changes: [OrderChange], _ turn: inout Turn) {
         for change in changes {
             orders.apply(change)
-            // Said before the results of what it ended: an editor waits for it, and it holds from here on.
+            // Reported before the results of deliveries it ends: an editor waits for it, and it applies from here on.
             let place = turn.actions.endIndex
             var met = AppliedOrder(order: change.scope.key)
             switch change {
@@ -29,9 +29,9 @@ extension Engine {
 
     // MARK: Recalls
 
-    /// An event recalls its story: at once on this shard and the process's others, and everywhere by an order on the control topic.
+    /// Recalls an event's story: at once on this process's shards, and everywhere by an order on the control topic.
     mutating func recallEverywhere(_ event: NewsEvent, _ content: ExaminedRecord, _ first: Place, _ turn: inout Turn) {
-        // Where recalls are kept, whoever keeps them knows best which one is new.
+        // If a control topic keeps recalls, its keeper decides which recall is new.
         guard orders.recall(event.orderKey) || orders.areRecallsKept else { return }
         let given = EventRecall(
             story: event.orderKey, eventID: event.id,
@@ -42,7 +42,7 @@ extension Engine {
         turn.actions.append(.recall(given))
     }
 
-    /// An event has recalled the story, here or on another shard. What that ends is told under the order that is made of it.
+    /// An event has recalled the story, here or on another shard. Results name the order that follows from it.
     mutating func recall(_ given: EventRecall, _ turn: inout Turn) {
         let before = orders.takeMet(given.story)
         // The results name the order.
@@ -52,7 +52,7 @@ extension Engine {
         orders.note(met, of: given.story)
     }
 
-    /// - Parameter before: what a recall by an event has met here already: requests in flight are still the same.
+    /// - Parameter before: the effect here of an earlier recall by an event. Its requests in flight are the same ones.
     private mutating func recall(_ story: String, before: AppliedOrder?, _ turn: inout Turn) -> AppliedOrder {
         var met = recall(story, &turn)
         if orderKeys(of: story).contains(where: { held.contains($0) }) { met.held = 1 }
@@ -63,9 +63,9 @@ extension Engine {
         return met
     }
 
-    /// Nothing of the story leaves any more, in any lane: what waits ends, what is in flight is awaited and not tried again.
+    /// Recalls the story in every lane: ends waiting deliveries, and awaits those in flight without retrying them.
     ///
-    /// - Returns: how much of it there was.
+    /// - Returns: the counts of affected deliveries.
     private mutating func recall(_ story: String, _ turn: inout Turn) -> AppliedOrder {
         var met = AppliedOrder(order: "")
         for platform in settings.platforms.indices {
@@ -81,14 +81,14 @@ extension Engine {
             }
         }
         advanceStories(&turn)
-        // The story alone is known to those who keep the held topic.
+        // The readers of the held topic know the story's key only, so each language's key is requested here.
         if !editions.isEmpty {
             for key in orderKeys(of: story) where key != story { takeBackHeld(key, because: .recalled, &turn) }
         }
         return met
     }
 
-    /// In all the languages that are sent apart.
+    /// The story's open deliveries in all languages that are sent separately.
     private func openDeliveries(of story: String, _ platform: Int, _ lane: LaneID) -> [DeliveryID] {
         orderKeys(of: story).flatMap { openDeliveries(of: StoryID($0, platform: platform, lane: lane)) }
     }
@@ -97,14 +97,14 @@ extension Engine {
         editions.isEmpty ? [story] : [story] + editions.map { RoutedEvent.orderKey(story, edition: $0) }
     }
 
-    /// It was written to take the place of a recalled story on the phones, by the recall that stands.
+    /// The event was written to replace a recalled story on phones, by the recall in force.
     func isReplacement(_ content: ExaminedRecord, of story: String) -> Bool {
         guard let order = content.record.text(of: HeaderName.replacement) else { return false }
         return order == orders.recall(of: story)?.id
     }
 
-    /// The outcome of an event that recalls a story is reported once that recall stands on the control topic: after a crash
-    /// between the two, the event is read again and recalls again.
+    /// Reports the outcome of a recalling event once its recall is on the control topic. After a crash between the two,
+    /// the event is read again and recalls again.
     mutating func settleRecalling(_ platforms: UInt16, of first: Place, _ story: String, _ turn: inout Turn) {
         guard orders.areRecallsKept else { return settleAll(platforms, of: first, as: .canceled, .canceled, &turn) }
         for platform in settings.platforms.indices where platforms & (1 << platform) != 0 {
@@ -124,13 +124,13 @@ extension Engine {
         }
     }
 
-    /// The order of an event's recall stands, or never will: nobody asks any more what it has met.
+    /// The order of an event's recall is in force, or never will be. Its recorded effect is no longer needed.
     mutating func settleRecall(of story: String, _ turn: inout Turn) {
         _ = orders.takeMet(story)
         finishRecalls(pendingResults.recalls(of: story), &turn)
     }
 
-    /// Why a delivery of a recalled story ends.
+    /// The failure of a delivery whose story was recalled.
     func recalled(_ story: String) -> ResultRecord.Failure {
         guard let order = orders.recallID(of: story) else { return .init(.recalled, "the story was recalled") }
         return .init(.recalled, "the story was recalled by order \(order)")
@@ -138,7 +138,7 @@ extension Engine {
 
     // MARK: Stops
 
-    /// A gate closes. What it stops stays where it is, or is set aside when it comes to the front.
+    /// Closes a gate. Stopped deliveries stay where they are, or are set aside when they reach the front.
     private mutating func stop(_ gate: Gate) -> AppliedOrder {
         for lane in lanes.ids { lanes[lane].isStopped = orders.isStopped(lane: lanes[lane].settings.name) }
         var met = AppliedOrder(order: "")
@@ -160,10 +160,10 @@ extension Engine {
         return met
     }
 
-    /// A gate opens: everything that was set aside comes to the front again, in order. If another gate stops it too, it is set
-    /// aside there.
+    /// Opens a gate. All deliveries that were set aside return to the front, in order. If another gate stops one, it is
+    /// set aside again.
     ///
-    /// - Returns: the number of deliveries that come.
+    /// - Returns: the number of returned deliveries.
     private mutating func resume() -> Int {
         var count = 0
         for lane in lanes.ids {
@@ -179,7 +179,7 @@ extension Engine {
         return count
     }
 
-    /// The delivery at the front stands before a gate: it lets others pass, and its story waits behind it.
+    /// Sets aside a delivery that a gate stops at the front. Other stories pass; its own story waits behind it.
     mutating func setAside(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
         partitions[place].delay()
         let until = min(content.staleAt, steady(of: content.deadline))

@@ -1,7 +1,7 @@
 import KafkaModel
 import NewsModel
 
-/// The pace of requests: our share of the rate, the pauses that the hub asks for, and each lane's part.
+/// Computes the pace of requests from our share of the rate, the hub's pauses, and each lane's floor.
 extension Engine {
     mutating func learn(_ counts: [String: Int], readIn: [Generation], _ turn: Turn) {
         for lane in lanes.ids {
@@ -11,9 +11,9 @@ extension Engine {
         updateShare(turn)
     }
 
-    /// Our part of the rate is our part of all partitions. The new bucket starts empty, so that a handover cannot let two
-    /// bursts through. A lane whose counts were not read since its assignment counts for nothing yet, nor does a topic of
-    /// unknown length: others may have its partitions and count them all.
+    /// Our share of the rate is our share of all partitions. The new bucket starts empty, so that a handover cannot let
+    /// two bursts through. Partitions count only after their lane's counts were read since its assignment and if their
+    /// topic's length is known. Otherwise others may own and count the same partitions.
     mutating func updateShare(_ turn: Turn) {
         let owned = lanes.reduce(0) { sum, lane in
             guard lane.counts.isFresh else { return sum }
@@ -40,17 +40,17 @@ extension Engine {
         return isTooLarge ? 0 : product / max(share.total, 1)
     }
 
-    /// At a limited rate nothing leaves before our share is known.
+    /// At a limited rate nothing is sent before our share is known.
     var knowsItsShare: Bool { rate == nil || share != nil }
 
-    /// The hub asked everyone to wait. No single reply stops sending for longer than `longestPause`.
+    /// Applies a pause that the hub asked of everyone. No single reply stops sending for longer than `longestPause`.
     mutating func pause(for asked: Duration, _ turn: Turn) {
         let until = turn.now + min(asked, settings.longestPause)
         hubPause.extend(to: until, at: turn.now)
         bucket?.hold(until: until)
     }
 
-    /// `nil` if pace and hub let a request leave now, else when they will.
+    /// The earliest time for a request by pace and hub pause; `nil` if it may leave now.
     ///
     /// - Parameter reserve: the part of the burst, in percent, that the request must leave to more urgent ones.
     func notBefore(_ turn: Turn, reserve: Int = 0) -> Instant? {
@@ -72,7 +72,7 @@ extension Engine {
         return chosen
     }
 
-    /// A request of the lane leaves: the lanes below earn a part of one.
+    /// Charges a request to the lane. The lanes below earn part of a request.
     mutating func charge(_ lane: LaneID, _ turn: Turn) {
         bucket?.take(at: turn.now)
         for lower in lanes.ids where lower > lane { lanes[lower].earnFloor() }

@@ -2,7 +2,7 @@ import DequeModule
 import KafkaModel
 import NewsModel
 
-/// While the hub is stopped, one request at a time finds out whether that is over.
+/// Probes a halted hub with one request at a time.
 extension Engine {
     mutating func sendProbe(_ turn: inout Turn) {
         guard let halt, halt.isProbeDue(at: turn.now) else { return }
@@ -17,7 +17,7 @@ extension Engine {
             self.halt?.beginProbe(probe)
             return
         }
-        // A lane that a flood has stopped must not keep the hub stopped too.
+        // A flooded lane must not keep the hub halted too.
         for lane in lanes.ids where lanes[lane].isFlooded && lanes[lane].mayProbe {
             lanes[lane].flood?.postponeProbe(to: turn.now)
             sendFloodProbe(lane, &turn)
@@ -25,7 +25,7 @@ extension Engine {
             self.halt?.beginProbe(probe)
             return
         }
-        // Nothing waits: look again at the probe's own pace, or at once when something arrives behind this time.
+        // No delivery waits, so the next check follows in a second, or at once when a delivery arrives after that.
         self.halt?.postponeProbe(to: turn.now + .seconds(1))
     }
 
@@ -36,14 +36,14 @@ extension Engine {
         return nil
     }
 
-    /// When to look again if no probe can leave now.
+    /// The time of the next check if no probe can leave now; `nil` if one can.
     func probeMustWait(_ turn: Turn) -> Instant? {
-        // Every connection may still wait for the hub that stopped answering.
+        // Requests to the hub that stopped answering may still occupy every connection.
         guard inFlight.count < concurrency.maximum else { return turn.now + settings.probeFirst }
         return notBefore(turn).map { min($0, turn.now + settings.probeFirst) }
     }
 
-    /// An answer about the one event, or an acceptance, ends a halt.
+    /// Ends a halt on an acceptance or a rejection of the one event.
     mutating func judgeProbe(_ verdict: Verdict, _ turn: Turn) {
         switch verdict {
         case .accepted, .rejected:

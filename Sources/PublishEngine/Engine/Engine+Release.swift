@@ -2,8 +2,8 @@ import DequeModule
 import KafkaModel
 import NewsModel
 
-/// Partitions are given up, one lane's by a revoke, all of them by a shutdown. What is under way is finished first, up to a
-/// deadline.
+/// Releases partitions: one lane's after a revoke, all at a shutdown. Requests and results in flight are finished
+/// first, up to a deadline.
 extension Engine {
     mutating func revoke(
         _ gone: [TopicPartition], _ lane: LaneID, _ generation: Generation, lost: Bool, _ turn: Turn
@@ -18,7 +18,7 @@ extension Engine {
         lanes[lane].commit.hurry(at: turn.now)
     }
 
-    /// Gives partitions up once everything under way is settled, stored and committed, or the deadline has passed.
+    /// Releases partitions once all their work in flight is settled, stored and committed, or at the deadline.
     mutating func release(_ turn: inout Turn) {
         for lane in lanes.ids {
             guard let handover = lanes[lane].handover else { continue }
@@ -37,7 +37,7 @@ extension Engine {
         }
     }
 
-    /// The next owner does again whatever is not finished.
+    /// Forgets a partition. Its next owner repeats unfinished work.
     mutating func forget(_ slot: Int) {
         let lane = partitions[slot].lane
         lanes[lane].unexamined.removeAll { $0.id.slot == slot }

@@ -3,7 +3,7 @@ import KafkaModel
 import NewsModel
 import NotificationHub
 
-/// A reply is judged where it arrives: the delivery is settled or tried again, or sending stops.
+/// Judges replies: settles the delivery, schedules a retry, or halts sending.
 extension Engine {
     mutating func receive(_ arrival: Arrival, _ turn: inout Turn) {
         guard let request = inFlight.end(arrival.request) else { return }
@@ -25,8 +25,7 @@ extension Engine {
         advanceStories(&turn)
     }
 
-    /// A hub's words may repeat the tags of the request, and go to results, logs and pages. Where the tags name readers, the
-    /// status has to do.
+    /// Removes the hub's words if they may repeat tags that name readers, because they reach results, logs and pages.
     private func discreet(_ reply: Reply, to place: Place?) -> Reply {
         guard case .replied(var answer) = reply, answer.detail != nil else { return reply }
         if let place, let content = partitions.content(of: place), content.routed?.routing?.users.isEmpty ?? true {
@@ -38,7 +37,7 @@ extension Engine {
 
     // MARK: The hub
 
-    /// Draws from a verdict what it says about the hub: concurrency, pace, token, outage.
+    /// Applies a verdict to the state of the hub: concurrency, pace, token, outage.
     private mutating func updateHubState(
         _ verdict: Verdict, _ request: InFlightRequests.Request, roundTrip: Duration, _ turn: inout Turn
     ) {
@@ -93,7 +92,7 @@ extension Engine {
             if sendRest(place, &turn) { return }
             return settle(place, as: .accepted, nil, reply: answer, &turn)
         case .rejected(let failure):
-            // An earlier request that was not answered may have been accepted all the same.
+            // The hub may have accepted an earlier request that it did not answer.
             let outcome: Outcome = partitions[place].isCertain ? .rejected : .unknown
             return settle(place, as: outcome, failure, reply: answer, &turn)
         case .unknown: partitions[place].chargeUnknown()
@@ -105,7 +104,7 @@ extension Engine {
         switch verdict {
         case .accepted, .rejected: break
         case .tokenRefused, .halt, .unreachable:
-            // Not the delivery's fault: it keeps its place and is not charged.
+            // The delivery is not at fault: it keeps its place, and the attempt is not charged.
             retry(place, notBefore: turn.now, turn)
         case .notAccepted(let failure, let after, _, let isCharged):
             if isCharged { partitions[place].charge() }
@@ -145,7 +144,7 @@ extension Engine {
         return settings.retry.attempts ?? (hasDeadline ? .max : RetrySchedule.attemptsWithoutDeadline)
     }
 
-    /// The delivery stays the head of its story until it may leave again; past its deadline it ends instead.
+    /// Keeps the delivery as the head of its story until it may leave again; past its deadline it ends.
     private mutating func retry(_ place: Place, notBefore: Instant, _ turn: Turn) {
         guard partitions[place.slot].isSending else { return }
         if notBefore <= turn.now { makeReady(place) } else { delay(place, notBefore: notBefore, turn) }

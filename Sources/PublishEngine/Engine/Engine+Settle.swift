@@ -3,9 +3,9 @@ import KafkaModel
 import NewsModel
 import NotificationHub
 
-/// A delivery gets its one outcome, and the outcome goes to the results topic, behind its dead letter if there is one.
+/// Settles deliveries: each gets one outcome, which goes to the results topic after its dead letter, if any.
 extension Engine {
-    /// - Parameter platforms: as bits.
+    /// - Parameter platforms: the platforms as bits.
     mutating func settleAll(
         _ platforms: UInt16, of first: Place, as outcome: Outcome, _ failure: ResultRecord.Failure?,
         _ turn: inout Turn
@@ -15,8 +15,7 @@ extension Engine {
         }
     }
 
-    /// Ends a delivery that must not leave any more. An unanswered attempt may have been accepted: then it is unknown whether
-    /// it left.
+    /// Ends a delivery that must not leave any more. If an attempt was not answered, the outcome is unknown.
     mutating func endWithdrawn(
         _ place: Place, for reason: Delivery.Withdrawal, reply: HubReply?, _ turn: inout Turn
     ) {
@@ -47,19 +46,19 @@ extension Engine {
         }
     }
 
-    /// The delivery has its outcome.
+    /// Ends a delivery with its outcome.
     ///
-    /// - Parameter isPending: its result waits until something else is stored.
+    /// - Parameter isPending: the result waits until another record is stored.
     /// - Returns: the result.
     mutating func end(
         _ place: Place, _ content: ExaminedRecord, as outcome: Outcome, _ failure: ResultRecord.Failure?,
         _ reply: HubReply?, isPending: Bool, _ turn: borrowing Turn
     ) -> StoreRequest {
         let delivery = partitions[place]
-        // Its story waits until the result is on its way: a later one's result must not be stored before it.
+        // The story waits until the result is sent, because a later delivery's result must not be stored before it.
         if delivery.story != .none, !isPending { stories.noteEnd(of: delivery.story) }
         partitions[place.slot].settle(place, isPending: isPending, at: turn.now)
-        // The record's last delivery has let its content go.
+        // The record's last delivery has released its content.
         if content.returned == .due, partitions.content(of: place) == nil { returnsSettled &+= 1 }
         if delivery.claim == .owner, outcome != .accepted, let routed = content.routed {
             forgetID(of: routed, place)
@@ -71,7 +70,7 @@ extension Engine {
             carried: content.record.headers.isEmpty ? [] : content.record.headers.carriedToResults)
     }
 
-    /// What a pending result waited for is stored.
+    /// Writes a pending result, because the record that it waited for is stored.
     mutating func write(_ request: StoreRequest, _ place: Place, _ turn: inout Turn) {
         partitions[place.slot].resultWritten(place, at: turn.now)
         turn.actions.append(.store(request))

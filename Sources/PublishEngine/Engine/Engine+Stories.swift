@@ -4,7 +4,7 @@ import NewsModel
 
 /// Deliveries of one story leave in order, and the newest version wins.
 extension Engine {
-    /// - Parameter isOwner: it entered its event's id into the duplicate window.
+    /// - Parameter isOwner: the delivery entered its event's id into the duplicate window.
     mutating func join(
         _ story: StoryID, _ place: Place, _ content: ExaminedRecord, _ routed: RoutedEvent, isOwner: Bool,
         _ turn: inout Turn
@@ -20,7 +20,7 @@ extension Engine {
         if routed.event.version != nil { supersede(in: story, by: routed, place.id, &turn) }
     }
 
-    /// The delivery is the head of its story: it may leave, or waits for its time.
+    /// Makes the delivery ready as the head of its story, or delays it until it is due.
     private mutating func lead(_ place: Place, _ content: ExaminedRecord, _ turn: borrowing Turn) {
         if let due = content.due(turn) {
             partitions[place].delay()
@@ -31,7 +31,7 @@ extension Engine {
         }
     }
 
-    /// Settles every queued older version of the story. A version in flight is awaited, and does not leave again.
+    /// Settles every queued older version of the story. A version in flight is awaited and not retried.
     mutating func supersede(
         in story: StoryID, by newer: RoutedEvent, _ newest: DeliveryID, _ turn: inout Turn
     ) {
@@ -44,7 +44,7 @@ extension Engine {
         }
     }
 
-    /// Ends a delivery that waits; one in flight is awaited first, and not tried again.
+    /// Ends a waiting delivery; one in flight is awaited first and not retried.
     mutating func withdraw(_ id: DeliveryID, for reason: Delivery.Withdrawal, _ turn: inout Turn) {
         guard let place = partitions.place(of: id) else { return }
         if partitions[place].isQueued {
@@ -59,7 +59,7 @@ extension Engine {
         stories.deliveries(of: story).filter(partitions.isOpen)
     }
 
-    /// Stories whose head is done or gone move on.
+    /// Advances stories whose head is done or gone.
     mutating func advanceStories(_ turn: inout Turn) {
         while let story = stories.nextToAdvance(in: partitions) { advance(story, &turn) }
     }
@@ -81,8 +81,8 @@ extension Engine {
 
     // MARK: Duplicates
 
-    /// A second copy waits while something of its story is under way: if its twin ends without acceptance, it is an editor's
-    /// second try. Otherwise it is a duplicate.
+    /// Queues a second copy behind its story if that has open deliveries. If the first copy ends without acceptance,
+    /// the second is an editor's retry. Otherwise it is a duplicate.
     mutating func joinTwin(_ story: StoryID, _ place: Place, _ turn: inout Turn) {
         if stories.append(place.id, to: story) {
             partitions[place].wait(in: story, awaitsTwin: true)
@@ -91,7 +91,7 @@ extension Engine {
         }
     }
 
-    /// - Returns: why it does not leave: the twin was accepted, or a newer version that stood between the two.
+    /// - Returns: the reason not to send: the twin was accepted, or a newer version between them was seen.
     private mutating func takePlaceOfTwin(
         _ place: Place, _ routed: RoutedEvent
     ) -> (outcome: Outcome, failure: ResultRecord.Failure)? {
@@ -107,14 +107,14 @@ extension Engine {
         return nil
     }
 
-    /// Another try, by an editor for example, is no duplicate; unless a redriven copy is already under way.
+    /// Allows another attempt, for example by an editor, unless a redriven copy is already queued or in flight.
     mutating func forgetID(of routed: RoutedEvent, _ place: Place) {
         for other in openDeliveries(of: partitions[place].story)
         where other != place.id && other.slot == place.slot && other.platform == place.platform {
             guard let other = partitions.place(of: other),
                 let twin = partitions.content(of: other)?.routed?.event,
                 twin.id == routed.event.id, twin.version?.text == routed.event.version?.text,
-                // One that waits for this ending looks for itself.
+                // A copy that waits for this ending checks the window when its turn comes.
                 partitions[other].claim != .awaitsTwin
             else { continue }
             partitions[other].claim(isOwner: true)

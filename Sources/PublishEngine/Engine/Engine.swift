@@ -4,7 +4,7 @@ import HeapModule
 import KafkaModel
 public import NewsModel
 
-/// Every decision of one shard, as a plain value: inputs with their time go in, actions come out.
+/// All decisions of one shard, as a plain value. Inputs come with their time; actions come out.
 ///
 /// A record's way: `records` → examined (decoded, routed) → its deliveries join their story's queue → ready in their
 /// lane → dispatched by pace and concurrency → `replies` → judged → settled → `stored` → committed.
@@ -19,9 +19,9 @@ public struct Engine {
     var stories = StoryQueues()
     var orders: OrdersInForce
     var held = HeldStories()
-    /// The languages that are or were sent apart from each other: each has stories of its own.
+    /// The languages that are or were sent separately. Each has its own stories.
     private(set) var editions: [String]
-    /// Records that came back from the held topic when they were due, and have their outcomes.
+    /// The number of records that were returned from the held topic as due and are settled.
     public internal(set) var returnsSettled = 0
     var inFlight = InFlightRequests()
     var pendingResults = PendingResults()
@@ -30,22 +30,22 @@ public struct Engine {
     var bucket: TokenBucket?
     /// `nil` until the partition counts are known; without it nothing is sent at a limited rate.
     var share: TokenBucket.Share?
-    /// When the pace lets the next request out; `nil` while nothing waits for the pace.
+    /// The time at which the pace permits the next request; `nil` while nothing waits for the pace.
     var paceAt: Instant?
     var hubPause = HubPause()
-    /// Since when, and how, the hub has failed every request; `nil` after any answer about an event.
+    /// The start and detail of the present run of hub failures; `nil` after any answer about an event.
     var hubFailure: (since: Instant, detail: String)?
     var outage = OutageDetector()
     var concurrency: ConcurrencyLimit
     var token = TokenEpoch()
     public internal(set) var halt: Halt?
-    /// `nil` unless the process stood still and does not know yet what has changed meanwhile.
+    /// A standstill whose effects are not known yet; otherwise `nil`.
     var standstill: Standstill?
     var standstills: UInt64 = 0
     var shutdown = Shutdown.none
-    /// When to come back with an `alarm` although nothing else happened, by the monotonic clock; an early one is harmless.
+    /// The monotonic time of the next `alarm` if no other input comes. An early alarm is harmless.
     ///
-    /// Stored, because asking a value inside an object for something computed copies the value.
+    /// A stored property, because a computed property of a value inside an object would copy the value.
     public private(set) var wakeAt: Instant?
     var clock = WallClock()
     var witnesses = ClockWitnesses()
@@ -53,7 +53,7 @@ public struct Engine {
 
     enum Shutdown: Sendable, Hashable {
         case none
-        /// No new sends; what is under way is finished until then. Next: `finished`.
+        /// No new sends; work in flight is finished until this time. Followed by `finished`.
         case draining(until: Instant)
         case finished
     }
@@ -72,7 +72,7 @@ public struct Engine {
         concurrency = ConcurrencyLimit(maximum: settings.connections)
     }
 
-    /// Takes one input and appends what is to be done.
+    /// Handles one input and appends the resulting actions.
     public mutating func handle(_ input: Input, at moment: Moment, into actions: inout [Action]) {
         let step = clock.look(moment)
         if step != nil {
@@ -161,11 +161,11 @@ public struct Engine {
             if let handover = lanes[lane].handover { earliest = min(earliest, handover.deadline) }
         }
         if earliest == .distantFuture { return nil }
-        // Something due that waits for something else must not wake us again and again.
+        // Due work that waits for something else must not cause a busy loop of alarms.
         return max(earliest, turn.now + .milliseconds(1))
     }
 
-    /// When one of the lane's waiting deliveries is due.
+    /// The time at which one of the lane's waiting deliveries is due.
     private func nextSend(of lane: LaneID) -> Instant {
         var earliest = Instant.distantFuture
         if let next = lanes[lane].retries.min { earliest = min(earliest, next.until) }
@@ -178,16 +178,16 @@ public struct Engine {
     }
 
     var isRunning: Bool { shutdown == .none }
-    /// Nothing at all may leave.
+    /// No request may leave at all.
     var mayNotSend: Bool { orders.stopsAll || standstill != nil }
 
-    /// What the former rules have routed is still to be found.
+    /// Follows new rules. Former editions are kept so that deliveries routed by the former rules are still found.
     mutating func follow(_ rules: ContentRules) {
         self.rules = rules
         editions += rules.router.editionCodes.filter { !editions.contains($0) }
     }
 
-    /// The monotonic time at which the wall shows `wall`, as far as can be told now.
+    /// The monotonic time at which the wall clock will show `wall`, by present knowledge.
     func steady(of wall: Instant) -> Instant {
         (clock.isAheadOfHub ? witnesses.steady(of: wall) : nil) ?? clock.steady(of: wall)
     }
@@ -198,15 +198,15 @@ public struct Engine {
     }
 }
 
-/// One input being handled: its time, and the actions so far.
+/// The state of handling one input: its time, and the actions appended up to now.
 struct Turn {
-    /// By the monotonic clock: pace, backoff, time limits.
+    /// The monotonic time, for pace, backoff and time limits.
     let now: Instant
-    /// By the clock on the wall: ages, expiry, what people read.
+    /// The wall clock time, for ages, expiry and texts for people.
     let wall: Instant
-    /// The clock on the wall as embargoes may trust it: see `WallClock`.
+    /// The wall clock time for embargoes: see `WallClock`.
     var embargoClock: Instant
-    /// The clock on the wall by which things expire: an earlier one, if others contradict ours.
+    /// The wall clock time for expiry: an earlier time if witnesses contradict our clock.
     var expiryClock: Instant
     var moment: Moment { Moment(steady: now, wall: wall) }
     var actions: [Action]

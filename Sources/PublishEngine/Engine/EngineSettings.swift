@@ -2,7 +2,7 @@ public import NewsModel
 
 /// The settings of an engine. Bounds are checked where settings are read; the engine only clamps.
 public struct EngineSettings: Sendable {
-    /// Highest urgency first.
+    /// The lanes, highest urgency first.
     public var lanes: [LaneSettings]
     /// The platforms that each event is delivered for, in order; `[.template]` in template mode.
     public var platforms: [Platform]
@@ -14,9 +14,9 @@ public struct EngineSettings: Sendable {
     public var floodGuard = FloodGuard.Settings()
     /// Requests per delivery whose acceptance stays unknown before it ends as `unknown`.
     public var unknownAttempts: Int = 5
-    /// A longer Retry-After counts as this.
+    /// The upper bound of a Retry-After.
     public var longestPause: Duration = .seconds(300)
-    /// Without a committed ledger offset, results of so long a time are read back.
+    /// The age of results that are read back without a committed ledger offset.
     public var ledgerAge: Duration = .seconds(24 * 3600)
     /// Deliveries remembered per partition to recognise a second record with the same id and version.
     public var duplicateWindow: Int = 4096
@@ -31,7 +31,7 @@ public struct EngineSettings: Sendable {
     /// While the hub is halted, the first probe waits this long; each failed one doubles it up to `probeLongest`.
     public var probeFirst: Duration = .seconds(2)
     public var probeLongest: Duration = .seconds(60)
-    /// What is due later than in so long a time goes to the held topic; `nil` without one: it waits in the window.
+    /// Events due later than this go to the held topic; `nil` without such a topic: they wait in the window.
     public var holdsBeyond: Duration?
     /// Before the first record expires the hub is asked for the time.
     public var asksHubForTime = false
@@ -60,7 +60,7 @@ public struct EngineSettings: Sendable {
 public struct LaneSettings: Sendable, Hashable {
     public var name: String
     public var topics: [String]
-    /// Older events (by the time their record was written) are not sent; `nil` for no limit.
+    /// Events whose record is older than this are not sent; `nil` for no limit.
     public var maxAge: Duration?
     /// Share of requests, in percent, that this lane gets even while more urgent lanes have work.
     public var floorPercent: Int = 0
@@ -75,9 +75,9 @@ public struct LaneSettings: Sendable, Hashable {
 
     /// The policy for a request that may or may not have been accepted.
     public enum UnknownPolicy: String, Sendable, Hashable, CaseIterable {
-        /// Rather twice than never: the repeat carries the same collapse id.
+        /// Prefers a duplicate to a loss: the repeat carries the same collapse id.
         case retry
-        /// Rather never than twice.
+        /// Prefers a loss to a duplicate.
         case giveUp
     }
 
@@ -91,8 +91,8 @@ public struct LaneSettings: Sendable, Hashable {
             self.bytes = bytes
         }
 
-        /// One of so many equal parts of the bytes, which bound memory. Of the records each has all: with fewer, a busy loop would
-        /// wait for results to be stored.
+        /// Takes one of `parts` equal parts of the bytes, which bound memory. Each part keeps all records, because with
+        /// fewer a busy loop would wait for results to be stored.
         public mutating func divideBytes(among parts: Int) {
             bytes = max(bytes / max(parts, 1), 1)
         }

@@ -5,33 +5,33 @@ public import NewsModel
 
 /// The state of an engine at one moment, for health and metrics.
 public struct EngineStatus: Sendable, Hashable {
-    /// Why all sending has stopped; its times are those of the clock on the wall.
+    /// The reason why all sending has stopped; its times are by the wall clock.
     public var halt: Halt?
     /// Requests in flight, and how many may be.
     public var inFlight: Int
     public var concurrencyLimit: Int
-    /// By lane, in the order of the settings.
+    /// The lanes' states, in the order of the settings.
     public var lanes: [LaneStatus]
-    /// Everything that keeps work waiting.
+    /// All reasons that keep work waiting.
     public var waits: [Wait]
-    /// What others say against this machine's clock.
+    /// The witnesses' finding against this machine's clock.
     package var clock: ClockWitnesses.Finding?
 
     public struct LaneStatus: Sendable, Hashable {
         public var partitions: Int
-        /// Records read and not stored yet.
+        /// Records read and not yet stored.
         public var held: Int
         public var heldBytes: Int
         /// Deliveries that may leave.
         public var ready: Int
-        /// Deliveries that wait for a time, or before a gate: retries, embargoes, and what editors have stopped.
+        /// Deliveries that wait for a time or before a gate: retries, embargoes, and editors' stops.
         public var delayed: Int
         public var isPaused: Bool
-        /// Why the lane has stopped by itself; its times are those of the clock on the wall.
+        /// The flood that has stopped the lane; its times are by the wall clock.
         public var flood: Halt?
         /// Editors have stopped the lane, or the hub.
         public var isStopped = false
-        /// Deliveries that would leave, had editors not stopped their category, feed or run.
+        /// Deliveries that only an editor's stop of a category, feed or run holds back.
         public var stopped = 0
     }
 }
@@ -53,21 +53,21 @@ extension Engine {
         }
     }
 
-    /// The lane's deliveries that stand before a gate. Of others, places may be left there.
+    /// The lane's deliveries that stand before a gate. Entries of ended deliveries may remain in the queue.
     func stoppedCount(of lane: Lane) -> Int {
         lane.stopped.unordered.count { partitions.phase(of: $0.id) == .delayed }
     }
 }
 
-/// The reason why an engine sends no more at one moment, so that nobody scales into a quota.
+/// The reason why an engine sends no more at one moment, so that nobody scales out against a quota.
 public enum Limiter: String, Sendable, Hashable, CaseIterable {
-    /// Nothing: everything there is to send is in flight.
+    /// No limit: all available work is in flight.
     case nothing
     /// Sending has stopped; see `Halt`.
     case halt
     /// The hub asked for a pause.
     case hubPause = "hub-pause"
-    /// The configured rate.
+    /// The configured rate is used up.
     case rate
     /// As many requests are in flight as the hub can bear, or as there are connections.
     case concurrency
@@ -103,7 +103,7 @@ extension Engine {
     /// Requests that the pace would let out at once; `nil` without a rate.
     public func tokens(at moment: Moment) -> Int? { bucket?.available(at: moment.steady) }
 
-    /// The time at which the oldest held record was written to its topic, by lane; `nil` for a lane that holds none.
+    /// The time at which the oldest buffered record was written to its topic, by lane; `nil` for an empty lane.
     public var oldestHeld: [Instant?] {
         lanes.map { lane in lane.slots.compactMap { partitions[$0].entries.first?.writtenAt }.min() }
     }
@@ -117,7 +117,7 @@ public struct InFlightRequest: Sendable {
     public var eventID: String?
     public var lane: String
     public var platform: Platform
-    /// Requests put on the wire for the delivery, this one included.
+    /// Requests sent for the delivery, this one included.
     public var attempt: Int
 }
 
@@ -134,12 +134,12 @@ extension Engine {
     }
 }
 
-/// The number of things an engine keeps, for the simulation's bounds.
+/// The sizes of an engine's collections, for the simulation's bounds.
 package struct EngineCounts: Sendable, Hashable {
     package var inFlight: Int
     package var stories: Int
     package var unexamined: Int
-    /// Places in the lanes' queues, those included that no longer stand for a delivery.
+    /// Entries in the lanes' queues, including those of ended deliveries.
     package var ready: Int
     package var delayed: Int
     package var records: Int
@@ -148,7 +148,7 @@ package struct EngineCounts: Sendable, Hashable {
 }
 
 extension Engine {
-    /// Records of the partition from there on wait until more of the ledger was read; `nil` for none.
+    /// Records from this offset on wait until more of the ledger is read; `nil` without such a bound.
     package func ledgerHorizon(of id: TopicPartition) -> Int64? {
         let slot = lanes.ids.lazy.compactMap { lane in lanes[lane].slots.first { partitions[$0].id == id } }.first
         return slot.flatMap { partitions[$0].restored.horizon == .max ? nil : partitions[$0].restored.horizon }

@@ -3,52 +3,52 @@ public import KafkaModel
 public import NewsModel
 public import NotificationHub
 
-/// An event in the world outside an engine. A list of inputs with their times replays an engine's whole life.
+/// An event outside the engine. A list of inputs with their times replays an engine's whole run.
 public enum Input: Sendable {
     case kafka(KafkaEvent)
-    /// The ends of requests. Those that arrived at once are all judged before anything new is sent.
+    /// The ends of requests. Those that arrived together are all judged before anything new is sent.
     case replies([Arrival])
-    /// An event that another shard of this process has read recalls its story.
+    /// An event read by another shard of this process recalls its story.
     case recalled(EventRecall)
     /// Editors' orders; answered with `applied`, one by one.
     case orders([OrderChange])
-    /// Whether the orders in force are known. If not, nothing is sent.
+    /// True if the orders in force are known. If false, nothing is sent.
     case ordersKnown(Bool)
-    /// The process stood still for so long: what it knows may be old. Nothing is sent until `ordersConfirmed`, and until the broker
-    /// has confirmed that the partitions are still ours.
+    /// The process stood still for this long, so its state may be outdated. Nothing is sent until `ordersConfirmed`,
+    /// and until the broker has confirmed that the partitions are still ours.
     case stoodStill(Duration)
-    /// The answer to `Action.confirmOrders`: every order that stood on the control topic at the time was handed over before.
+    /// The answer to `Action.confirmOrders`: all orders then on the control topic were handed over before.
     case ordersConfirmed(UInt64)
-    /// Recalls that events have given of these stories stand on the control topic, or never will. Each `Action.recall` is answered
-    /// so, if `awaitsOrders`.
+    /// Recalls that events gave of these stories are on the control topic, or never will be. If `awaitsOrders`, this
+    /// input answers each `Action.recall`.
     case recallsSettled([String])
-    /// Whether recalls are kept on a control topic, as they are to begin with if `awaitsOrders`; if not, they last as long as the
+    /// True if a control topic keeps recalls; initially equal to `awaitsOrders`. If false, recalls last as long as the
     /// process.
     case keepsRecalls(Bool)
-    /// Stories on the held topic that were not there before, or are no longer.
+    /// Stories that were added to the held topic or removed from it.
     case held([HeldStory])
-    /// What is due later than in so long a time goes to the held topic from now on; `nil`: there is none, it waits here.
+    /// From now on, events due later than this go to the held topic; `nil`: they wait here.
     case holdsBeyond(Duration?)
-    /// An operator stops or continues a lane.
+    /// An operator pauses or resumes a lane.
     case pause(LaneID)
     case resume(LaneID)
-    /// An operator ends a lane's flood; nothing if there is none. The decision holds for what stood below these ends of the
-    /// lane's partitions when it was made.
+    /// An operator ends a lane's flood; ignored without a flood. The decision covers the records that were below these
+    /// partition ends when it was made.
     case release(LaneID, FloodRelease, upTo: [TopicPartition: Int64])
-    /// The requests that may be in flight here at most, of those of all the process's shards.
+    /// The maximum requests in flight of this shard, its part of the process's total.
     case connections(Int)
     /// New settings that are safe to change while running.
     case reload(Reload)
-    /// A reply of the hub says that it is this time there now.
+    /// The hub's time, from a reply.
     case hubDate(Instant)
     /// Time passed; extra alarms are harmless.
     case alarm
-    /// Shut down: no new sends, everything under way is finished, stored and committed.
+    /// Shut down: no new sends. Work in flight is finished, stored and committed.
     case drain
 }
 
 extension Input {
-    /// One answer.
+    /// The end of a single request.
     public static func reply(_ reply: Reply, to request: RequestID) -> Input {
         .replies([Arrival(request: request, reply: reply)])
     }
@@ -65,12 +65,12 @@ public struct Arrival: Sendable, Hashable {
     }
 }
 
-/// The reply to a request, or the reason why there is none.
+/// The reply to a request, or the reason for its absence.
 public enum Reply: Sendable, Hashable {
     case replied(HubReply)
     /// The request certainly never reached the hub.
     case notSent(Obstacle, detail: String)
-    /// The request left us; it is unknown if the hub accepted it.
+    /// The request left this process; it is unknown if the hub accepted it.
     case unanswered(detail: String)
 
     public enum Obstacle: Sendable, Hashable {
@@ -81,13 +81,13 @@ public enum Reply: Sendable, Hashable {
         case connectionLost
         /// TLS was refused: an expired, foreign or wrong certificate.
         case certificate
-        /// The request itself cannot be written, e.g. a header that is no header.
+        /// The request cannot be written, e.g. because of an invalid header.
         case invalid
     }
 }
 
-/// The headers of a redriven record, one that a person put back on its lane.
+/// The headers of a redriven record: one that a person put back on its lane.
 public enum RedriveHeader {
-    /// The one platform it is for: the others were settled the first time.
+    /// The one platform of the redriven record. The others were settled the first time.
     public static let platform = "nw-platform"
 }

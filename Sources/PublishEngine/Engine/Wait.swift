@@ -4,17 +4,17 @@ import HeapModule
 public import KafkaModel
 public import NewsModel
 
-/// A reason why work of a lane does not move, for `/readyz`, metrics and people. Everything that waits longer than a few
+/// A reason why work of a lane does not move, for `/readyz`, metrics and people. All work that waits longer than a few
 /// seconds has one.
 public struct Wait: Sendable, Hashable {
-    /// `nil` for all lanes.
+    /// The lane; `nil` for all lanes.
     public var lane: LaneID?
     public var reason: Reason
-    /// By the monotonic clock.
+    /// The start of the wait, by the monotonic clock.
     public var since: Instant
-    /// A sentence for people; never a headline.
+    /// A sentence for people; never contains a headline.
     public var detail: String
-    /// The step for a person to take; empty if there is none.
+    /// The step for a person to take; may be empty.
     public var remedy: String
 
     public enum Reason: String, Sendable, Hashable, CaseIterable {
@@ -31,11 +31,11 @@ public struct Wait: Sendable, Hashable {
         /// Most recent events of the lane failed for their own fault.
         case flood
         case paused
-        /// Editors have stopped it.
+        /// Editors have stopped the lane or its events.
         case stopped
-        /// Editors' orders are not known, or the control topic does not take one.
+        /// Editors' orders are not known, or an order does not get onto the control topic.
         case control
-        /// The process stood still, and does not know yet what has changed meanwhile.
+        /// The process stood still, and the effects are not known yet.
         case standstill
         /// Every request has failed for some time.
         case hubFailing = "hub-failing"
@@ -55,14 +55,14 @@ public struct Wait: Sendable, Hashable {
         case results
         /// The broker refuses commits.
         case commit
-        /// Partitions are being given up.
+        /// Partitions are being revoked.
         case revoke
-        /// A topic was made anew: the records read of the former one are finished first.
+        /// A topic was recreated; records of the former topic are finished first.
         case newIncarnation = "new-incarnation"
         case shutdown
     }
 
-    /// A promise is not kept for the moment, so the service is not ready.
+    /// The reason breaks a promise of the service, so the service is not ready.
     public var isAlarming: Bool {
         switch reason {
         case .ledger, .partitionCounts, .missingTopic, .unequalTopics, .halt, .flood, .stopped, .control, .standstill,
@@ -75,7 +75,7 @@ public struct Wait: Sendable, Hashable {
 }
 
 extension Engine {
-    /// Everything that keeps work waiting, lane by lane.
+    /// All reasons that keep work waiting, lane by lane.
     public func waits(at moment: Moment) -> [Wait] {
         var waits: [Wait] = []
         for lane in lanes.ids {

@@ -2,10 +2,10 @@ public import NewsModel
 
 /// The number of requests that may be in flight: between 1 and the number of connections, as many as the hub can bear.
 ///
-/// Additive increase, multiplicative decrease on the mean round trip, judged once per round trip (after Vector's
-/// adaptive request concurrency): a clearly slower window or a refusal takes a tenth away; a full window that was not
-/// slower adds one, or doubles while no limit was ever met. Only replies that mean acceptance feed the average. It
-/// does not limit the rate; `TokenBucket` does.
+/// The algorithm is additive increase, multiplicative decrease on the mean round trip, judged once per round trip,
+/// after Vector's adaptive request concurrency. A clearly slower window or a refusal takes a tenth away. A full window
+/// that was not slower adds one, or doubles before any limit was met. Only replies that mean acceptance change the
+/// average. `TokenBucket` limits the rate.
 public struct ConcurrencyLimit: Sendable, Hashable {
     /// At most `maximum`, at least 1.
     public private(set) var limit: Int
@@ -13,7 +13,7 @@ public struct ConcurrencyLimit: Sendable, Hashable {
     private var growsFast = true
     /// The hub has refused a request or become slower, so that `limit` says what it can bear.
     private var hasMetLimit = false
-    /// The limit before anything is known of the hub.
+    /// The limit at the start.
     private static let first = 16
     /// Moving average of the round trip and of its deviation, in nanoseconds; 0 before the first reply.
     private var average: Int64 = 0
@@ -28,7 +28,7 @@ public struct ConcurrencyLimit: Sendable, Hashable {
         var filled = false
     }
 
-    /// Slower by less than this is noise of our own machine.
+    /// A smaller slowdown than this is noise of our own machine.
     private static let noise: Int64 = 5_000_000
 
     public init(maximum: Int) {
@@ -36,17 +36,17 @@ public struct ConcurrencyLimit: Sendable, Hashable {
         limit = min(self.maximum, Self.first)
     }
 
-    /// Changes the number of connections, as when a shard's share of them changes.
+    /// Changes the number of connections, e.g. when a shard's share changes.
     ///
-    /// If the hub has not met its limit yet, the limit is what it would be at the start with these connections: a limit that
-    /// stayed low would let the second of two alerts wait for the reply to the first. Otherwise it grows fast from where it is.
+    /// If the hub has not met its limit yet, the limit is at least that of a start: a low limit would let a second
+    /// alert wait for the first reply. Otherwise it grows fast from its present value.
     public mutating func change(maximum: Int) {
         if maximum > self.maximum { growsFast = true }
         self.maximum = max(maximum, 1)
         limit = min(hasMetLimit ? limit : max(limit, Self.first), self.maximum)
     }
 
-    /// A request was accepted after `roundTrip`; `inFlight` counted it and those beside it.
+    /// Records a request accepted after `roundTrip`; `inFlight` includes it.
     public mutating func accepted(roundTrip: Duration, inFlight: Int, at now: Instant) {
         window.count += 1
         window.total += min(max(roundTrip.nanoseconds, 0), 1_000_000_000_000)
@@ -54,7 +54,7 @@ public struct ConcurrencyLimit: Sendable, Hashable {
         judge(at: now)
     }
 
-    /// The hub was overloaded, or did not answer in time.
+    /// Records that the hub was overloaded, or did not answer in time.
     public mutating func refused(at now: Instant) {
         window.refused = true
         judge(at: now)

@@ -1,21 +1,21 @@
 import NewsModel
 
-/// The `error.code` of a result, for a failure that the engine finds. A record that is no event has a code of
-/// `Undecodable.Reason` instead, and a refusal by the hub has `status-` with the number of its reply.
+/// The `error.code` of a result, for a failure that the engine finds. An undecodable record has a code of
+/// `Undecodable.Reason` instead. A refusal by the hub has `status-` with the number of its reply.
 public enum FailureCode: String, CaseIterable, Sendable {
     // Routing.
     case noCategory = "no-category"
     case unknownCategory = "unknown-category"
     case unknownSubject = "unknown-subject"
-    /// Where languages have tags: the event's is none of them.
+    /// The languages have tags, and the event's language is not in the settings.
     case unknownLanguage = "unknown-language"
     // What may leave at all.
     /// The event is for another environment, or does not say for which.
     case environment
-    /// A test, with nobody to send it to.
+    /// The event is a test, and the settings have no testers.
     case test
     case quietHours = "quiet-hours"
-    /// It must disturb nobody, and these payloads would.
+    /// The event must not disturb anybody, but its payloads would ring.
     case wouldRing = "would-ring"
     // The way to the hub.
     case noReply = "no-reply"
@@ -33,10 +33,10 @@ public enum FailureCode: String, CaseIterable, Sendable {
     case superseded
     case outdated
     case duplicate
-    /// It waits on the held topic, or its embargo names no end.
+    /// The event waits on the held topic, or its embargo has no end.
     case embargo
 
-    /// False for those that come with an outcome without a dead letter only, or with none.
+    /// False for codes whose outcomes never have a dead letter.
     fileprivate var endsInDeadLetters: Bool {
         switch self {
         case .noCategory, .unknownCategory, .unknownSubject, .unknownLanguage, .noReply, .connectionLost,

@@ -8,7 +8,7 @@ public struct FloodGuard: Sendable, Hashable {
     private var failures = 0
 
     public struct Settings: Sendable, Hashable {
-        /// Failing share of the last `events` that stops the lane, 1…100; 0 turns the guard off.
+        /// Percentage of failures among the last `events` that stops the lane, 1…100; 0 turns the guard off.
         public var sharePercent: Int
         /// The number of outcomes looked at, at least 1.
         public var events: Int
@@ -40,7 +40,7 @@ public struct FloodGuard: Sendable, Hashable {
     }
 }
 
-/// An operator's word about the records that wait on a lane that a flood has stopped.
+/// An operator's decision about the records that wait on a flooded lane.
 public enum FloodRelease: String, Sendable, Hashable, CaseIterable {
     /// Good ones go out, failing ones end as dead letters one by one.
     case send

@@ -1,18 +1,18 @@
 import KafkaModel
 public import NewsModel
 
-/// Sending has stopped for a reason that concerns more than one event. One request at a time, the probe, finds out whether
-/// it is over.
+/// A state in which sending has stopped for a reason that concerns more than one event. One request at a time, the
+/// probe, finds out when it is over.
 public struct Halt: Sendable, Hashable {
     public var reason: Reason
     /// The words of the hub or the network.
     public var detail: String
-    /// The lane that has stopped; `nil` for all.
+    /// The stopped lane; `nil` for all lanes.
     public let lane: String?
     public var since: Instant
-    /// The next probe leaves no earlier.
+    /// The earliest time of the next probe.
     public var probeAt: Instant
-    /// The wait before the probe after that.
+    /// The delay before the probe after that.
     private var pause: Duration
     /// The probe in flight.
     private(set) var probe: RequestID?
@@ -74,7 +74,7 @@ public struct Halt: Sendable, Hashable {
         probeAt = now + pause
     }
 
-    /// With the times of the clock on the wall, for people.
+    /// Converts the times to the wall clock, for people.
     func onTheWall(_ moment: Moment) -> Halt {
         var halt = self
         halt.probe = nil
@@ -95,13 +95,13 @@ struct HubPause: Sendable {
     }
 }
 
-/// The access token that requests carry. A refusal counts only against the present one.
+/// The epoch of the access token that requests carry. Only a refusal of the current token counts.
 struct TokenEpoch: Sendable {
     private(set) var number = 0
-    /// A request with the present token was let in: its key is right.
+    /// The hub accepted the current token in some request, so the key is right.
     private(set) var isProven = false
 
-    /// A refusal may be the token's fault: another one is worth a try.
+    /// The refusal may be the token's fault, so a fresh token is worth a try.
     var deservesRenewal: Bool { isProven || number == 0 }
 
     mutating func letIn(_ epoch: Int) { if epoch == number { isProven = true } }

@@ -15,7 +15,7 @@ public enum Verdict: Sendable, Hashable {
     case unknown(ResultRecord.Failure, hubIsAway: Bool)
     /// The token was refused: one retry with a fresh token, then a halt.
     case tokenRefused(ResultRecord.Failure)
-    /// No request would pass.
+    /// Any other request would fail too.
     case halt(Halt.Reason, ResultRecord.Failure)
 }
 

@@ -1,6 +1,6 @@
 import KafkaModel
 
-/// Tells a failing hub from a single failing request: only different deliveries count.
+/// Distinguishes a failing hub from a single failing request: only different deliveries count.
 struct OutageDetector: Sendable {
     /// Different deliveries that must fail in a row, with no acceptance between.
     static let threshold = 8

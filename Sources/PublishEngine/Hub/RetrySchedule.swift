@@ -2,14 +2,14 @@ import NewsModel
 
 /// Delays between attempts: exponential from `first` to `longest`, half of each drawn by chance so that retries spread out.
 public struct RetrySchedule: Sendable, Hashable {
-    /// Requests per delivery, the first included; `nil`: until its deadline, or `attemptsWithoutDeadline`.
+    /// Requests per delivery, the first included; `nil`: no bound until its deadline, or `attemptsWithoutDeadline`.
     public var attempts: Int?
     public var first: Duration
     public var longest: Duration
 
     public static let attemptsWithoutDeadline = 20
-    /// The time over which the attempts of a delivery that may have been accepted are spread: few as they are, they outlast an
-    /// outage of a minute.
+    /// The time over which retries of a possibly accepted delivery are spread, so that they outlast an outage of a
+    /// minute.
     public static let unknownSpread = Duration.seconds(120)
 
     public init(attempts: Int? = nil, first: Duration = .milliseconds(500), longest: Duration = .seconds(30)) {
@@ -18,8 +18,8 @@ public struct RetrySchedule: Sendable, Hashable {
         self.longest = longest
     }
 
-    /// The wait after the given request whose acceptance is unknown, 1 being the first, if at most `total` may be made: each gap
-    /// is four times the one before, all of them together at least `unknownSpread`.
+    /// The delay after the given request whose acceptance is unknown; the first is 1. Each of the gaps between `total`
+    /// requests is four times the previous one. Together they last at least `unknownSpread`.
     public func gap(
         afterUnknown number: Int, of total: Int, using random: inout some RandomNumberGenerator
     ) -> Duration {
@@ -31,7 +31,7 @@ public struct RetrySchedule: Sendable, Hashable {
         return .nanoseconds(full + Int64.random(in: 0...(full / 4), using: &random))
     }
 
-    /// The wait after the given attempt, 1 being the first.
+    /// The delay after the given attempt; the first is 1.
     public func delay(afterAttempt attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
         let shift = Int64(min(max(attempt - 1, 0), 30))
         let base = first.nanoseconds.multipliedReportingOverflow(by: 1 << shift)

@@ -22,7 +22,7 @@ public struct TokenBucket: Sendable, Hashable {
     public init(rate: Int, burst: Int, share: Share = .whole, emptyAt now: Instant) {
         let cost = Int64(max(rate, 1)).multipliedFullWidth(by: Int64(max(share.part, 1)))
         let budget = Int64(1_000_000_000).multipliedFullWidth(by: Int64(max(share.total, 1)))
-        // rate and share are settings and partition counts; should they overflow, the slowest pace is the safe one.
+        // The rate and share are settings and partition counts. If they overflow, the slowest pace is the safe one.
         if cost.high == 0, budget.high == 0, let divisor = Int64(exactly: cost.low),
             let dividend = Int64(exactly: budget.low)
         {
@@ -31,7 +31,7 @@ public struct TokenBucket: Sendable, Hashable {
             interval = 1_000_000_000
         }
         let proportion = burst.multipliedReportingOverflow(by: max(share.part, 1)).partialValue / max(share.total, 1)
-        // Others may own each of the other parts, and each of them may send one request at any time.
+        // Other processes may own each of the other parts, and each of them may send one request at any time.
         let left = burst.subtractingReportingOverflow(max(share.total - share.part, 0)).partialValue
         let ours = max(1, min(proportion, left))
         tolerance = interval.multipliedReportingOverflow(by: Int64(ours - 1)).partialValue
@@ -57,7 +57,7 @@ public struct TokenBucket: Sendable, Hashable {
         case notBefore(Instant)
     }
 
-    /// Asks without taking.
+    /// Checks the pace without taking a token.
     ///
     /// - Parameter reserve: the part of the burst, in percent, that this request must leave to more urgent ones.
     public func ask(at now: Instant, reserve: Int = 0) -> Answer {

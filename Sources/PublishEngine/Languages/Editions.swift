@@ -1,17 +1,17 @@
 import NewsModel
 
-/// Where each language has readers of its own: one router for each.
+/// One router for each language, for settings in which languages have tags.
 struct Editions: Sendable {
-    /// The languages' codes.
+    /// The codes of the languages.
     let codes: [String]
     private let tags: [LanguageTag]
     private let routers: [Router]
-    /// To the readers of all.
+    /// The router to the readers of all languages.
     let everybody: Router
-    /// The language of an event that names none, as a position.
+    /// The index of the language for events that name no language.
     private let fallback: Int?
 
-    /// - Parameter router: makes the one for some readers.
+    /// - Parameter router: makes the router for some readers.
     init(
         _ localization: Localization, router: (LanguageReaders) throws(PayloadProblems) -> Router
     ) throws(PayloadProblems) {
@@ -44,7 +44,7 @@ struct Editions: Sendable {
         return routers[index].route(event)
     }
 
-    /// The language itself, else what is more general: readers of English get British English.
+    /// The index of the language or of a more general one: readers of English get British English.
     private func index(of tag: LanguageTag) -> Int? {
         sequence(first: tag) { $0.parent }.lazy.compactMap { tags.firstIndex(of: $0) }.first
     }

@@ -1,9 +1,9 @@
 import NewsModel
 
-/// The readers of some languages, where languages have tags.
+/// The readers of some languages, for settings in which languages have tags.
 struct LanguageReaders: Sendable, Hashable {
     let localization: Localization
-    /// One, or all for what everybody must get.
+    /// One language, or all for an event that everybody must get.
     let languages: [Localization.Language]
 
     /// The tags of a category's readers.
@@ -12,12 +12,12 @@ struct LanguageReaders: Sendable, Hashable {
         return languages.map { localization.tag(of: $0, category: category.tag) }
     }
 
-    /// The tag that all of them have; `nil` where their categories' tags say it all, and for readers of all languages.
+    /// The tag that all these readers have; `nil` if their categories' tags suffice, and for readers of all languages.
     var commonTag: String? {
         guard localization.mode == .expression, languages.count == 1, let language = languages.first else { return nil }
         return localization.tag(of: language, category: "")
     }
 
-    /// What tells their version of a story from those of others.
+    /// The code of the only language, which keeps its version of a story apart; `nil` for all languages.
     var edition: String? { languages.count == 1 ? languages.first?.code : nil }
 }

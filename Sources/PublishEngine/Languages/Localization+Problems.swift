@@ -113,7 +113,7 @@ extension Localization {
         return tagProblems(categories: [CategoryTable.Category(name: "x")])
     }
 
-    /// Problems that the tags of categories and languages have together; none in the mode `properties`.
+    /// Problems of the combined tags of categories and languages; empty in the mode `properties`.
     public func tagProblems(categories: [CategoryTable.Category]) -> [PayloadProblem] {
         guard mode != .properties else { return [] }
         var problems: [PayloadProblem] = []
@@ -141,7 +141,7 @@ extension Localization {
         return problems
     }
 
-    /// Every tag that readers of a language have; none in the mode `properties`.
+    /// Every tag that readers of a language have; empty in the mode `properties`.
     public func tags(of categories: [CategoryTable.Category]) -> [String] {
         languages.flatMap { language in
             switch mode {

@@ -1,16 +1,16 @@
-/// The languages that readers choose from, and how a send reaches those of each.
+/// The languages that readers choose from, and the way in which a send reaches the readers of each.
 public struct Localization: Sendable, Hashable {
     public var mode: Mode
     /// The property of a template send that holds the text in one language; `{language}` stands for the language's name.
     public var property: String
-    /// In the mode `tags`, the tag of one category's readers in one language; in the mode `expression`, that of all readers in
-    /// one language. `{language}` stands for the language's code, `{category}` for the category's tag.
+    /// The tag, by mode. In `tags`: one category's readers in one language. In `expression`: all readers in one
+    /// language. `{language}` stands for the language's code, `{category}` for the category's tag.
     public var tag: String
-    /// The text in one language, as a `MessageTemplate`, whose headline and language are that one's.
+    /// The text in one language, as a `MessageTemplate` with that language's headline and code.
     public var message: String
-    /// In the order of the settings; at most `languagesMax`.
+    /// The languages in the order of the settings; at most `languagesMax`.
     public var languages: [Language]
-    /// Codes of `languages`, to be tried in this order for one that an event does not have.
+    /// Codes of `languages` that replace a missing language, tried in this order.
     public var fallback: [String]
 
     public enum Mode: String, CaseIterable, Sendable {
@@ -18,14 +18,14 @@ public struct Localization: Sendable, Hashable {
         case properties
         /// An event has one language, and goes to the tag of its category and language.
         case tags
-        /// The same with a tag for the language: `World && language_fr`.
+        /// An event goes to its category's tag and its language's: `World && language_fr`.
         case expression
     }
 
     public struct Language: Sendable, Hashable {
         /// BCP 47, e.g. `fr`.
         public var code: String
-        /// As the devices' templates name it, e.g. `French`.
+        /// The name in the devices' templates, e.g. `French`.
         public var name: String
 
         public init(code: String, name: String) {
@@ -34,12 +34,12 @@ public struct Localization: Sendable, Hashable {
         }
     }
 
-    /// So many texts of the greatest length fill half of the hub's 64 KiB.
+    /// This many texts of the greatest length fill half of the hub's 64 KiB.
     public static let languagesMax = 20
     public static let standardProperty = "News_{language}"
     public static let standardMessage = "{{headline}}"
 
-    /// - Parameter tag: `nil` for the mode's own.
+    /// - Parameter tag: `nil` for the mode's standard tag.
     public init(
         mode: Mode = .properties, property: String = standardProperty, tag: String? = nil,
         message: String = standardMessage, languages: [Language], fallback: [String] = []

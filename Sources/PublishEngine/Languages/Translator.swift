@@ -1,18 +1,18 @@
 import NewsModel
 
-/// The text of one language, under the name that devices' templates know it by.
+/// The text of one language, and its property name in devices' templates.
 struct Translation: Sendable, Hashable {
     let property: String
     var text: String
 }
 
-/// Finds the headline of an event for readers of each language, so that nobody gets an empty text.
+/// Finds an event's headline for readers of each language. No reader gets an empty text.
 struct Translator: Sendable {
     private struct Language: Sendable {
         let code: String
         let tag: LanguageTag
         let property: String
-        /// In this order: what is more general, then the fallback and what is more general than that.
+        /// The replacements in this order: more general languages, then the fallback and its more general ones.
         let substitutes: [LanguageTag]
     }
 
@@ -20,9 +20,9 @@ struct Translator: Sendable {
 
     private let languages: [Language]
     private let fallback: [LanguageTag]
-    /// `nil` where the headline alone is the text.
+    /// The template of the text; `nil` if the text is the headline alone.
     private let message: MessageTemplate?
-    /// In lower case, as hubs compare them.
+    /// The property names in lower case, as hubs compare them.
     private let properties: Set<String>
 
     /// - Throws: every problem of the message.
@@ -44,10 +44,10 @@ struct Translator: Sendable {
         Array(sequence(first: tag) { $0.parent }.dropFirst())
     }
 
-    /// The name of an event's own value that would stand in a language's place.
+    /// True if an event's own value of this name would replace a language's text.
     func isProperty(_ name: String) -> Bool { properties.contains(name.lowercased()) }
 
-    /// The texts of all languages, in the settings' order; none is blank.
+    /// The texts of all languages, in the settings' order; never blank.
     func translations(of event: NewsEvent, category: String) -> [Translation] {
         let offer = Self.offer(of: event)
         return languages.map { language in
@@ -58,14 +58,14 @@ struct Translator: Sendable {
         }
     }
 
-    /// The languages that the event has no headline in.
+    /// The languages for which the event has no headline.
     func filled(for event: NewsEvent) -> [String] {
         let offer = Self.offer(of: event)
         return languages.filter { Self.text(for: $0, in: offer)?.isOwn != true }.map(\.code)
     }
 
-    /// The one headline for readers of all languages: the event's own, unless that is in none of theirs and another one is in
-    /// the fallback's.
+    /// The headline for readers of all languages. It is the event's own, unless its language is not in the settings and
+    /// another headline is in the fallback's language.
     func headline(for event: NewsEvent) -> String {
         guard !event.headlines.isEmpty, let own = event.language.flatMap({ LanguageTag($0) }) else {
             return event.headline
@@ -75,7 +75,7 @@ struct Translator: Sendable {
         return fallback.lazy.compactMap { Self.find($0, in: offer) }.first ?? event.headline
     }
 
-    /// `headlines`, and the headline if it says its language.
+    /// The `headlines`, and the main headline if the event names its language.
     private static func offer(of event: NewsEvent) -> Offer {
         var offer: Offer = event.headlines.compactMap { headline in
             LanguageTag(headline.language).map { ($0, headline.text) }
@@ -91,7 +91,7 @@ struct Translator: Sendable {
         return language.substitutes.lazy.compactMap { find($0, in: offer) }.first.map { ($0, false) }
     }
 
-    /// The language itself, else the first that is a variety of it: British English serves readers of English.
+    /// The text in the language itself, or in a variety of it: British English serves readers of English.
     private static func find(_ tag: LanguageTag, in offer: Offer) -> String? {
         (offer.first { $0.tag == tag } ?? offer.first { tag.covers($0.tag) })?.text
     }

@@ -1,4 +1,4 @@
-/// A message template read once: its segments if it is only text and variables, and its problems.
+/// The result of reading a message template: its segments if it has only text and variables, and its problems.
 struct MessageScan {
     private(set) var problems: [PayloadProblem] = []
     /// `nil` when it holds more than text and variables.

@@ -4,18 +4,17 @@ public import NewsModel
 
 /// The text a phone shows, with Mustache variables, e.g. `Breaking {{category}} News : {{headline}}`.
 ///
-/// Text is never escaped here, neither for HTML nor for the payload: "AT&T" stays "AT&T" and the payload's writer
-/// escapes as its format needs. Variables are those of `MessageVariable`; a missing one is empty. Sections,
-/// transforms and comments work as Mustache has them; partials, inheritance and changed delimiters do not, as one
-/// line of text has no use for them.
+/// Text is never escaped here: "AT&T" stays "AT&T", because the payload's writer escapes as its format needs. Variables
+/// are those of `MessageVariable`; a missing one is empty. Sections, transforms and comments work as in Mustache.
+/// Partials, inheritance and changed delimiters do not, because one line of text does not need them.
 public struct MessageTemplate: Sendable {
-    /// Bytes of a template.
+    /// Maximum bytes of a template.
     public static let lengthMax = 4_096
 
     public let source: String
     private let library: MustacheTemplate
-    /// The template as text and variables, when it is no more than that: the library needs about thirty times as
-    /// long for the same text. `nil` when only the library can render it.
+    /// The template as text and variables; `nil` if only the library can render it. The library needs about thirty
+    /// times as long for the same text.
     private let segments: [Segment]?
 
     enum Segment: Sendable, Hashable {
@@ -33,8 +32,8 @@ public struct MessageTemplate: Sendable {
             throw PayloadProblems([Self.problem(of: error)])
         }
         self.source = source
-        // The library reads characters where the scan reads scalars and treats white space at line ends its own way;
-        // where the two do not agree on samples, the library is right.
+        // The library reads characters, the scan reads scalars, and they differ in white space at line ends. If they
+        // disagree on samples, the library is right.
         let library = library
         let agrees = scan.segments.map { segments in
             Self.samples.allSatisfy { event in
@@ -54,13 +53,13 @@ public struct MessageTemplate: Sendable {
         }
     }
 
-    /// The message of an event; never blank: where the template yields only white space, it is the headline.
+    /// The message of an event; never blank: if the template yields only white space, it is the headline.
     ///
-    /// - Parameter category: the names of all its categories, since readers of each of them get this one text.
+    /// - Parameter category: the names of all its categories, because readers of each of them get this one text.
     public func render(_ event: NewsEvent, category: String) -> String {
         let text =
             if let segments { Self.render(segments, event, category) } else { Self.render(library, event, category) }
-        // Nearly every message begins with something visible; then nothing else has to be looked at.
+        // Nearly every message begins with a visible character, so the rest is rarely examined.
         if let first = text.utf8.first, (0x21...0x7E).contains(first) { return text }
         return text.allSatisfy(\.isWhitespace) ? event.headline : text
     }
@@ -73,10 +72,10 @@ public struct MessageTemplate: Sendable {
         return render(event, category: category)
     }
 
-    /// The message is rendered without the library.
+    /// The message can be rendered without the library.
     var isPlain: Bool { segments != nil }
 
-    /// The message as the library renders it, blank or not.
+    /// The message as the library renders it; may be blank.
     func renderByLibrary(_ event: NewsEvent, category: String) -> String {
         Self.render(library, event, category)
     }
@@ -113,7 +112,7 @@ public struct MessageTemplate: Sendable {
         return library.render(values)
     }
 
-    /// Tells the library that its text is no HTML.
+    /// Declares the template as plain text instead of HTML.
     private static let textOnly = "{{% CONTENT_TYPE:TEXT }}"
 
     private static let samples: [NewsEvent] = {

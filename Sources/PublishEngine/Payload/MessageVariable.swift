@@ -6,12 +6,12 @@ enum MessageVariable: Sendable, Hashable {
     /// One of the event's own values: `data.edition`.
     case data(String)
 
-    /// All but the event's own.
+    /// All variables except `data`.
     static let fixed: [MessageVariable] = [
         .category, .headline, .summary, .id, .link, .language, .urgency, .story, .version, .publishedAt,
     ]
 
-    /// `nil` for a name that is no variable. A name in `data` has no dot: Mustache reads one as a step deeper.
+    /// Returns `nil` for an unknown name. A name in `data` has no dot, because Mustache reads a dot as a nested value.
     init?(_ name: some StringProtocol) {
         if let known = Self.fixed.first(where: { $0.name == name }) {
             self = known

@@ -1,8 +1,8 @@
 import NewsModel
 
 extension PayloadContent {
-    /// APNs: `{"aps":{"alert":…},…}`. The alert is the message alone, since the settings decide what a
-    /// phone shows; the rest is for the app.
+    /// APNs: `{"aps":{"alert":…},…}`. The alert is the message alone, because the settings decide the visible text;
+    /// other fields are for the app.
     func apple(_ json: inout JSONWriter) {
         if urgency == .background { return appleBackground(&json) }
         json.object("aps") { json in
@@ -13,7 +13,7 @@ extension PayloadContent {
                 json.field("sound", "default")
                 json.field("interruption-level", "time-sensitive")
             case .routine, .background: break
-            // It goes to the list of notifications, and the screen stays dark.
+            // The notification goes to the notification list, and the screen stays dark.
             case .quiet: json.field("interruption-level", "passive")
             }
             // Lets the app's notification service extension fetch the picture.
@@ -22,7 +22,7 @@ extension PayloadContent {
         fields(&json)
     }
 
-    /// A background update wakes the app and shows nothing: with an alert, a sound or a badge APNs would take it for one.
+    /// A background update wakes the app and shows nothing. With an alert, sound or badge, APNs would show it.
     private func appleBackground(_ json: inout JSONWriter) {
         json.object("aps") { $0.field("content-available", 1) }
         json.field("message", message)

@@ -1,15 +1,15 @@
 import NewsModel
 
 extension PayloadContent {
-    /// FCM v1: a notification that Android shows by itself, and flat string data for the app.
+    /// FCM v1: a notification that Android shows, and flat string data for the app.
     ///
-    /// The tag makes a repeat replace the notification that is shown. The collapse key does the same to the one that FCM still
-    /// keeps for a phone that is off, but FCM keeps four keys per phone and drops the rest: only an event with a story, which
-    /// may be updated, gets one.
+    /// With the tag, a repeat replaces the visible notification. The collapse key replaces the one that FCM keeps for a
+    /// phone that is off. FCM keeps four keys per phone and drops others, so only events with a story, which may be
+    /// updated, get one.
     func fcmV1(_ json: inout JSONWriter) {
         json.object("message") { json in
             if urgency == .background {
-                // Without a notification it is data, which Android hands to the app and does not show.
+                // Without a notification object Android hands the data to the app and does not show it.
                 json.object("data") { json in
                     json.field("message", message)
                     fields(&json)
@@ -28,15 +28,15 @@ extension PayloadContent {
                 guard urgency != .background else { return }
                 json.object("notification") { json in
                     json.field("tag", collapseID)
-                    // Since Android 8 the channel makes the sound. An app without this one shows it on its own.
+                    // Since Android 8 the channel sets the sound. An app without this one uses its own channel.
                     if urgency == .quiet { json.field("channel_id", "breakingNewsQuiet") }
                 }
             }
         }
     }
 
-    /// Google's legacy interface: `{"data":{"message":…},…}`, which the app shows itself; there is no tag, hence always
-    /// a collapse key.
+    /// Google's legacy interface: `{"data":{"message":…},…}`, which the app shows. It has no tag, so it always has a
+    /// collapse key.
     func gcm(_ json: inout JSONWriter) {
         json.object("data") { json in
             json.field("message", message)

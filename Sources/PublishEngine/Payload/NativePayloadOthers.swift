@@ -1,4 +1,4 @@
-// The platforms with one small JSON object each.
+// Platforms whose payload is one small JSON object.
 
 import NewsModel
 
@@ -18,7 +18,7 @@ extension PayloadContent {
     func baidu(_ json: inout JSONWriter) {
         json.field("title", category)
         json.field("description", message)
-        // Flags: 1 it can be wiped away, 2 vibration, 4 sound. All of them if nothing is said.
+        // Flags: 1 it can be wiped away, 2 vibration, 4 sound. The default is all of them.
         if isQuiet { json.field("notification_basic_style", 1) }
         json.object("custom_content", fields)
     }

@@ -2,8 +2,8 @@ import ByteText
 import NewsModel
 
 extension PayloadContent {
-    /// WNS: a toast as in the tutorials, with the picture when there is one. `launch`, which the app is handed when the
-    /// toast is tapped, is the fields as a JSON object.
+    /// WNS: a toast as in the tutorials, with the picture if there is one. `launch`, which the app gets when the toast
+    /// is tapped, has the fields as a JSON object.
     func windows(capacity: Int) -> [UInt8] {
         if urgency == .background { return windowsRaw(capacity: capacity) }
         var body: [UInt8] = []
@@ -26,7 +26,7 @@ extension PayloadContent {
         return body
     }
 
-    /// A raw notification, which Windows hands to the app as it is: the fields as a JSON object.
+    /// A raw notification, which Windows passes unchanged to the app: the fields as a JSON object.
     private func windowsRaw(capacity: Int) -> [UInt8] {
         JSONWriter.object(reserving: capacity) { json in
             json.field("message", message)
@@ -34,8 +34,8 @@ extension PayloadContent {
         }
     }
 
-    /// MPNS: a toast of two texts, of which the first is printed bold. It has no place for the other fields: its
-    /// parameter must be a page of the app, and we know none.
+    /// MPNS: a toast of two texts; the first is bold. It has no place for other fields, because its parameter must name
+    /// a page of the app.
     func windowsPhone(capacity: Int) -> [UInt8] {
         var body: [UInt8] = []
         body.reserveCapacity(capacity)

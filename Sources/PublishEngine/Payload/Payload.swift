@@ -7,7 +7,7 @@ public struct Payload: Sendable, Hashable {
     public var cuts: PayloadCuts
 }
 
-/// The parts that were taken out of a payload or shortened, to make it fit or for a reserved name.
+/// The parts that were removed or shortened, because of size or a reserved name.
 public struct PayloadCuts: OptionSet, Sendable, Hashable {
     public let rawValue: UInt16
 
@@ -27,15 +27,15 @@ public struct PayloadCuts: OptionSet, Sendable, Hashable {
     public static let link = PayloadCuts(rawValue: 1 << 5)
     public static let id = PayloadCuts(rawValue: 1 << 6)
     public static let category = PayloadCuts(rawValue: 1 << 7)
-    /// One of the event's own values has a name that is ours or the platform's.
+    /// An own value of the event was left out, because its name is reserved by us or the platform.
     public static let reservedData = PayloadCuts(rawValue: 1 << 8)
 
-    /// Of every part, as results have them.
+    /// The names of all parts, as in results.
     public static let allNames = [
         "summary", "title", "data", "image", "message", "link", "id", "category", "reservedData",
     ]
 
-    /// As results have them, e.g. `["summary", "message"]`; empty when nothing was cut.
+    /// The names as in results, e.g. `["summary", "message"]`; empty if nothing was cut.
     public var names: [String] {
         isEmpty ? [] : Self.allNames.enumerated().filter { rawValue >> $0.offset & 1 == 1 }.map(\.element)
     }

@@ -7,16 +7,16 @@ public import NotificationHub
 ///
 /// An object, because every request uses it.
 public final class PayloadBuilder: Sendable {
-    /// The time a platform keeps an alert for a phone that is off, if nothing else says: a day.
+    /// The default time, a day, for which a platform keeps an alert for a phone that is off.
     public static let standardTimeToLive = Duration.seconds(86_400)
-    /// The longest time given to any platform: FCM keeps nothing longer, APNs and ADM hardly.
+    /// The upper bound for any platform. FCM accepts no longer time.
     public static let timeToLiveMax = Duration.seconds(28 * 86_400)
 
     private static let testMark = "TEST "
 
     public let settings: PayloadSettings
     private let message: MessageTemplate
-    /// `nil` where no send carries several languages.
+    /// The translator; `nil` if no send carries several languages.
     private let translator: Translator?
 
     /// - Throws: every problem of the settings.
@@ -38,7 +38,7 @@ public final class PayloadBuilder: Sendable {
         return translator.filled(for: event)
     }
 
-    /// The request alone, if the cuts do not matter.
+    /// Builds the request without the cuts.
     public func build(
         _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
         expiresAt: Instant?, isQuiet: Bool = false
@@ -50,12 +50,12 @@ public final class PayloadBuilder: Sendable {
     }
 
     /// - Parameters:
-    ///   - since: the time we read the event. Google, Amazon and Windows get a number of seconds to keep it, counted from here;
-    ///     `nil` gives them a day. (Its publication may be years ago in an archive.)
-    ///   - expiresAt: no phone shall show it after this; `nil` for a day after `since`.
-    ///   - isQuiet: it makes no sound and lights no screen.
-    ///   - inBackground: if it is quiet, phones do not show it either: it is data for the app. In template mode the device's
-    ///     quiet template decides.
+    /// - since: the time we read the event; seconds to live for Google, Amazon and Windows count from here. `nil` gives
+    ///   them a day. The publication may be years ago in an archive.
+    /// - expiresAt: the time after which no phone shall show it; `nil` for a day after `since`.
+    /// - isQuiet: the notification makes no sound and lights no screen.
+    /// - inBackground: if it is quiet too, phones pass it to the app without showing it. In template mode the device's
+    ///   quiet template decides.
     public func payload(
         _ event: NewsEvent, routing: Routing.Tagged, platform: Platform, lane: LaneID, since: Instant? = nil,
         expiresAt: Instant?, isQuiet: Bool = false, inBackground: Bool = false
@@ -76,14 +76,14 @@ public final class PayloadBuilder: Sendable {
                 text = message.render(event, headline: headline, category: routing.label)
             }
         }
-        // News for single readers need not have one: where its name would stand is not a gap.
+        // News for single readers may have no category; removes the gap of its missing name.
         if routing.label.isEmpty {
             text = text.replacing("  ", with: " ")
             for index in translations.indices {
                 translations[index].text = translations[index].text.replacing("  ", with: " ")
             }
         }
-        // Readers who are testers too must see at once that it is none of the news.
+        // Readers who are testers too must see at once that it is a test.
         if event.isTest {
             text = Self.testMark + text
             title = Self.testMark + title
@@ -93,7 +93,7 @@ public final class PayloadBuilder: Sendable {
             message: text, title: title,
             category: routing.label,
             id: event.id, link: event.link,
-            // A template can insert only these fields and the event's own.
+            // A template can insert only these fields and the event's own values.
             image: platform == .template ? nil : event.image, summary: platform == .template ? nil : event.summary,
             story: event.story, data: data, orderKey: event.orderKey,
             urgency: isQuiet ? quiet : Urgency(of: event, lane: lane),

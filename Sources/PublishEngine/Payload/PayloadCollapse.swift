@@ -1,8 +1,7 @@
 import ByteText
 import Crypto
 
-/// The names by which a notification replaces another on the phone: short, and the same for every repeat and update of a
-/// story.
+/// Short names by which a notification replaces another on the phone; equal for all repeats and updates of a story.
 enum PayloadCollapse {
     /// At most 64 bytes of visible ASCII, Apple's limit for `apns-collapse-id`.
     ///
@@ -11,7 +10,7 @@ enum PayloadCollapse {
     static func id(of story: String) -> String {
         let isPlain = story.withBytes { bytes in
             guard (1...64).contains(bytes.count), bytes[0] != UInt8(ascii: "~") else { return false }
-            // Without a branch per byte, so that the compiler can take many bytes at once.
+            // This loop has no branches, so that the compiler can vectorise it.
             var others: UInt8 = 0
             for byte in bytes { others |= (0x21...0x7E).contains(byte) ? 0 : 1 }
             return others == 0
@@ -20,7 +19,7 @@ enum PayloadCollapse {
         return "~" + hash(of: story, length: 43, alphabet: base64, bits: 6)
     }
 
-    /// At most 16 letters and digits, WNS's limit for `X-WNS-Tag`: the story itself when it has at most 15, else
+    /// At most 16 letters and digits, WNS's limit for `X-WNS-Tag`. The story itself if it has at most 15; otherwise
     /// exactly 16 that stand for 80 bits of its SHA-256.
     static func shortID(of story: String) -> String {
         let utf8 = story.utf8

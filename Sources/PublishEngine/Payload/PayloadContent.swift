@@ -3,7 +3,7 @@ import NewsModel
 /// The content of one payload, before it is written in a platform's format. Parts may be taken out to make it fit.
 struct PayloadContent {
     var message: String
-    /// The headline alone.
+    /// The headline, without the message's text.
     var title: String?
     var category: String
     var id: String?
@@ -12,15 +12,15 @@ struct PayloadContent {
     var summary: String?
     var story: String?
     var data: ArraySlice<NewsEvent.DataField>
-    /// Names what the notification replaces.
+    /// The key of the notifications that this one replaces.
     let orderKey: String
     let urgency: Urgency
     /// Seconds a platform keeps it for a phone that is off; at least 1.
     let timeToLive: Int
-    /// The message in the languages that readers choose from; for templates only.
+    /// The message in the languages that readers choose from; used only for templates.
     var translations: [Translation] = []
 
-    /// No sound, and the screen stays dark.
+    /// No sound is made, and the screen stays dark.
     var isQuiet: Bool { urgency == .quiet || urgency == .background }
 
     /// The body is bytes for the app, which the platform does not read.
@@ -28,7 +28,7 @@ struct PayloadContent {
 
     var collapseID: String { PayloadCollapse.id(of: orderKey) }
 
-    /// Bytes of all texts before escaping: no format makes it shorter, so more than the limit is too much for certain.
+    /// Bytes of all texts before escaping. Formats never shorten them, so a sum above the limit is too large.
     var rawLength: Int {
         var length = message.utf8.count + category.utf8.count
         length += title?.utf8.count ?? 0
@@ -42,8 +42,8 @@ struct PayloadContent {
         return length
     }
 
-    /// An event's own value may not have this name: ours win on every platform, so that an app finds the same
-    /// thing under the same name wherever it runs, and FCM refuses a whole message for the names it reserves.
+    /// True for names that an event's own values may not have. Our names mean the same on every platform, and FCM
+    /// refuses a message with its reserved names.
     static func isReserved(_ name: String, on platform: Platform) -> Bool {
         switch name {
         case "", "messageParam", "message", "title", "category", "id", "link", "image", "summary", "story", "tag",
@@ -59,7 +59,7 @@ struct PayloadContent {
 }
 
 extension PayloadContent {
-    /// The body in a platform's format, whatever its size.
+    /// The body in a platform's format, without a check of its size.
     func body(for platform: Platform, capacity: Int) -> [UInt8] {
         switch platform {
         case .template: JSONWriter.object(reserving: capacity) { template(&$0) }
@@ -75,11 +75,11 @@ extension PayloadContent {
         }
     }
 
-    /// A flat object of strings; `messageParam` as the tutorials' templates name it.
+    /// A flat object of strings, with `messageParam` as in the tutorials' templates.
     private func template(_ json: inout JSONWriter) {
         json.field("messageParam", message)
         for translation in translations { json.field(named: translation.property, translation.text) }
-        // For the templates of platforms that replace by it; Apple's devices get it in a header.
+        // For templates of platforms that replace by a tag; Apple's devices get it in a header.
         json.field("tag", collapseID)
         fields(&json)
     }
@@ -94,7 +94,7 @@ extension PayloadContent {
         json.field("story", story)
         json.field("image", image)
         json.field("summary", summary)
-        // For apps that show notifications themselves.
+        // For apps that show notifications in their own code.
         if isQuiet { json.field("quiet", "true") }
         for field in data { json.field(named: field.name, field.value) }
     }

@@ -1,15 +1,15 @@
 import NewsModel
 
-/// Makes a payload fit: the summary goes first, then the title, then the event's own values from the last, then the
-/// image. Only then is the message cut. Translations are cut to what a phone takes, and all stay. The link goes when less than `messageFloor` bytes of the message would stay,
-/// then the id, then the category. Something always fits.
+/// Makes a payload fit. Removes the summary, the title, the event's own values from the last, then the image. Only then
+/// cuts the message. Translations are shortened to the text limit; all stay. If less than `messageFloor` bytes of the
+/// message would stay, removes the link, then the id, then the category. The result always fits.
 struct PayloadFit {
     private var content: PayloadContent
     private let platform: Platform
     private(set) var cuts: PayloadCuts = []
 
     private static let messageFloor = 256
-    /// No browser and no app takes a longer address.
+    /// Browsers and apps accept no longer address.
     private static let addressLengthMax = 2_048
 
     init(_ content: consuming PayloadContent, on platform: Platform) {
@@ -48,7 +48,7 @@ struct PayloadFit {
         if content.link?.utf8.count ?? 0 > Self.addressLengthMax { drop(\.link, .link) }
         if content.image?.utf8.count ?? 0 > Self.addressLengthMax { drop(\.image, .image) }
         let max = platform.textLengthMax
-        // A byte becomes six at most, so the usual text is not read for this.
+        // Escaping takes at most six bytes for one, so usual texts need no scan.
         if content.message.utf8.count > max / 6 { cutMessage(to: max) }
         for index in content.translations.indices where content.translations[index].text.utf8.count > max / 6 {
             let text = content.translations[index].text
@@ -74,7 +74,7 @@ struct PayloadFit {
         guard !content.data.isEmpty else { return }
         let all = content.data
         var fitting = 0
-        // A field takes five bytes besides its texts, so this many are the most that may fit.
+        // A field takes at least five bytes besides its texts, which bounds the number of fields.
         var tooMany = min(all.count, platform.bodyLengthMax / 5) + 1
         while tooMany - fitting > 1 {
             let middle = (fitting + tooMany) / 2

@@ -5,7 +5,7 @@ import NotificationHub
 enum PayloadHeaders {
     static func fields(of content: PayloadContent, on platform: Platform, expiry: Instant?) -> [HeaderField] {
         switch platform {
-        // With a template send they reach the Apple devices among its readers.
+        // With a template send the headers reach the Apple devices among its readers.
         case .apple, .template: apple(content, expiry: expiry)
         case .windows: windows(content)
         // Class 2 is a toast sent at once.
@@ -25,14 +25,14 @@ enum PayloadHeaders {
             HeaderField("X-WNS-Tag", PayloadCollapse.shortID(of: content.orderKey)),
             HeaderField("X-WNS-TTL", String(content.timeToLive)),
         ]
-        // It goes to the action center at once, without a banner.
+        // The notification goes to the action center at once, without a banner.
         return content.urgency == .quiet ? fields + [HeaderField("X-WNS-SuppressPopup", "true")] : fields
     }
 
-    /// Both expiries: the hub documents its own header, current APNs reads `apns-expiration`. Without any, APNs tries
-    /// once, and a phone that is off never gets the alert.
+    /// Sets both expiries: the hub documents its own header, current APNs reads `apns-expiration`. Without an expiry,
+    /// APNs tries once, and a phone that is off never gets the alert.
     private static func apple(_ content: PayloadContent, expiry: Instant?) -> [HeaderField] {
-        // A template send is shown by the device's quiet template, if at all.
+        // The device's quiet template decides if a template send is shown.
         let type = HeaderField("apns-push-type", content.urgency == .background ? "background" : "alert")
         let priority = HeaderField("apns-priority", content.urgency == .breaking ? "10" : "5")
         let collapse = HeaderField("apns-collapse-id", content.collapseID)

@@ -2,7 +2,7 @@ import ByteText
 import NewsModel
 
 extension Platform {
-    /// The limit of a body in bytes: the hub's own for a template, whose result has further limits; else the platform's.
+    /// The limit of a body in bytes: the hub's for a template (its result has more limits), else the platform's.
     var bodyLengthMax: Int {
         switch self {
         case .template: 65_536
@@ -10,7 +10,7 @@ extension Platform {
         case .windows: 5_120
         case .windowsphone: 3_072
         case .adm: 6_144
-        // The rest of 4096 after encryption. RFC 8291.
+        // 4096 less the encryption's overhead. RFC 8291.
         case .browser: 3_993
         }
     }

@@ -6,13 +6,13 @@ public struct PayloadSettings: Sendable, Hashable {
     public var mode: Mode
     /// The text a phone shows, as a `MessageTemplate`.
     public var message: String
-    /// In template mode, the names of the two templates that each device has; `nil`: of one, which nothing can make silent.
+    /// In template mode, the names of each device's two templates. `nil`: one template, which cannot be made silent.
     public var templates: TemplateNames?
-    /// `nil` where news has one language.
+    /// The languages; `nil` if news has one language.
     public var localization: Localization?
 
-    /// The names of templates, which hubs take for tags of the registration. A send names one, or a device with both would show
-    /// the news twice.
+    /// The names of templates, which hubs treat as tags of the registration. A send names one; otherwise a device with
+    /// both would show the news twice.
     public struct TemplateNames: Sendable, Hashable {
         public var normal: String
         /// The template without a sound.
@@ -23,14 +23,14 @@ public struct PayloadSettings: Sendable, Hashable {
             self.quiet = quiet
         }
 
-        /// Those that `BreakingNews` registers.
+        /// The names that `BreakingNews` registers.
         public static let standard = TemplateNames(normal: "breakingNews", quiet: "breakingNewsQuiet")
     }
 
     public enum Mode: Sendable, Hashable {
         /// The hub expands one payload through each device's own template.
         case template
-        /// In the order in which an event is sent.
+        /// The platforms in the order in which an event is sent.
         case native([Platform])
     }
 
@@ -64,8 +64,8 @@ public struct PayloadSettings: Sendable, Hashable {
         }
     }
 
-    /// An archive can be sent so that it disturbs nobody, on every platform: what phones get makes no sound, and in native mode
-    /// it is not shown either.
+    /// An archive can be sent on every platform without disturbing anyone: without a sound, and in native mode without
+    /// being shown.
     public var canBackfillSilently: Bool {
         switch mode {
         case .template: templates != nil
@@ -119,11 +119,11 @@ public struct PayloadSettings: Sendable, Hashable {
 }
 
 extension Platform {
-    /// We know how to ask the platform for a notification without a sound.
+    /// A notification without a sound is possible on the platform.
     public var canBeSilent: Bool { self != .windowsphone && self != .xiaomi }
 
-    /// It has a form that an app gets and nobody sees. Browsers require a notification for every push; of Baidu's and Xiaomi's
-    /// we know none.
+    /// The platform has a form that only the app sees. Browsers require a notification for every push. We know no such
+    /// form for Baidu and Xiaomi.
     public var hasBackground: Bool {
         switch self {
         case .apple, .fcmv1, .gcm, .adm, .windows: true

@@ -1,8 +1,8 @@
-/// Text cut to fit, between characters as readers see them: never inside an emoji family or before an accent.
+/// Cuts text between characters as readers see them: never inside an emoji family or before an accent.
 enum TextCut {
     static let ellipsis = "…"
 
-    /// The text itself when it costs at most `room`; else as much of its beginning as fits together with an ellipsis.
+    /// The text itself if it costs at most `room`; otherwise its longest beginning that fits with an ellipsis.
     ///
     /// - Parameters:
     ///   - room: the highest cost of the result. Below the ellipsis' own cost the result is empty.
@@ -36,7 +36,7 @@ enum TextCut {
         return Substring(kept.last == "\u{200D}" ? kept.dropLast() : kept)
     }
 
-    /// No white space stands before the ellipsis.
+    /// Removes white space before the ellipsis.
     private static func trimmed(_ text: Substring) -> Substring {
         guard let last = text.lastIndex(where: { !$0.isWhitespace }) else { return "" }
         return text[...last]

@@ -1,18 +1,16 @@
 public import NewsModel
 public import NotificationHub
 
-/// What the settings say about events apart from their categories: whose environment they are for, who gets tests, and when
-/// readers sleep.
+/// Settings about events apart from their categories: environments, tests, and quiet hours.
 public struct ContentPolicy: Sendable, Hashable {
-    /// Events stamped otherwise are withheld. `nil`: this process has no name; it counts as production and takes what bears no
-    /// stamp.
+    /// Events with another stamp are withheld. `nil`: this process has no name; it counts as production.
     public var environment: String?
     /// Events without a stamp are taken.
     public var acceptsUnstamped: Bool
-    /// The only tag that test events go to; `nil`: they are withheld.
+    /// The only tag that test events go to; `nil`: test events are withheld.
     public var testTag: String?
     public var quietHours: [QuietHours]
-    /// How single readers are reached.
+    /// The tags of single readers.
     public var users: UserTags
 
     public init(
@@ -27,12 +25,12 @@ public struct ContentPolicy: Sendable, Hashable {
         self.users = users
     }
 
-    /// The environment of a process that is not told another.
+    /// The environment of a process without a name.
     public static let production = "production"
 
-    /// Why the event may not leave here at any time; `nil` if it may.
+    /// The reason why the event may never leave here; `nil` if it may.
     public func refusal(of event: borrowing NewsEvent) -> ResultRecord.Failure? {
-        // Nearly every event; without a look at the texts of the settings.
+        // Fast path for nearly every event, without comparing texts of the settings.
         if acceptsUnstamped, event.environment == nil, !event.isTest { return nil }
         if event.isTest, testTag == nil {
             return .init(.test, "it is a test, and test.tag names nobody to send it to")
@@ -50,12 +48,12 @@ public struct ContentPolicy: Sendable, Hashable {
     }
 }
 
-/// What becomes of an event that may leave, at a time by the clock on the wall.
+/// The treatment of an event that may leave, at a wall clock time.
 public enum Treatment: Sendable, Hashable {
     case send
     case sendSilently
-    /// It waits until then, because of quiet hours.
+    /// The event waits until this time, because of quiet hours.
     case hold(until: Instant)
-    /// It never leaves: quiet hours, for whose events later is too late.
+    /// The event never leaves: quiet hours drop it.
     case withhold(ResultRecord.Failure)
 }

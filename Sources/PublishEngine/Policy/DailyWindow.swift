@@ -13,10 +13,10 @@ public struct DailyWindow: Sendable, Hashable {
         self.zone = zone
     }
 
-    /// When the window ends that the time is in; `nil` outside.
+    /// The end of the window that contains the time; `nil` outside.
     ///
-    /// Where clocks are put back, a time that comes twice begins a window the first time and ends one the second time. Where
-    /// they are put forward, a time that does not come stands for the moment of the change.
+    /// When clocks are put back, a time that comes twice begins a window the first time and ends one the second time.
+    /// When they are put forward, a skipped time stands for the moment of the change.
     public func end(at wall: Instant) -> Instant? {
         let today = zone.day(at: wall)
         for day in [today - 1, today] {
@@ -28,11 +28,11 @@ public struct DailyWindow: Sendable, Hashable {
 }
 
 extension DailyWindow {
-    /// When the window begins next; the time itself inside of it.
+    /// The next beginning of the window; the time itself if it is inside.
     public func opening(at wall: Instant) -> Instant {
         if end(at: wall) != nil { return wall }
         let today = zone.day(at: wall)
-        // A day's beginning may fall on the moment of a change that yesterday's had too.
+        // The beginning may fall on a clock change, which yesterday's beginning may have too.
         for day in today - 1...today + 2 {
             let begin = zone.instants(of: from, on: day).first
             if begin > wall { return begin }
@@ -43,17 +43,17 @@ extension DailyWindow {
 
 /// The clocks of one zone, as a table: reading the world's time zones is IO.
 public struct ClockZone: Sendable, Hashable {
-    /// E.g. `Europe/Berlin`.
+    /// The zone's name, e.g. `Europe/Berlin`.
     public var name: String
     /// Seconds ahead of UTC before the first change.
     public var offset: Int
-    /// In the order of time; after the last one, clocks stay.
+    /// The changes in the order of time; after the last one the offset stays.
     public var changes: [Change]
 
     public struct Change: Sendable, Hashable {
-        /// Seconds since 1970.
+        /// The time of the change in seconds since 1970.
         public var at: Int
-        /// Seconds ahead of UTC from then on.
+        /// Seconds ahead of UTC after the change.
         public var offset: Int
 
         public init(at: Int, offset: Int) {
@@ -79,9 +79,9 @@ public struct ClockZone: Sendable, Hashable {
         return shown >= 0 ? shown / Self.day : (shown + 1) / Self.day - 1
     }
 
-    /// When the zone's clocks show so many minutes after midnight on a day: the first and the last time.
+    /// The first and last time at which the zone's clocks show this many minutes after midnight on a day.
     func instants(of minutes: Int, on day: Int) -> (first: Instant, last: Instant) {
-        // As the clocks show it. No zone changes its clocks twice in two days.
+        // The time shown by the clocks. No zone changes its clocks twice in two days.
         let shown = day * Self.day + minutes * 60
         let (before, after) = (offset(at: shown - Self.day), offset(at: shown + Self.day))
         let candidates = [shown - before, shown - after].filter { shown - $0 == offset(at: $0) }

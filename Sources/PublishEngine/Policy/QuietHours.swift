@@ -3,20 +3,20 @@ import NewsModel
 
 /// Hours in which the readers of some categories want to sleep.
 public struct QuietHours: Sendable, Hashable {
-    /// The names of the settings; empty for all.
+    /// The names of categories; empty for all.
     public var categories: [String]
     public var window: DailyWindow
     public var action: Action
-    /// Events that are as urgent or more (1 is the most urgent) leave as by day. One that does not say is not urgent.
+    /// Events at least as urgent (1 is the most urgent) leave as by day. An event without an urgency is not urgent.
     public var exceptUrgency: Int?
 
-    /// In the order of strictness.
+    /// The action for an event during quiet hours, in the order of strictness.
     public enum Action: String, Sendable, Hashable, CaseIterable {
         /// Sent at once, without a sound.
         case silent
         /// Sent when the window ends.
         case delay
-        /// Not sent.
+        /// The event is not sent at all.
         case drop
     }
 
@@ -27,7 +27,7 @@ public struct QuietHours: Sendable, Hashable {
         self.exceptUrgency = exceptUrgency
     }
 
-    /// What waited for the end of a window leaves within so long a time after it, rather than all at once.
+    /// Events that waited for the end of a window leave spread over this time.
     package static let releaseSpread = Duration.seconds(600)
 
     fileprivate func concerns(_ category: String, _ event: borrowing NewsEvent) -> Bool {
@@ -37,8 +37,8 @@ public struct QuietHours: Sendable, Hashable {
 }
 
 extension [QuietHours] {
-    /// The mildest of what is said about each of the event's categories, since all of them get one notification. But while one
-    /// category's readers sleep, it makes no sound.
+    /// The mildest treatment over the event's categories, because all of them get one notification. If some categories'
+    /// readers sleep, it makes no sound.
     func treatment(
         of event: borrowing NewsEvent, in categories: [String], at wall: Instant, canBeSilent: Bool
     ) -> Treatment {
@@ -48,7 +48,7 @@ extension [QuietHours] {
         case (.silent, _)?: return canBeSilent ? .sendSilently : .send
         case (.drop, _)?: return .withhold(.init(.quietHours, "its readers sleep, and the settings drop it then"))
         case (.delay, var end)?:
-            // The next window may begin where one ends. Beyond a week of them, it will be looked at again.
+            // The next window may begin where one ends. After a week of windows it is checked again later.
             var windows = 1
             while windows < 8,
                 case (.delay, let later)? = verdict(on: event, in: categories, at: end, canBeSilent: canBeSilent),
@@ -83,7 +83,7 @@ extension [QuietHours] {
         return mildest.map { (isAwake ? .silent : $0, end) }
     }
 
-    /// The same for all versions of a story, so that they come back in order.
+    /// The delay after the window, equal for all versions of a story so that they come back in order.
     private static func spread(of orderKey: String) -> Duration {
         let seconds = UInt64(QuietHours.releaseSpread.components.seconds)
         return .seconds(Int64(RecentDeliveries.story(orderKey, platform: 0).value % seconds))

@@ -3,11 +3,11 @@ public import NotificationHub
 /// The devices that a send is for, apart from its categories: those that have a template, or testers.
 public struct Audience: Sendable, Hashable {
     public var templates: PayloadSettings.TemplateNames?
-    /// The only tag that tests go to.
+    /// The only tag that test events go to.
     public var testTag: String?
-    /// Where languages have tags: those of one language, or of all.
+    /// The readers of one language or of all, if languages have tags.
     var readers: LanguageReaders?
-    /// How single readers are reached.
+    /// The tags of single readers.
     public var users: UserTags
 
     public init(
@@ -18,7 +18,7 @@ public struct Audience: Sendable, Hashable {
         self.users = users
     }
 
-    /// The most tags of categories or users that an expression has room for: a hub takes fewer where not all are joined by `||`.
+    /// The maximum category or user tags of an expression; fewer if other tags are joined by `&&`.
     var tagsMax: Int {
         let others = (templates == nil ? 0 : 1) + (readers?.commonTag == nil ? 0 : 1)
         return others == 0 ? TagExpression.tagsMaxJoinedByOr : TagExpression.tagsMax - others
@@ -30,7 +30,7 @@ public struct Audience: Sendable, Hashable {
         Self.printed { () throws -> [TagExpression] in [try Self.anyOf(tags)] + (try common(isQuiet)) }
     }
 
-    /// The testers among them: `staff && (World || Politics)`. All testers where there are no tags, or no room for all of them.
+    /// The testers among these devices: `staff && (World || Politics)`; all testers if there are no tags or no room.
     func testExpression(_ tags: [String], isQuiet: Bool) -> String {
         guard let testTag else { return "" }
         return Self.printed { () throws -> [TagExpression] in
@@ -40,7 +40,7 @@ public struct Audience: Sendable, Hashable {
         }
     }
 
-    /// What all its devices have: their language, and the template.
+    /// The tags that all devices of the send have: their language and the template.
     private func common(_ isQuiet: Bool) throws -> [TagExpression] {
         let template = templates.map { isQuiet ? $0.quiet : $0.normal }
         return try [readers?.commonTag, template].compactMap { try $0.map { TagExpression(try Tag($0)) } }
@@ -48,8 +48,8 @@ public struct Audience: Sendable, Hashable {
 
     private static func anyOf(_ tags: [String]) throws -> TagExpression { try .anyOf(try tags.map { try Tag($0) }) }
 
-    /// The settings have checked every tag. Should one fail here all the same, the send goes to nobody: a part that is left out
-    /// would widen it to devices that it is not for.
+    /// Prints an expression. The settings have checked every tag. If a tag fails here, the send goes to nobody, because
+    /// leaving a part out would widen the audience.
     private static func printed(_ parts: () throws -> [TagExpression]) -> String {
         (try? TagExpression.allOf(try parts()))?.description ?? ""
     }

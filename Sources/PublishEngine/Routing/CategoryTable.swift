@@ -11,7 +11,7 @@ public struct CategoryTable: Sendable, Hashable {
         /// IPTC media topics or subject codes: `medtop:11000000`, `11000000` or the topic's address.
         public var subjects: [String]
 
-        /// - Parameter tag: the name itself when absent.
+        /// - Parameter tag: the tag; by default the name.
         public init(name: String, tag: String? = nil, names: [String] = [], subjects: [String] = []) {
             self.name = name
             self.tag = tag ?? name
@@ -21,7 +21,7 @@ public struct CategoryTable: Sendable, Hashable {
     }
 
     public let categories: [Category]
-    /// Names as they are written in the settings, so that the usual event is found without folding.
+    /// Names as written in the settings, so that the usual event is found without case folding.
     private let exact: [String: Int]
     private let folded: [String: Int]
     private let topics: [UInt32: [Int]]
@@ -71,11 +71,11 @@ public struct CategoryTable: Sendable, Hashable {
         exact[name] ?? folded[Self.fold(name)]
     }
 
-    /// The topics whose category can be told in advance.
+    /// The topics whose category is computed in advance.
     var knownTopics: [UInt32] { MediaTopics.known + topics.keys.sorted() }
 
-    /// The positions of the categories that claim the nearest topic at or above this one, and that topic. Only the nearest
-    /// counts: a topic that one category takes out of a broader one no longer belongs to the broader one's category.
+    /// The categories that claim the nearest topic at or above this one, and that topic. Only the nearest counts: a
+    /// claimed topic no longer belongs to a broader topic's category.
     func indices(ofSubject subject: String) -> (found: [Int], topic: UInt32?) {
         var next = MediaTopics.code(subject)
         while let code = next {

@@ -1,8 +1,7 @@
 public import NewsModel
 
-/// The settings for an event's content: its routing, what may leave and when, and the payloads built from it. All change
-/// together, and an event keeps the rules that routed it, so it uses either the old settings or the new ones, never a mix,
-/// retries included.
+/// The settings for an event's content: routing, policy and payloads. They change together. An event keeps the rules
+/// that routed it, retries included, so it never mixes old and new settings.
 public final class ContentRules: Sendable {
     public let router: Router
     public let builder: PayloadBuilder
@@ -26,7 +25,7 @@ public final class ContentRules: Sendable {
             builder: try PayloadBuilder(payload), policy: policy)
     }
 
-    /// What becomes of a routed event at a time by the clock on the wall. Costs next to nothing without quiet hours.
+    /// The treatment of a routed event at a wall clock time. Nearly free without quiet hours.
     public func treatment(of event: NewsEvent, _ routing: Routing.Tagged, at wall: Instant) -> Treatment {
         policy.quietHours.isEmpty
             ? .send

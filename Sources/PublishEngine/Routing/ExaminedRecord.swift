@@ -2,7 +2,7 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// The content of a record, once examined. Immutable, so copies of the engine may share it.
+/// The content of an examined record. Immutable, so copies of the engine may share it.
 final class ExaminedRecord: Sendable {
     let record: SourceRecord
     let identity: RecordIdentity
@@ -10,16 +10,15 @@ final class ExaminedRecord: Sendable {
     let eventID: String?
     /// `nil` when the record holds no event.
     let routed: RoutedEvent?
-    /// Why it cannot be sent: it holds no event, one that must not leave here, or one that belongs to no category.
+    /// The reason why the record cannot be sent: no event, an event that must not leave here, or no category.
     let failure: ResultRecord.Failure?
-    /// Past this, by the clock on the wall, it is not sent.
+    /// The wall clock time after which the record is not sent.
     let deadline: Instant
-    /// Past this, by the monotonic clock, it is not sent either: it cannot be younger than the time since it was read,
-    /// whatever the record and the clocks say.
+    /// The monotonic time after which the record is not sent either. Its age is at least the time since it was read.
     let staleAt: Instant
     /// The expiry that phones get: the event's own, or its lane's.
     let expiresAt: Instant?
-    /// Why it came back from the held topic; `nil` if it was never there.
+    /// The reason for its return from the held topic; `nil` if it was never there.
     let returned: ReturnReason?
 
     /// A record without an event.
@@ -56,14 +55,14 @@ final class ExaminedRecord: Sendable {
         returned = record.text(of: HeaderName.held).map { ReturnReason(rawValue: $0) ?? .due }
         var tooOldAt = maxAge.map { max(record.timestamp ?? turn.wall, embargo ?? .distantPast) + $0 }
         var release = embargo
-        // What is news when quiet hours hold it up is news when they end.
+        // News that quiet hours delay is still news when they end.
         let leavesAt = max(turn.wall, embargo ?? .distantPast)
         if tooOldAt ?? .distantFuture > leavesAt, case .hold(let until) = routed.treatment(at: leavesAt) {
             tooOldAt = maxAge.map { until + $0 }
             release = until
         }
         staleAt = release == nil ? maxAge.map { turn.now + $0 } ?? .distantFuture : .distantFuture
-        // Without a time of its own a record is as old as the time since it was read, by the clock that is never set.
+        // The age of a record without a timestamp is the time since it was read, by the monotonic clock.
         let isDatedByUs = record.timestamp == nil && release == nil
         deadline = min(expiresAt ?? .distantFuture, isDatedByUs ? .distantFuture : tooOldAt ?? .distantFuture)
         let freshUntil = turn.wall + (staleAt - turn.now)
@@ -74,7 +73,7 @@ final class ExaminedRecord: Sendable {
 
     func isStale(_ turn: borrowing Turn) -> Bool { turn.expiryClock >= deadline || turn.now >= staleAt }
 
-    /// The time before which it does not leave, by the embargo's clock; `nil` if that has come.
+    /// The time before which the event does not leave, by the embargo clock; `nil` if that time has passed.
     func due(_ turn: borrowing Turn) -> Due? {
         guard let routed else { return nil }
         if let embargo = routed.event.embargoUntil, embargo > turn.embargoClock {
@@ -84,12 +83,12 @@ final class ExaminedRecord: Sendable {
         return nil
     }
 
-    /// Why it may not leave at this hour and not later; `nil` if it may.
+    /// The failure of an event that quiet hours drop now; `nil` if it may leave.
     func prohibition(_ turn: borrowing Turn) -> ResultRecord.Failure? {
         if case .withhold(let failure)? = routed?.treatment(at: turn.wall) { failure } else { nil }
     }
 
-    /// Why it is stale.
+    /// The reason why the record is stale.
     var expiry: ResultRecord.Failure {
         if let expiresAt = routed?.event.expiresAt, expiresAt == deadline {
             return .init(.expired, "the event's expiresAt has passed")
@@ -98,20 +97,20 @@ final class ExaminedRecord: Sendable {
     }
 }
 
-/// An event and its routing. An object, because handing on the event itself would count references for each of its texts,
-/// and that on every step of its way.
+/// An event and its routing. An object, because copying the event would count references for each of its texts at every
+/// step.
 final class RoutedEvent: Sendable {
     let event: NewsEvent
     /// `nil` when it belongs to no category.
     let routing: Routing.Tagged?
-    /// It must not leave here, whatever its status says: it is for another environment, a test without testers, or one that
-    /// must not ring and would. Why is the record's `failure`.
+    /// The event must not leave here whatever its status: a foreign environment, a test without testers, or a silent
+    /// event that would ring. The record's `failure` has the reason.
     let isRefused: Bool
-    /// It takes the place of a recalled notification, which is no occasion for a sound.
+    /// The event replaces a recalled notification, so it makes no sound.
     private let isReplacement: Bool
-    /// It belongs to a backfill that disturbs nobody, at any hour.
+    /// The event belongs to a silent backfill, at any hour.
     private let isSilent: Bool
-    /// The hour makes no difference to it.
+    /// Quiet hours do not affect the event.
     private let isSentAtAnyHour: Bool
     /// The rules that routed it also build its requests.
     private let rules: ContentRules
@@ -129,23 +128,23 @@ final class RoutedEvent: Sendable {
         self.routing = if case .tagged(let tagged) = routing { tagged } else { nil }
     }
 
-    /// The key that orders it: that of its story, and of its language where each language is sent apart. Else version 2 in French
-    /// would supersede version 1 in English. Recalls go by the story alone.
+    /// The key that orders the event: its story's, with the language if languages are sent separately. Otherwise
+    /// version 2 in French would supersede version 1 in English. Recalls use the story alone.
     var orderKey: String {
         routing?.edition.map { Self.orderKey(event.orderKey, edition: $0) } ?? event.orderKey
     }
 
     static func orderKey(_ story: String, edition: String) -> String { "\(story)#\(edition)" }
 
-    /// What tells versions of the id apart on the ledger: its translations may have one id.
+    /// The version on the ledger. It contains the edition, because translations may share one id.
     var ledgerVersion: String? {
         routing?.edition.map { "\($0):\(event.ledgerVersion ?? "")" } ?? event.ledgerVersion
     }
 
-    /// The languages whose readers get the fallback's text.
+    /// The languages whose readers get a substitute text.
     func filled(on platform: Platform) -> [String] { rules.builder.filled(for: event, on: platform) }
 
-    /// What becomes of it at a time by the clock on the wall, if it may leave here at all.
+    /// The treatment of the event at a wall clock time, if it may leave here at all.
     func treatment(at wall: Instant) -> Treatment {
         guard !isSentAtAnyHour, let routing else { return .send }
         if isReplacement { return rules.builder.settings.canBeSilent ? .sendSilently : .send }
@@ -153,7 +152,7 @@ final class RoutedEvent: Sendable {
         return isSilent && treatment == .send ? .sendSilently : treatment
     }
 
-    /// - Parameter send: one of those that its readers need, from 0.
+    /// - Parameter send: the number of the send, from 0.
     /// - Returns: `nil` when it belongs to no category.
     func payload(
         on platform: Platform, send: Int, lane: LaneID, since: Instant, expiresAt: Instant?, isQuiet: Bool
@@ -166,14 +165,14 @@ final class RoutedEvent: Sendable {
 }
 
 extension SourceRecord {
-    /// The run of `publish` that it belongs to.
+    /// The run of `publish` that wrote the record.
     var run: String? {
         headers.isEmpty ? nil : headers.last { $0.name == HeaderName.run }?.text
     }
 
     fileprivate var isReplacement: Bool { has(HeaderName.replacement) }
 
-    /// It must disturb nobody.
+    /// The event must not disturb anyone.
     fileprivate var isSilent: Bool { has(HeaderName.quiet) }
 
     private func has(_ header: String) -> Bool { !headers.isEmpty && headers.contains { $0.name == header } }

@@ -1,8 +1,8 @@
 /// The part of the IPTC Media Topics (and of the older Subject Codes) that routing needs: the notation of a code, and the
 /// broader topic it belongs to.
 ///
-/// The table has the 17 top topics and the level below them, and only a few of the deeper levels. A deeper code that is not
-/// in it has no known broader topic, so it matches only if the settings name it.
+/// The table has the 17 top topics, the level below, and a few deeper topics. A deeper code outside the table has no
+/// known broader topic, so it matches only if the settings name it.
 /// Source: cv.iptc.org/newscodes/mediatopic, CC BY 4.0. Retired topics stay, since archives still carry them.
 enum MediaTopics {
     /// Reads `medtop:11000000`, `subj:11000000`, `11000000` or the topic's address on cv.iptc.org.
@@ -21,7 +21,7 @@ enum MediaTopics {
         return prefixes.contains(prefix) ? code : nil
     }
 
-    /// As events have them: `medtop:11000000`.
+    /// The code in the form of events: `medtop:11000000`.
     static func text(_ code: UInt32) -> String { "medtop:" + (code < 10_000_000 ? "0" : "") + String(code) }
 
     /// Every topic of the table.
@@ -35,10 +35,10 @@ enum MediaTopics {
         "http://cv.iptc.org/newscodes/subjectcode/", "https://cv.iptc.org/newscodes/subjectcode/",
     ]
 
-    /// The next broader topic; `nil` at the top and for a topic that is not known here.
+    /// The next broader topic; `nil` at the top and for a topic outside the table.
     static func broader(_ code: UInt32) -> UInt32? {
         if code >= 20_000_000 { return parents[code] }
-        // A subject code is its own path, two digits for the subject and three each for matter and detail, and its
+        // A subject code contains its path: two digits for the subject and three each for matter and detail, and its
         // top level has the numbers of the media topics.
         if code % 1_000 != 0 { return code - code % 1_000 }
         if code % 1_000_000 != 0 { return code - code % 1_000_000 }
@@ -53,7 +53,7 @@ enum MediaTopics {
         return parents
     }()
 
-    /// Below each topic, the last four digits of its narrower ones.
+    /// The last four digits of each topic's narrower topics.
     private static let children: [(UInt32, [UInt32])] = [
         (01_000_000, [2, 38, 45]),
         (02_000_000, [82, 106, 119, 121, 129]),

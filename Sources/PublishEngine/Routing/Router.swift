@@ -3,26 +3,26 @@ import NotificationHub
 
 /// Decides which tags an event goes to.
 ///
-/// Names come first, and subjects count only when no name is known: a category is an editor's decision, subjects only
-/// describe the item, and their union would alert more readers than the editor chose. Unknown names beside a known one
-/// are ignored.
+/// Names come first; subjects count only if no name is known. A category is an editor's decision, while subjects only
+/// describe the item. Their union would alert more readers than the editor chose. Unknown names beside a known one are
+/// ignored.
 ///
-/// An object, because every event uses it: copying the references of its tables would cost more than routing.
+/// An object, because every event uses it, and copying its tables' references would cost more than routing.
 public final class Router: Sendable {
     public let table: CategoryTable
     public let audience: Audience
     private let fallback: Routing.Tagged?
-    /// The routing to each category alone by its name, and by each topic in the form that events have, made once: nearly every
-    /// event has one of them.
+    /// The routing to each single category, by its name and by each known topic. Made once, because nearly every event
+    /// has one of them.
     private let singles: [Routing.Tagged]
     private let bySubject: [String: Routing.Tagged]
-    /// Where languages have tags.
+    /// One router for each language, if languages have tags.
     private let editions: Editions?
 
-    /// A category of an event, and why it is one. `single` if it is known where an event of this category alone goes.
+    /// A category of an event, and the reason. `single` is the routing of this category alone, if known.
     private typealias Found = (index: Int, reason: String, single: Routing.Tagged?)
 
-    /// - Parameter localization: matters where languages have tags.
+    /// - Parameter localization: used only if languages have tags.
     /// - Throws: every problem of `problems(table:unroutable:)`, and of the languages' tags.
     public convenience init(
         table: CategoryTable = .standard, unroutable: UnroutablePolicy = .deadLetter, audience: Audience = Audience(),
@@ -87,19 +87,19 @@ public final class Router: Sendable {
         ]
     }
 
-    /// The codes of the languages that are sent apart from each other; empty where one send is for all.
+    /// The codes of the languages that are sent separately; empty if one send is for all.
     var editionCodes: [String] { editions?.codes ?? [] }
 
-    /// - Parameter isForEverybody: whatever its language.
+    /// - Parameter isForEverybody: ignores the event's language.
     public func route(_ event: NewsEvent, isForEverybody: Bool = false) -> Routing {
         if let editions { return isForEverybody ? editions.everybody.route(event) : editions.route(event) }
         if event.isTest { return routeTest(event) }
         return event.users.isEmpty ? route(event, tagsMax: audience.tagsMax) : routeToUsers(event)
     }
 
-    /// By its categories.
+    /// Routes an event by its categories.
     ///
-    /// - Parameter tagsMax: the most tags of categories.
+    /// - Parameter tagsMax: the maximum number of category tags.
     private func route(_ event: NewsEvent, tagsMax: Int) -> Routing {
         if event.categories.count == 1, let name = event.categories.first, let index = table.index(named: name) {
             return .tagged(singles[index])
@@ -127,11 +127,11 @@ public final class Router: Sendable {
         return topic.map { topic in found.map { ($0, Self.reason(subject, topic), nil) } } ?? []
     }
 
-    /// Where a test would go if it were none, and to the testers among those readers only. Where there is no room for all the
-    /// tags it goes to all testers: so none is left out.
+    /// Routes a test like real news, but only to the testers among those readers. If not all tags fit, it goes to all
+    /// testers.
     private func routeTest(_ event: NewsEvent) -> Routing {
         let tagsMax = audience.testTag == nil ? audience.tagsMax : .max
-        // Single readers have no tags here: their news is tried out on all testers.
+        // Single readers have no tags here, so their news is tested on all testers.
         let real = event.users.isEmpty ? route(event, tagsMax: tagsMax) : routeToUsers(event)
         guard let testTag = audience.testTag, case .tagged(let routing) = real else { return real }
         return .tagged(
@@ -142,8 +142,8 @@ public final class Router: Sendable {
                 reasons: routing.reasons, edition: routing.edition))
     }
 
-    /// To these readers and no others. Its categories, if it has any, say what it is about: the text may name them, quiet hours
-    /// and stops go by them. They add no reader, and `unroutable` adds none to an event without.
+    /// Routes an event to single readers only. Its categories, if any, serve the text, quiet hours and stops. They add
+    /// no readers, nor does `unroutable`.
     private func routeToUsers(_ event: NewsEvent) -> Routing {
         let found = categories(of: event)
         let about = found.isEmpty ? nil : several(found, tagsMax: .max)
@@ -158,8 +158,8 @@ public final class Router: Sendable {
         return .tagged(tagged(tags[...], pseudonyms, about))
     }
 
-    /// The send to the first of these readers, and those to the rest. A device that two of them share, in different sends, gets it
-    /// twice.
+    /// The send to the first of these readers, and those to the rest. A device shared by two readers in different sends
+    /// gets both sends.
     private func tagged(_ readers: ArraySlice<Tag>, _ pseudonyms: [String], _ about: Routing.Tagged?) -> Routing.Tagged
     {
         let texts = readers.prefix(audience.tagsMax).map(\.text)
@@ -171,7 +171,7 @@ public final class Router: Sendable {
             rest: rest.isEmpty ? nil : tagged(rest, pseudonyms, about))
     }
 
-    /// - Parameter found: the first reason of each category counts.
+    /// - Parameter found: the categories found; the first reason of each one counts.
     private func several(_ found: [Found], tagsMax: Int) -> Routing.Tagged {
         var reasons = [String?](repeating: nil, count: table.categories.count)
         for (index, reason, _) in found where reasons[index] == nil { reasons[index] = reason }

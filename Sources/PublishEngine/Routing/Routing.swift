@@ -3,37 +3,36 @@ public import NewsModel
 /// The destination of an event.
 public enum Routing: Sendable, Hashable {
     case tagged(Tagged)
-    /// The event is not sent, and why: a send without a tag would reach every device.
+    /// The event is not sent, for this reason: a send without a tag would reach every device.
     case unroutable(ResultRecord.Failure)
 
-    /// The categories of one event, in the table's order: at least one, unless it is for single readers.
+    /// The categories of one event, in the table's order. At least one, unless the event is for single readers.
     ///
     /// An object, because nearly all events share those of a few categories.
     public final class Tagged: Sendable, Hashable {
-        /// Their names, e.g. `["World"]`.
+        /// The names of the categories, e.g. `["World"]`.
         public let categories: [String]
-        /// Their tags, each once; at most `TagExpression.tagsMaxJoinedByOr`. Of a test only the testers' tag; of news for single
-        /// readers none.
+        /// The distinct tags; at most `TagExpression.tagsMaxJoinedByOr`. Only the testers' tag for a test; empty for
+        /// news for single readers.
         public let tags: [String]
         /// The tags as one printed expression, `World || Politics`, so that a reader of both gets one notification.
         public let expression: String
-        /// The same for a notification without a sound: where templates have names, the devices' quiet one.
+        /// The expression of a notification without a sound; if templates have names, it has the devices' quiet one.
         public let quietExpression: String
         /// The names as one text, `World, Politics`.
         public let label: String
         /// Categories left out because an expression has room for 20 tags only, and for 6 where it names a template.
         public let leftOut: [String]
-        /// By which rule it belongs to each of the categories.
+        /// The reason for each category.
         public let reasons: [ResultRecord.Reason]
-        /// The pseudonyms of the only readers that it is for; empty if it is for those of the categories. The expression names
-        /// them in clear.
+        /// The pseudonyms of the single readers; empty for news for categories. The expression has their real ids.
         public let users: [String]
-        /// The code of the one language that it is for, where languages have tags.
+        /// The code of the event's only language, if languages have tags.
         public let edition: String?
-        /// The same for the readers for whom the expression has no room: another send of the event, after this one.
+        /// The next send of the event, for the readers that did not fit into this expression.
         public let rest: Tagged?
 
-        /// What quiet hours go by: the categories, or none in particular.
+        /// The categories that quiet hours check; one empty name if the event has no category.
         var topics: [String] { categories.isEmpty ? [""] : categories }
 
         public init(
@@ -53,7 +52,7 @@ public enum Routing: Sendable, Hashable {
             self.rest = rest
         }
 
-        /// One of its sends, counted from 0; `nil` behind the last.
+        /// One of the event's sends, counted from 0; `nil` after the last.
         func send(_ number: Int) -> Tagged? { number == 0 ? self : rest?.send(number - 1) }
 
         public static func == (lhs: Tagged, rhs: Tagged) -> Bool {

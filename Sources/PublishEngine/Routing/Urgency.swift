@@ -7,14 +7,13 @@ enum Urgency: Sendable, Hashable {
     case breaking
     /// Delivered when it costs the battery nothing, silently.
     case routine
-    /// As `routine`, and the screen stays dark: in quiet hours.
+    /// Like `routine`, but the screen stays dark: used in quiet hours.
     case quiet
-    /// Not shown at all: data for the app, as of an archive. In template mode the quiet template is the nearest to it.
+    /// Not shown: data for the app, e.g. from an archive. In template mode the quiet template comes closest.
     case background
 
-    /// Events on the most urgent lane are breaking, unless they call themselves less urgent than 3 (IPTC: 1 to 3 are flash,
-    /// bulletin and urgent). Events on the lanes below never are: an archive replayed on a Sunday must not wake readers,
-    /// however urgent its events once were.
+    /// Events on the most urgent lane are breaking, unless their own urgency is above 3 (IPTC 1 to 3: flash, bulletin,
+    /// urgent). Events on lower lanes never are, because an archive replayed on a Sunday must not wake readers.
     init(of event: NewsEvent, lane: LaneID) {
         self = lane.index == 0 && event.urgency ?? 1 <= 3 ? .breaking : .routine
     }

@@ -1,17 +1,17 @@
 import NewsModel
 
-/// One delivery on its way from its record to its stored result. Its partition makes the transitions that it counts.
+/// The state of one delivery, from its record to its stored result. Its partition makes the transitions that it counts.
 struct Delivery: Sendable {
     private(set) var phase = Phase.unexamined
-    /// Requests put on the wire.
+    /// Requests sent to the hub.
     private(set) var attempts: UInt16 = 0
     /// Attempts that count against the bound.
     private(set) var charged: UInt16 = 0
     /// Attempts whose acceptance is unknown.
     private(set) var unknowns: UInt16 = 0
-    /// Requests that the hub took, of the several that news for many single readers needs.
+    /// Requests that the hub accepted, of those that news for many single readers needs.
     private(set) var sendsAccepted: UInt8 = 0
-    /// Why it must not leave again, though it was in flight when that was decided.
+    /// The reason not to send it again, decided while it was in flight.
     private(set) var withdrawal: Withdrawal?
     private(set) var claim = Claim.none
     private(set) var story = StoryID.none
@@ -24,22 +24,22 @@ struct Delivery: Sendable {
     private(set) var hubTime: Duration?
 
     enum Phase: UInt8, Sendable {
-        /// Its record was not examined yet. Anything but `inFlight` may follow.
+        /// Its record was not examined yet. Any phase but `inFlight` may follow.
         case unexamined
-        /// Behind another delivery of its story. Next: `ready`, `delayed`, or an outcome.
+        /// Behind another delivery of its story. Followed by `ready`, `delayed`, or an outcome.
         case waiting
-        /// In its lane's queue. Next: `inFlight`, `delayed`, or an outcome.
+        /// In its lane's queue. Followed by `inFlight`, `delayed`, or an outcome.
         case ready
-        /// The head of its story waits for a time (a retry, an embargo) or before a gate. Next: `ready`, or an outcome.
+        /// The head of its story waits for a retry, an embargo or a gate. Followed by `ready`, or an outcome.
         case delayed
-        /// Next: `ready` or `delayed` for another attempt, or an outcome.
+        /// Its request is in flight. Followed by `ready` or `delayed` for another attempt, or an outcome.
         case inFlight
-        /// Has its outcome. Its result is written once something else is stored: its dead letter, the original on the held topic,
-        /// or the order for the recall that it gives. Next: `settled`.
+        /// Has its outcome. Its result waits until its dead letter, the held original, or the order of its recall is
+        /// stored. Followed by `settled`.
         case pending
-        /// Has its outcome; the result is not acknowledged. Next: `stored`.
+        /// Has its outcome; the result is not acknowledged. Followed by `stored`.
         case settled
-        /// Done, or not asked for.
+        /// Its result is acknowledged, or it was never wanted.
         case stored
     }
 
@@ -50,19 +50,19 @@ struct Delivery: Sendable {
         case superseded
     }
 
-    /// Its part in the duplicate window.
+    /// The delivery's role in the duplicate window.
     enum Claim: UInt8, Sendable {
         case none
-        /// It entered its event's id, and takes it out again if it ends without acceptance.
+        /// It entered its event's id, and removes it if it ends without acceptance.
         case owner
-        /// The same id and version was read before and has no outcome yet. That outcome decides whether this is a duplicate.
+        /// The same id and version was read before and has no outcome yet. That outcome decides if this is a duplicate.
         case awaitsTwin
     }
 
-    /// No request of it is unanswered, and none was accepted: nobody has it.
+    /// Certainly no reader has it: every request was answered and none was accepted.
     var isCertain: Bool { unknowns == 0 && sendsAccepted == 0 }
     var isQueued: Bool { phase == .waiting || phase == .ready || phase == .delayed }
-    /// Keeps its place in its story.
+    /// The delivery keeps its place in its story.
     var isOpen: Bool { isQueued || phase == .inFlight || phase == .pending }
 
     // MARK: In its story
@@ -78,7 +78,7 @@ struct Delivery: Sendable {
     mutating func becomeReady() { phase = .ready }
     mutating func delay() { phase = .delayed }
 
-    /// In flight, it is awaited first; a recall outranks a newer version.
+    /// Marks a delivery in flight, which is awaited first; a recall outranks a newer version.
     mutating func withdraw(for reason: Withdrawal) {
         if withdrawal != .recalled { withdrawal = reason }
     }
@@ -110,6 +110,6 @@ struct Delivery: Sendable {
     mutating func resultWritten() { phase = .settled }
     mutating func store() { phase = .stored }
 
-    /// It could not be held: it begins anew.
+    /// Resets the delivery, because it could not be held.
     mutating func reopen() { self = Delivery() }
 }

@@ -2,16 +2,16 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// The stories that have an event on the held topic, each with the highest version there: an entry of some 80 bytes for each.
+/// The stories with an event on the held topic, each with the highest version there: about 80 bytes for each.
 struct HeldStories: Sendable {
-    /// As the held topic says.
+    /// Events read from the held topic.
     private var known: [UInt64: Held] = [:]
-    /// Held by this engine, and not read back from the topic yet.
+    /// Events held by this engine and not read back from the topic yet.
     private var added: [UInt64: Held] = [:]
 
     private struct Held: Sendable {
         var version: NewsEvent.Version?
-        /// Where it stood on its source topic, as a hash of the partition and an offset.
+        /// The source position of the event, as a hash of the partition and an offset.
         var partition: UInt64?
         var offset: Int64 = 0
 
@@ -31,7 +31,7 @@ struct HeldStories: Sendable {
             return
         }
         known[key] = Held(story.version, story.source)
-        // What was held before may be read back after a newer version was added.
+        // An earlier held event may be read back after a newer version was added.
         if let newest = added[key]?.version, let version = story.version, version < newest { return }
         added[key] = nil
     }
@@ -41,31 +41,31 @@ struct HeldStories: Sendable {
         added[Fingerprint(of: routed.orderKey).value] = Held(routed.event.version, source)
     }
 
-    /// The held topic does not take it.
+    /// Removes an event that the held topic refused.
     mutating func remove(_ routed: RoutedEvent) {
         let key = Fingerprint(of: routed.orderKey).value
         if let held = added[key], held.version == routed.event.version { added[key] = nil }
     }
 
-    /// This engine holds an event of the story that was not read back yet.
+    /// True if this engine holds an event of the story that was not read back yet.
     func isBeingHeld(_ story: String) -> Bool { added[Fingerprint(of: story).value] != nil }
 
-    /// An event of the story stands on the held topic, or is on its way there.
+    /// True if an event of the story is on the held topic, or has been sent there.
     func contains(_ story: String) -> Bool {
         guard !isEmpty else { return false }
         let key = Fingerprint(of: story).value
         return known[key] != nil || added[key] != nil
     }
 
-    /// What is held of an event's story, compared with the event.
+    /// The held event of a story, compared with another event of it.
     enum Relation: Sendable, Hashable {
         case nothing
-        /// An older version, or without versions an event that stands before this one on its partition.
+        /// An older version; without versions, an earlier event of the same partition.
         case older
-        /// The same version, maybe the very event, which is read again because its result was not stored in time.
+        /// The same version, perhaps the same event, read again because its result was not stored in time.
         case same
         case newer
-        /// Another event of the story, and nothing to tell which is the newer: both are news.
+        /// Another event of the story with no order between the two: both are news.
         case unrelated
     }
 
@@ -74,7 +74,7 @@ struct HeldStories: Sendable {
         let event = routed.event
         let key = Fingerprint(of: routed.orderKey).value
         guard let held = added[key] ?? known[key] else { return .nothing }
-        // Without a story, what is held is a former copy of the same event.
+        // Without a story, the held event is a former copy of the same event.
         guard event.story != nil || held.version != nil && event.version != nil else { return .same }
         guard let former = held.version, let version = event.version else {
             let partition = Fingerprint(of: source.partition.description).value
@@ -86,21 +86,21 @@ struct HeldStories: Sendable {
         return version < former ? .newer : former < version ? .older : .same
     }
 
-    /// What is held of the story is an older version.
+    /// True if the held version of the story is older.
     func hasOlder(than version: NewsEvent.Version, of story: String) -> Bool {
         self.version(of: story).map { $0 < version } ?? false
     }
 
-    /// The version that is held of the story; `nil` for none, or an event without a version.
+    /// The held version of the story; `nil` if no event is held, or the event has no version.
     func version(of story: String) -> NewsEvent.Version? {
         guard !isEmpty else { return nil }
         let key = Fingerprint(of: story).value
         return (added[key] ?? known[key])?.version
     }
 
-    /// What is held of the story is asked back.
+    /// Forgets the held events of a story, because they are requested back.
     ///
-    /// - Returns: `false` if nothing is held of it.
+    /// - Returns: `false` if no event of the story is held.
     mutating func takeBack(_ story: String) -> Bool {
         guard !isEmpty else { return false }
         let key = Fingerprint(of: story).value
@@ -110,6 +110,6 @@ struct HeldStories: Sendable {
 }
 
 extension NewsEvent {
-    /// For single readers of a story that others may be told of too: no version of what is held for them.
+    /// True for news for single readers of a story that other readers may get too; held versions are not theirs.
     var isForSomeOfItsStory: Bool { !users.isEmpty && story != nil }
 }

@@ -1,7 +1,7 @@
 import KafkaModel
 import NewsModel
 
-/// The requests in flight, in places that are used again.
+/// The requests in flight, in reusable places.
 struct InFlightRequests: Sendable {
     private var places: [Request?] = []
     private var free: [Int] = []
@@ -11,7 +11,7 @@ struct InFlightRequests: Sendable {
     struct Request: Sendable {
         var id: RequestID
         var delivery: DeliveryID
-        /// By the monotonic clock.
+        /// The time of sending, by the monotonic clock.
         var sentAt: Instant
         var tokenEpoch: Int
     }
@@ -39,7 +39,7 @@ struct InFlightRequests: Sendable {
         return request
     }
 
-    /// Takes a request out; `nil` if it is not in flight.
+    /// Removes a request; `nil` if it is not in flight.
     mutating func end(_ id: RequestID) -> Request? {
         guard let request = self[id] else { return nil }
         let place = Int(id.rawValue & 0xf_ffff)

@@ -13,28 +13,28 @@ struct Lane: Sendable {
     var retries: Heap<Delayed> = []
     /// Deliveries under embargo, by the clock on the wall.
     var embargoed: Heap<Delayed> = []
-    /// Deliveries that came to the front and stand before a gate, by when they become too old. In the order of their arrival
-    /// they go on.
+    /// Deliveries set aside before a gate, by the time when they become too old. They continue in the order of their
+    /// arrival.
     var stopped: Heap<Delayed> = []
     private var delayedCount: UInt64 = 0
     var isPaused = false
-    /// Editors have stopped it. Unlike a paused one it goes on reading: what it reads may recall a story.
+    /// Editors have stopped the lane. Unlike a paused lane it keeps reading, because a record may recall a story.
     var isStopped = false
-    /// Most of its recent events failed for their own fault: it stopped.
+    /// The flood that has stopped the lane: most of its recent events failed for their own fault.
     var flood: Halt?
     var floodGuard: FloodGuard
-    /// Some partition may be held for its length: worth a look when records finish.
+    /// Some partition may be paused for its length; checked when records finish.
     var hasHeldPartitions = false
     /// Floor credit earned, in percent of one request; at most 100.
     private(set) var floorCredit = 0
-    /// Partitions of the lane's topics, whoever owns them.
+    /// Partitions of the lane's topics, of all owners.
     var counts = PartitionCounts()
     /// The slots of the partitions that are ours, in ascending order of topic and partition.
     var slots: [Int] = []
-    /// Some of them are finishing a former incarnation.
+    /// Some of the slots are finishing a former incarnation.
     var hasFinishingPartitions = false
 
-    /// The last assignment.
+    /// The generation of the last assignment.
     var generation = Generation.none
 
     // The window: records not stored yet, and credit to read more.
@@ -45,7 +45,7 @@ struct Lane: Sendable {
 
     var commit = LaneCommit()
     var assignment = Assignment.confirmed
-    /// Partitions are being given up.
+    /// The release of revoked partitions.
     var handover: Handover?
 
     struct Unexamined: Sendable {
@@ -54,9 +54,9 @@ struct Lane: Sendable {
     }
 
     struct Delayed: Sendable, Comparable {
-        /// When to look again.
+        /// The time of the next check.
         var until: Instant
-        /// The delivery does not leave before this; looked at earlier, it can only end.
+        /// The delivery does not leave before this time; at an earlier check it can only end.
         var notBefore: Instant
         var order: UInt64
         var id: DeliveryID
@@ -65,12 +65,12 @@ struct Lane: Sendable {
         static func == (lhs: Delayed, rhs: Delayed) -> Bool { lhs.order == rhs.order }
     }
 
-    /// The giving up of a generation's partitions.
+    /// The release of a generation's partitions after a revoke.
     struct Handover: Sendable, Hashable {
         let generation: Generation
-        /// The partitions go then, whatever is still under way.
+        /// The partitions are released then, even with work in flight.
         let deadline: Instant
-        /// The last commit was answered, or there was none to make.
+        /// The last commit was answered, or none was needed.
         private(set) var isCommitted: Bool
 
         init(of generation: Generation, by deadline: Instant, isLost: Bool) {
@@ -82,18 +82,18 @@ struct Lane: Sendable {
         mutating func committed() { isCommitted = true }
     }
 
-    /// Records of one partition between its low watermark and the newest: one stuck delivery must not let finished ones
-    /// behind it pile up without bound.
+    /// Maximum records of one partition above its low watermark, because one stuck delivery must not let finished
+    /// records accumulate without bound.
     var spanMax: Int { settings.window.records * 2 }
 
-    /// `flood` without a look at its texts.
+    /// True if `flood` is set; does not copy its texts.
     var isFlooded: Bool { if case .some = flood { true } else { false } }
     /// Neither paused nor stopped by a flood or an editor.
     var maySend: Bool { !isPaused && !isStopped && !isFlooded }
     /// Its flood may be probed.
     var mayProbe: Bool { !isPaused && !isStopped }
     var delayedCounts: Int { retries.count + embargoed.count + stopped.count }
-    /// It has earned a request although a more urgent lane has work.
+    /// The lane has earned a request although a more urgent lane has work.
     var hasFloorDue: Bool { floorCredit >= 100 }
 
     init(_ settings: LaneSettings, floodGuard: FloodGuard.Settings) {
@@ -101,13 +101,13 @@ struct Lane: Sendable {
         self.floodGuard = FloodGuard(floodGuard)
     }
 
-    /// What comes counts anew.
+    /// Ends the flood and restarts the count.
     mutating func endFlood() {
         flood = nil
         floodGuard.reset()
     }
 
-    /// With other settings what comes counts anew, so they end a flood.
+    /// Applies new settings. If they differ, they restart the count and so end a flood.
     mutating func guardAgainstFlood(_ settings: FloodGuard.Settings) {
         guard settings != floodGuard.settings else { return }
         floodGuard = FloodGuard(settings)
@@ -117,28 +117,28 @@ struct Lane: Sendable {
     mutating func earnFloor() { floorCredit = min(floorCredit + settings.floorPercent, 100) }
     mutating func spendFloor() { floorCredit = max(floorCredit - 100, 0) }
 
-    /// - Parameter until: when to look again, at most `notBefore`; both by the monotonic clock.
+    /// - Parameter until: the time of the next check, at most `notBefore`; both by the monotonic clock.
     mutating func retry(_ id: DeliveryID, notBefore: Instant, until: Instant) {
         retries.insert(Delayed(until: until, notBefore: notBefore, order: delayedCount, id: id))
         delayedCount += 1
     }
 
-    /// - Parameter until: by the clock on the wall.
+    /// - Parameter until: the end by the wall clock.
     mutating func embargo(_ id: DeliveryID, until: Instant) {
         embargoed.insert(Delayed(until: until, notBefore: until, order: delayedCount, id: id))
         delayedCount += 1
     }
 
-    /// - Parameter until: when it is too old, by the monotonic clock.
+    /// - Parameter until: the time when it becomes too old, by the monotonic clock.
     mutating func stop(_ id: DeliveryID, until: Instant) {
         stopped.insert(Delayed(until: until, notBefore: until, order: delayedCount, id: id))
         delayedCount += 1
     }
 
-    /// Takes `records` into the window; `granted` were delivered in all (some may have been stale).
+    /// Adds `records` to the window; `granted` were delivered in all, some of them perhaps stale.
     ///
-    /// The last record of a grant may overdraw its bytes: the reader takes that from the next grant, so the granted bytes
-    /// may fall below zero here too.
+    /// The last record of a grant may exceed its bytes. The reader subtracts the excess from the next grant, so the
+    /// granted bytes may fall below zero here too.
     mutating func received(records: Int, bytes: Int, granted: Int, grantedBytes delivered: Int) {
         grantedRecords -= granted
         grantedBytes -= delivered
@@ -146,13 +146,13 @@ struct Lane: Sendable {
         heldBytes += bytes
     }
 
-    /// A record left the window.
+    /// Removes a record from the window.
     mutating func finished(bytes: Int) {
         heldRecords -= 1
         heldBytes -= bytes
     }
 
-    /// The records and bytes that may be read in addition now; `nil` while they are not worth a message to the reader.
+    /// The additional records and bytes that may be read now; `nil` while too few for a message to the reader.
     mutating func grant() -> (records: Int, bytes: Int)? {
         let records = settings.window.records - heldRecords - grantedRecords
         let bytes = settings.window.bytes - heldBytes - grantedBytes
@@ -165,11 +165,11 @@ struct Lane: Sendable {
 }
 
 extension [Lane] {
-    /// Most urgent first.
+    /// The lanes' ids, most urgent first.
     var ids: LazyMapSequence<Range<Int>, LaneID> { indices.lazy.map { LaneID($0) } }
 
     subscript(lane: LaneID) -> Lane {
-        // In place: a copy would count the references of all its queues.
+        // Mutates in place, because a copy would retain all its queues.
         _read { yield self[lane.index] }
         _modify { yield &self[lane.index] }
     }

@@ -1,12 +1,12 @@
 import KafkaModel
 import NewsModel
 
-/// When a lane commits, and what it committed: one commit under way at a time.
+/// Decides when a lane commits, and records its commits: at most one is in flight.
 struct LaneCommit: Sendable {
     private(set) var state = State.idle
     private(set) var notBefore = Instant.distantPast
-    /// Everything is committed anew then although nothing moved: brokers forget offsets of topics a group does not
-    /// read (KIP-211), L among them.
+    /// The time when all offsets are committed again although none moved. Brokers forget offsets, L among them, of
+    /// topics that a group does not read (KIP-211).
     private(set) var renewAt = Instant.distantFuture
     /// L as last committed, by results partition.
     var ledger: [Int32: Int64] = [:]
@@ -14,13 +14,13 @@ struct LaneCommit: Sendable {
     private(set) var failing: Failing?
 
     enum State: Sendable, Hashable {
-        /// Nothing moved since the last commit. Next: `moved`.
+        /// Nothing moved since the last commit. Followed by `moved`.
         case idle
-        /// Something moved, and replies or acknowledgements may be worth waiting for. Next: `due`.
+        /// An offset moved, and replies or acknowledgements may be worth waiting for. Followed by `due`.
         case moved
-        /// Only time stands between the lane and its next commit. Next: `underWay`, or `idle` when there is nothing to commit.
+        /// The next commit waits only for its time. Followed by `underWay`, or `idle` if there is nothing to commit.
         case due
-        /// Next: `idle` or, if something moved meanwhile, `moved`.
+        /// Followed by `idle` or, if an offset moved meanwhile, `moved`.
         case underWay(hasMoved: Bool)
     }
 
@@ -32,17 +32,17 @@ struct LaneCommit: Sendable {
 
     static let renewInterval = Duration.seconds(12 * 3600)
     static let longestRest = Duration.seconds(5)
-    /// An idle lane moves its L along when other lanes' results have gone so far ahead.
+    /// An idle lane advances its L when other lanes' results are this many offsets ahead.
     static let ledgerStep: Int64 = 2048
 
-    /// Nothing is to be committed, and nothing is under way.
+    /// Nothing is to be committed, and no commit is in flight.
     var isIdle: Bool { state == .idle }
-    /// Something is to be committed, and nothing is under way.
+    /// A commit is due or will be, and none is in flight.
     var isOpen: Bool { state == .moved || state == .due }
 
     var isUnderWay: Bool { if case .underWay = state { true } else { false } }
 
-    /// Something moved.
+    /// Records that an offset moved.
     mutating func note() {
         switch state {
         case .idle: state = .moved
@@ -51,25 +51,25 @@ struct LaneCommit: Sendable {
         }
     }
 
-    /// Moves made so far are not committed any more.
+    /// Drops the moves noted up to now.
     mutating func forget() { state = isUnderWay ? .underWay(hasMoved: false) : .idle }
 
-    /// A new assignment: another owner may have committed meanwhile.
+    /// Starts a new assignment: another owner may have committed meanwhile.
     mutating func assigned(at now: Instant) {
         forget()
         ledger = [:]
         renewAt = now + Self.renewInterval
     }
 
-    /// Everything is due again.
+    /// Schedules the next full commit.
     mutating func renew(at now: Instant) { renewAt = now + Self.renewInterval }
 
-    /// The last commit of partitions or process goes out at once.
+    /// Lets the last commit of a release or shutdown go out at once.
     mutating func hurry(at now: Instant) { notBefore = now }
 
-    /// Something moved; it is due unless something is worth waiting for.
+    /// Notes that the move is due unless something is worth waiting for.
     ///
-    /// - Returns: `true` if it is to be committed now.
+    /// - Returns: `true` if it must be committed now.
     mutating func takeDue(at now: Instant, mustWait: Bool) -> Bool {
         state = mustWait ? .moved : .due
         guard !mustWait, now >= notBefore else { return false }
@@ -100,14 +100,14 @@ struct LaneCommit: Sendable {
     }
 }
 
-/// The watermark that was given to be committed, and the first results of records that are finished, but may still stand
-/// above the watermark that the broker has: it may refuse the watermark and take L.
+/// The watermark that was last committed, and the first results of finished records that may be above the broker's
+/// watermark. The broker may refuse the watermark and accept L.
 struct WatermarkCommit: Sendable {
-    /// `nil`: it goes out once more although it has not moved.
+    /// The watermark in the last commit; `nil` to commit it again unchanged.
     private(set) var watermark: Int64?
-    /// Of records finished since the watermark was given.
+    /// The first result of records finished since the last commit.
     private var uncommitted = Int64.max
-    /// Of those that it covers.
+    /// The first result of records that the commit in flight covers.
     private var underCommit = Int64.max
 
     var firstResult: Int64 { min(uncommitted, underCommit) }
@@ -118,7 +118,7 @@ struct WatermarkCommit: Sendable {
         uncommitted = .max
     }
 
-    /// The broker has, or has not, taken the watermark that was given last.
+    /// Records if the broker accepted the last watermark.
     mutating func finish(isTaken: Bool) {
         if !isTaken { uncommitted = min(uncommitted, underCommit) }
         underCommit = .max

@@ -3,24 +3,24 @@ import EditorialControl
 import KafkaModel
 import NewsModel
 
-/// Editors' orders as an engine obeys them. While there are none, asking costs a comparison or two.
+/// Editors' orders as an engine applies them. Without orders a check costs one or two comparisons.
 struct OrdersInForce: Sendable {
     private(set) var standing = StandingOrders()
-    /// Recalls that events have given and that do not stand on the control topic, or not yet.
+    /// Recalls by events whose orders are not on the control topic, or not yet.
     private(set) var given = RecalledStories()
-    /// What such a recall has met here, under the id that its order will have, by the story; until that order comes.
+    /// The effect of such a recall here, by story, under the id of its future order. Kept until that order comes.
     private var met: [String: AppliedOrder] = [:]
-    /// Some recall may be in force: without one, nothing needs to be looked up.
+    /// True once a recall may be in force; otherwise no lookup is needed.
     private var hasRecalls = false
-    /// When the orders in force were last unknown, by the monotonic clock; `nil` if they are known.
+    /// The start of the present time without known orders, by the monotonic clock; `nil` if they are known.
     private(set) var unknownSince: Instant?
-    /// A control topic keeps them beyond the life of the process.
+    /// True if a control topic keeps recalls beyond the life of the process.
     var areRecallsKept: Bool
     /// The hub is stopped.
     private(set) var isHubStopped = false
     private(set) var content = ContentGates()
 
-    /// - Parameter isAwaited: nothing is known of them yet.
+    /// - Parameter isAwaited: the orders are not known yet.
     init(isAwaited: Bool) {
         unknownSince = isAwaited ? .distantPast : nil
         areRecallsKept = isAwaited
@@ -33,7 +33,7 @@ struct OrdersInForce: Sendable {
         if isKnown { unknownSince = nil } else if unknownSince == nil { unknownSince = now }
     }
 
-    /// The wait for them begins when something first looks at it.
+    /// Starts the wait for orders when dispatch first meets it.
     mutating func noteWait(at now: Instant) { if unknownSince == .distantPast { unknownSince = now } }
 
     // MARK: Recalls
@@ -43,21 +43,21 @@ struct OrdersInForce: Sendable {
         hasRecalls && (standing.isRecalled(story) || given.contains(story))
     }
 
-    /// The order that recalls a story; `nil` if none stands, or an event has given the recall.
+    /// The order that recalls a story; `nil` without one, even if an event gave the recall.
     func recall(of story: String) -> Order? { standing[.recall(story: story)] }
 
-    /// The id of that order, or the one that the order of an event's recall is going to have.
+    /// The id of that order, or the future id of the order of an event's recall.
     func recallID(of story: String) -> String? { recall(of: story)?.id ?? met[story]?.order }
 
-    /// An event has recalled the story. A recall that stands need not be remembered as well: it ends with its order.
+    /// Records a recall by an event. If an order is in force, it is not stored: it ends with the order.
     ///
-    /// - Returns: `false` if nobody needs to hear of it, as an event has recalled it before.
+    /// - Returns: `false` if an event has recalled it before, so no one needs to be notified.
     mutating func recall(_ story: String) -> Bool {
         hasRecalls = true
         return standing.isRecalled(story) || given.insert(story)
     }
 
-    /// What a recall by an event has ended so far, until its order is in force and asks for it.
+    /// Records the effect of a recall by an event, until its order is in force and requests it.
     mutating func note(_ applied: AppliedOrder, of story: String) {
         guard standing[.recall(story: story)] == nil, met[story] != nil || met.count < Self.metMax else { return }
         met[story] = applied
@@ -65,7 +65,7 @@ struct OrdersInForce: Sendable {
 
     mutating func takeMet(_ story: String) -> AppliedOrder? { met.isEmpty ? nil : met.removeValue(forKey: story) }
 
-    /// Beyond so many, orders by events count only what they find themselves.
+    /// Beyond this number, orders by events report only their own effects.
     private static let metMax = 1_000
 
     // MARK: Changes
@@ -75,7 +75,7 @@ struct OrdersInForce: Sendable {
         switch change.scope {
         case .recall(let story):
             hasRecalls = true
-            // From now on the order decides how long it lasts.
+            // From now on the order decides how long the recall lasts.
             if standing.isRecalled(story) || change == .lifted(.recall(story: story)) { given.remove(story) }
         case .stop:
             let gates = standing.stopped
@@ -87,10 +87,10 @@ struct OrdersInForce: Sendable {
     func isStopped(lane: String) -> Bool { standing[.stop(.lane(lane))] != nil }
 }
 
-/// The gates that stop news by what it is: its categories, its feed, its run.
+/// The gates that stop news by its content: its categories, feed or run.
 ///
-/// An event of several categories is stopped if one of them is: it is a single notification, and to send it to the others would
-/// show an alert that an editor wants nobody to see.
+/// An event of several categories is stopped if any of them is. It is a single notification, so sending it to the
+/// others would show an alert that an editor has stopped.
 struct ContentGates: Sendable {
     private var categories: Set<String> = []
     private var feeds: Set<String> = []
@@ -109,7 +109,7 @@ struct ContentGates: Sendable {
         isEmpty = categories.isEmpty && feeds.isEmpty && runs.isEmpty
     }
 
-    /// The gate that a record stands before; `nil` for none.
+    /// The gate that stops a record; `nil` if it may pass.
     func gate(for content: ExaminedRecord) -> Gate? {
         guard !isEmpty else { return nil }
         if !feeds.isEmpty, let feed = content.record.text(of: HeaderName.feed), feeds.contains(feed) {

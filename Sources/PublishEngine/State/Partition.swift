@@ -15,52 +15,52 @@ struct Partition: Sendable {
     let platformCount: Int
 
     private(set) var phase: Phase
-    /// Records that are not yet done, and done ones behind them, in the order they were read.
+    /// Records that are not done, and done ones behind them, in the order of reading.
     private(set) var entries: Deque<Entry> = []
-    /// What the entries' records hold: `nil` before a record was examined, and again once every delivery has its outcome.
-    /// Apart from the entries, which are looked at all the time and then count no reference.
+    /// The content of the entries' records: `nil` before examination, and again once all deliveries have outcomes. A
+    /// separate queue, so that reading entries counts no references.
     private var contents: Deque<ExaminedRecord?> = []
     private var deliveries: Deque<Delivery> = []
     /// The sequence of the first entry.
     private var base: UInt32 = 0
-    /// Everything below was read: one past the last record, or the end where gaps are.
+    /// One past the last record read, or the end if offsets have gaps.
     private(set) var position: Int64?
-    /// Requests in flight.
+    /// The number of requests in flight.
     private(set) var inFlight = 0
     /// Deliveries settled whose results are not acknowledged.
     private(set) var unstored = 0
-    /// When the last of them was acknowledged, or the first of them settled.
+    /// The time of the last acknowledgement, or of the first unacknowledged settlement.
     private(set) var storedAt = Instant.distantPast
     var restored = RestoredResults()
     var commit = WatermarkCommit()
     var recent: RecentDeliveries
-    /// For the records below its end.
+    /// A release decision, which covers the records below its end.
     private var release: (decision: FloodRelease, end: Int64)?
 
     enum Phase: Sendable, Hashable {
-        /// The slot awaits its next partition. Next: `restoring`.
+        /// The slot waits for its next partition. Followed by `restoring`.
         case free
-        /// The ledger is being read, since then, and why the last try failed; nothing may be sent. Next: `active`.
+        /// The ledger is being read and nothing may be sent; `failure` is that of the last try. Followed by `active`.
         case restoring(since: Instant, failure: KafkaFailure?)
-        /// Next: `held`, `finishing` or `draining`.
+        /// Records are read and sent. Followed by `held`, `finishing` or `draining`.
         case active
-        /// Nothing more is read until its records have become fewer. Next: `active`, `finishing` or `draining`.
+        /// Reading is paused until fewer records are open. Followed by `active`, `finishing` or `draining`.
         case held
-        /// Its offsets start again. What was read of the former incarnation is finished, and nothing is committed. Next:
-        /// `restoring` or `draining`.
+        /// The partition's offsets start again. Records of the former incarnation are finished without commits.
+        /// Followed by `restoring` or `draining`.
         case finishing
-        /// Being given up: nothing new is sent, what is in flight is awaited. A former incarnation's offsets are not
-        /// committed, not even at the end. Next: `free`.
+        /// Being released: sends nothing new and awaits requests in flight. The offsets of a former incarnation are
+        /// never committed. Followed by `free`.
         case draining(commitsWatermark: Bool)
     }
 
-    /// One record.
+    /// One record of the partition.
     struct Entry: Sendable {
         let offset: Int64
         let byteCount: Int
         /// By the clock on the wall.
         let readAt: Instant
-        /// When the record was written to its topic, by its own account but not in the future: latencies count from here.
+        /// The time when the record was written, by its timestamp but not in the future; latencies start here.
         let writtenAt: Instant
         /// Deliveries without an outcome.
         fileprivate var unsettled: UInt8
@@ -102,7 +102,7 @@ struct Partition: Sendable {
     var isFinishing: Bool { if case .finishing = phase { true } else { false } }
     var isHeld: Bool { if case .held = phase { true } else { false } }
 
-    /// Records of it are taken in.
+    /// New records are accepted.
     var isReading: Bool {
         switch phase {
         case .active, .held: true
@@ -110,7 +110,7 @@ struct Partition: Sendable {
         }
     }
 
-    /// Its deliveries may leave.
+    /// The partition's deliveries may leave.
     var isSending: Bool {
         switch phase {
         case .active, .held, .finishing: true
@@ -118,7 +118,7 @@ struct Partition: Sendable {
         }
     }
 
-    /// A former incarnation's offsets would hide records of the one that is there now.
+    /// False for a former incarnation, whose offsets would hide records of the present one.
     var mayCommitWatermark: Bool {
         switch phase {
         case .restoring, .active, .held: true
@@ -127,22 +127,22 @@ struct Partition: Sendable {
         }
     }
 
-    /// Since when the ledger is being read, for the first time or on, and why the last try failed; `nil` if it is not.
+    /// The start of reading the ledger, and the last try's failure; `nil` if it is not being read.
     var ledgerReading: (since: Instant, failure: KafkaFailure?)? {
         if case .restoring(let since, let failure) = phase { return (since, failure) }
         return restored.reading.map { ($0.since, $0.failure) }
     }
 
-    /// Nothing is under way: no reply and no acknowledgement is awaited.
+    /// No reply and no acknowledgement is awaited.
     var isQuiet: Bool { inFlight == 0 && unstored == 0 }
 
-    /// The reading of the ledger goes on, or could not for this reason.
+    /// Reading of the ledger continues, or failed for this reason.
     mutating func restore(failure: KafkaFailure? = nil) {
         if case .restoring(let since, _) = phase { phase = .restoring(since: since, failure: failure) }
         restored.readingFailed(failure)
     }
 
-    /// The ledger was read to its end.
+    /// Finishes reading the ledger.
     mutating func finishRestore(end: Int64) {
         restored.finish(end: end)
         if isRestoring { phase = .active }
@@ -153,7 +153,7 @@ struct Partition: Sendable {
 
     /// The partition's offsets start again.
     ///
-    /// - Returns: `false` if it is being given up anyway, or knows already.
+    /// - Returns: `false` if the partition is being released, or is finishing already.
     mutating func finishIncarnation() -> Bool {
         switch phase {
         case .restoring, .active, .held:
@@ -167,7 +167,7 @@ struct Partition: Sendable {
 
     // MARK: Records
 
-    /// Takes in a record; `nil` when it was read before (offsets only rise).
+    /// Appends a record; `nil` if it was read before (offsets only rise).
     ///
     /// - Parameter wall: the clock on the wall.
     mutating func append(_ record: SourceRecord, at wall: Instant) -> UInt32? {
@@ -190,16 +190,16 @@ struct Partition: Sendable {
         restored.reachEnd(offset)
     }
 
-    /// For the records below an offset, those not read yet included.
+    /// Applies a decision to the records below an offset, including those not read yet.
     mutating func release(_ decision: FloodRelease, upTo end: Int64) {
         release = (decision, end)
         for index in entries.indices where entries[index].offset < end { entries[index].release = decision }
     }
 
-    /// Reads from the beginning, whatever offset that is: the first record decides.
+    /// Starts reading from the beginning; the first record sets the offset.
     mutating func startFromBeginning() { position = 0 }
 
-    /// The index of a sequence, unless its record is done and gone.
+    /// The index of a sequence; `nil` if its record is done and removed.
     func index(of sequence: UInt32) -> Int? {
         let index = Int(sequence &- base)
         return index < entries.count ? index : nil
@@ -214,7 +214,7 @@ struct Partition: Sendable {
 
     func content(at index: Int) -> ExaminedRecord? { contents[index] }
 
-    /// W: every record below has all its results acknowledged. `nil` before anything was read.
+    /// W: all records below have acknowledged results. `nil` before the first read.
     var lowWatermark: Int64? { entries.first?.offset ?? position }
 
     // MARK: Deliveries that are counted
@@ -230,8 +230,8 @@ struct Partition: Sendable {
         self[place.index, place.platform].arrive(after: roundTrip)
     }
 
-    /// The last outcome frees the record's content: it was just used, and freeing what is at hand costs far less than
-    /// looking for it when the result is stored.
+    /// Settles a delivery. The last outcome frees the record's content now, because it is still cached; freeing it
+    /// later would cost far more.
     mutating func settle(_ place: Place, isPending: Bool, at now: Instant) {
         if unstored == 0 { storedAt = now }
         unstored += 1
@@ -240,7 +240,7 @@ struct Partition: Sendable {
         if entries[place.index].unsettled == 0 { contents[place.index] = nil }
     }
 
-    /// A pending delivery could not be held.
+    /// Reopens a pending delivery that could not be held.
     mutating func reopen(_ place: Place, _ content: ExaminedRecord) {
         unstored -= 1
         self[place.index, place.platform].reopen()
@@ -248,7 +248,7 @@ struct Partition: Sendable {
         contents[place.index] = content
     }
 
-    /// The result of a pending delivery is on its way.
+    /// Records that the result of a pending delivery was written.
     mutating func resultWritten(_ place: Place, at now: Instant) {
         storedAt = now
         self[place.index, place.platform].resultWritten()
@@ -261,7 +261,7 @@ struct Partition: Sendable {
         return close(place)
     }
 
-    /// The delivery needs no outcome here: the ledger has it, or the record is not for its platform.
+    /// Closes a delivery that needs no outcome here: the ledger has it, or its platform was not wanted.
     ///
     /// - Returns: the record's size if this was its last delivery.
     mutating func skip(_ place: Place) -> Int? {
@@ -269,7 +269,7 @@ struct Partition: Sendable {
         return close(place)
     }
 
-    /// Finished records at the front go, so that the low watermark rises.
+    /// Removes finished records at the front, so that the low watermark rises.
     private mutating func close(_ place: Place) -> Int? {
         self[place.index, place.platform].store()
         entries[place.index].open -= 1
@@ -291,14 +291,14 @@ struct Partition: Sendable {
         entries[index].firstResult = min(entries[index].firstResult, offset)
     }
 
-    /// The results topic was made anew: its offsets start again.
+    /// Forgets result offsets, because the results topic was recreated and its offsets start again.
     mutating func forgetResultOffsets() {
         for index in entries.indices { entries[index].firstResult = .max }
         commit.forgetResultOffsets()
         restored.forgetResultOffsets()
     }
 
-    /// L for this partition: no result for a record at or above W stands below it. `nil` while the ledger is not read.
+    /// L for this partition: all results of records at or above W are at or above it. `nil` before the ledger is read.
     ///
     /// - Parameter acknowledgedEnd: one past the highest offset in its results partition that was acknowledged to us.
     func ledgerStart(acknowledgedEnd: Int64) -> Int64? {

@@ -1,14 +1,14 @@
 import NewsModel
 
-/// The partition count of each topic of a lane, as far as we know.
+/// The partition count of each topic of a lane, by present knowledge.
 struct PartitionCounts: Sendable {
     private(set) var byTopic: [String: Int] = [:]
-    /// The counts were read since the last assignment: only then our part of the whole is known.
+    /// The counts were read since the last assignment; only then our share is known.
     private(set) var isFresh = false
 
     /// The time since which the topics differ in length; by the monotonic clock.
     private(set) var unequalSince: Instant?
-    /// Topics that are not there, in the order of the settings, and since when one is.
+    /// Missing topics in the order of the settings, and the time since when any is missing.
     private(set) var missing: [String] = []
     private(set) var missingSince = Instant.distantPast
     private(set) var assignedAt = Instant.distantPast
@@ -18,8 +18,8 @@ struct PartitionCounts: Sendable {
         assignedAt = now
     }
 
-    /// Counts of topics that are gone for the moment stay; and until the next assignment a topic does not shrink, as others
-    /// may still hold partitions that are no more.
+    /// Updates the counts. Missing topics keep their count. Until the next assignment no count shrinks, because others
+    /// may still own removed partitions.
     mutating func learn(_ counts: [String: Int], of topics: [String], isFresh: Bool, at now: Instant) {
         for topic in topics {
             guard let count = counts[topic] else { continue }
@@ -33,6 +33,6 @@ struct PartitionCounts: Sendable {
 
     var total: Int { byTopic.values.reduce(0, +) }
 
-    /// All topics of a lane have the same count: partition p of all of them belongs to one member.
+    /// All topics of a lane have the same count, so one member owns partition p of all of them.
     var areEqual: Bool { Set(byTopic.values).count <= 1 }
 }

@@ -2,12 +2,12 @@ import DequeModule
 import KafkaModel
 import NewsModel
 
-/// The partitions that are ours, by slot. A slot is used again, under another occupancy.
+/// The partitions that are ours, by slot. A reused slot gets another occupancy.
 struct PartitionTable: Sendable {
     private var slots: [Partition] = []
-    /// All lanes share them.
+    /// The ends of the results partitions, shared by all lanes.
     private var resultsEnds: [ResultsEnd] = []
-    /// The results partition of each slot, by its index in `resultsEnds`: every acknowledgement asks for it.
+    /// The index in `resultsEnds` of each slot's results partition, needed for every acknowledgement.
     private var resultsOfSlot: [Int] = []
 
     private struct ResultsEnd: Sendable {
@@ -16,7 +16,7 @@ struct PartitionTable: Sendable {
         var end: Int64 = 0
     }
 
-    /// In place: a copy would copy a whole window with the next change.
+    /// Mutates in place, because a copy would trigger copy-on-write of the whole window.
     subscript(slot: Int) -> Partition {
         _read { yield slots[slot] }
         _modify { yield &slots[slot] }
@@ -31,10 +31,10 @@ struct PartitionTable: Sendable {
         _read { yield slots[place.slot].entries[place.index] }
     }
 
-    /// What the delivery's record holds; see `Partition.content`.
+    /// The content of the delivery's record; see `Partition.content`.
     func content(of place: Place) -> ExaminedRecord? { slots[place.slot].content(at: place.index) }
 
-    /// The delivery's place, unless its partition went or its record is done.
+    /// The delivery's place; `nil` if its partition was revoked or its record is done.
     func place(of id: DeliveryID) -> Place? {
         let slot = id.slot
         guard slot < slots.count, !slots[slot].isFree, slots[slot].occupancy == id.occupancy,
@@ -48,14 +48,14 @@ struct PartitionTable: Sendable {
         place(of: id).flatMap { content(of: $0)?.routed }
     }
 
-    /// Keeps its place in its story.
+    /// True if the delivery keeps its place in its story.
     func isOpen(_ id: DeliveryID) -> Bool { place(of: id).map { self[$0].isOpen } ?? false }
 
     func phase(of id: DeliveryID) -> Delivery.Phase? { place(of: id).map { self[$0].phase } }
 
     // MARK: Slots
 
-    /// Gives a partition the first free slot; `nil` when there is none.
+    /// Gives a partition the first free slot; `nil` if all slots are in use.
     mutating func occupy(
         _ id: TopicPartition, _ lane: LaneID, _ generation: Generation, _ settings: EngineSettings, at now: Instant
     ) -> Int? {
@@ -82,7 +82,7 @@ struct PartitionTable: Sendable {
         return resultsEnds.count - 1
     }
 
-    /// Another incarnation of the partition follows in its slot, read from its beginning.
+    /// Replaces a partition with its next incarnation in the same slot, read from its beginning.
     mutating func restart(_ slot: Int, at now: Instant) {
         let former = slots[slot]
         slots[slot] = Partition(
@@ -104,11 +104,11 @@ struct PartitionTable: Sendable {
 
     // MARK: Results
 
-    /// A result of the delivery's record stands at this offset.
+    /// Records a result of the delivery's record at this offset.
     mutating func noteResult(at offset: Int64, of place: Place) {
         let results = resultsOfSlot[place.slot]
         if offset + 1 < resultsEnds[results].end {
-            // Acknowledgements come in the order of offsets: the results topic was made anew.
+            // Acknowledgements come in the order of offsets, so the results topic was recreated.
             for slot in slots.indices where resultsOfSlot[slot] == results { slots[slot].forgetResultOffsets() }
         }
         slots[place.slot].noteResult(at: offset, of: place.index)

@@ -1,14 +1,14 @@
 import KafkaModel
 import NewsModel
 
-/// Results that are written only after something else is stored: a crash between the two must lose neither.
+/// Results that are written only after another record is stored, so that a crash between the two loses neither.
 ///
-/// Bounded by the lanes' windows, whose records they belong to.
+/// Bounded by the windows of the lanes that own the records.
 struct PendingResults: Sendable {
     private var requests: [DeliveryID: StoreRequest] = [:]
-    /// The deliveries of events whose recall does not stand on the control topic yet, by the story that they recall.
+    /// Deliveries of events whose recall is not on the control topic yet, by recalled story.
     private var ofRecalls: [String: [DeliveryID]] = [:]
-    /// Originals on their way to the held topic, by the delivery that they go with.
+    /// Originals sent to the held topic and not acknowledged, by delivery.
     private var originals: [DeliveryID: ExaminedRecord] = [:]
 
     var count: Int { requests.count }
@@ -29,17 +29,17 @@ struct PendingResults: Sendable {
 
     mutating func take(_ id: DeliveryID) -> StoreRequest? { requests.removeValue(forKey: id) }
 
-    /// - Parameter outcome: of the result; others stay.
+    /// - Parameter outcome: the result's outcome; results with other outcomes stay.
     mutating func take(_ id: DeliveryID, endingAs outcome: Outcome) -> StoreRequest? {
         requests[id]?.result.outcome == outcome ? take(id) : nil
     }
 
-    /// The deliveries that waited for a story's recall to stand, in the order they came.
+    /// Removes the deliveries that waited for a story's recall, in order of arrival.
     mutating func recalls(of story: String) -> [DeliveryID] {
         ofRecalls.isEmpty ? [] : ofRecalls.removeValue(forKey: story) ?? []
     }
 
-    /// A partition was given up.
+    /// Forgets the results of a revoked partition.
     mutating func forget(slot: Int) {
         guard !requests.isEmpty else { return }
         for key in requests.keys where key.slot == slot { (requests[key], originals[key]) = (nil, nil) }
@@ -49,9 +49,9 @@ struct PendingResults: Sendable {
         }
     }
 
-    /// What results of a lane wait for.
+    /// The reason why results of a lane are pending.
     ///
-    /// - Parameter isOfLane: says if a delivery is the lane's.
+    /// - Parameter isOfLane: true for deliveries of the lane.
     func reason(where isOfLane: (DeliveryID) -> Bool) -> Wait.Reason? {
         if ofRecalls.values.contains(where: { $0.contains(where: isOfLane) }) { return .control }
         guard let request = requests.first(where: { isOfLane($0.key) })?.value else { return nil }

@@ -2,14 +2,14 @@ import KafkaModel
 
 /// A delivery's id holds the partition's slot, the record's place in it and the platform.
 ///
-/// Each use of a slot has another occupancy, so the engine recognises what comes back late.
+/// Each use of a slot has another occupancy, so the engine recognises late replies.
 extension DeliveryID {
-    /// Slots that can be told apart.
+    /// The number of distinguishable slots.
     static let slotsMax = 4096
 
     /// - Parameters:
     ///   - slot: index into the partition table, below `slotsMax`.
-    ///   - occupancy: how often the slot was used before, modulo 128.
+    /// - occupancy: the number of earlier uses of the slot, modulo 128.
     ///   - sequence: counts the partition's records from its assignment, wrapping.
     ///   - platform: index into the settings' platforms, below 16.
     init(slot: Int, occupancy: UInt8, sequence: UInt32, platform: Int) {
@@ -29,7 +29,7 @@ extension DeliveryID {
     }
 }
 
-/// A delivery's place in the partition table. Found anew for every input: indices move as records at the front are done.
+/// A delivery's place in the partition table. Looked up for every input, because indices move when records finish.
 struct Place: Sendable {
     let id: DeliveryID
     let lane: LaneID

@@ -3,8 +3,8 @@ import KafkaModel
 
 /// Deliveries of a lane that may leave, oldest first.
 ///
-/// What came back from the held topic takes turns with what has just come: a hundred thousand embargoes that end together hold up
-/// no live news, and no live news holds them up.
+/// Returned events and fresh ones alternate: a hundred thousand embargoes that end together do not delay live news, nor
+/// the reverse.
 struct ReadyQueue: Sendable {
     private var fresh: Deque<DeliveryID> = []
     private var returned: Deque<DeliveryID> = []
@@ -18,7 +18,7 @@ struct ReadyQueue: Sendable {
     /// The delivery that leaves next.
     var first: DeliveryID? { isReturnedFirst ? returned.first : fresh.first }
 
-    /// Takes off `first`, if there is one.
+    /// Removes `first`, if there is one.
     mutating func removeFirst() {
         if isReturnedFirst {
             returned.removeFirst()

@@ -1,8 +1,8 @@
 import DequeModule
 import KafkaModel
 
-/// Stories that events have recalled, by their order keys: later events of them do not leave. Without an order on the control
-/// topic that lasts as long as the process, and is bounded: beyond `capacity` the oldest is forgotten.
+/// Order keys of stories that events have recalled; their later events do not leave. Without an order on the control
+/// topic a recall lasts as long as the process. Beyond `capacity` the oldest is forgotten.
 struct RecalledStories: Sendable {
     static let capacity = 10_000
     private var known: Set<UInt64> = []
@@ -17,14 +17,14 @@ struct RecalledStories: Sendable {
         return true
     }
 
-    /// (Its place in the order ages out by itself.)
+    /// Removes a story. Its place in the order ages out.
     mutating func remove(_ story: String) { if !known.isEmpty { known.remove(Fingerprint(of: story).value) } }
 
     func contains(_ story: String) -> Bool { !known.isEmpty && known.contains(Fingerprint(of: story).value) }
 }
 
 extension Fingerprint {
-    /// Of one text alone.
+    /// The fingerprint of a single text.
     package init(of text: String) {
         self.init()
         mix(text)

@@ -36,14 +36,14 @@ struct RecentDeliveries: Sendable {
         return fingerprint
     }
 
-    /// What an event's version is a version of: its story, as these readers get it.
+    /// The fingerprint whose versions are compared: the story, as these readers get it.
     static func versions(of event: NewsEvent, _ story: Fingerprint) -> Fingerprint {
         var fingerprint = story
         for user in event.users { fingerprint.mix(user) }
         return fingerprint
     }
 
-    /// `false` if it was known already.
+    /// Returns `false` if the delivery was seen before.
     mutating func insert(_ delivery: Fingerprint) -> Bool {
         guard capacity > 0 else { return true }
         guard known.insert(delivery).inserted else { return false }
@@ -52,23 +52,23 @@ struct RecentDeliveries: Sendable {
         return true
     }
 
-    /// The delivery was not made after all: another try is no duplicate. (Its place in the order ages out by itself.)
+    /// Forgets a delivery that was not made, so that another try is no duplicate. Its place in the order ages out.
     mutating func remove(_ delivery: Fingerprint) {
         known.remove(delivery)
     }
 
-    /// Tells if a newer version of the story was seen.
+    /// Returns `true` if a newer version of the story was seen.
     func hasNewer(than version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
         guard !newest.isEmpty, let seen = newest[story] else { return false }
         return version < seen
     }
 
-    /// The version left in a former life.
+    /// Restores a version that left in a former run.
     mutating func restore(_ version: NewsEvent.Version, ofStory story: Fingerprint) {
         _ = isOutdated(version, ofStory: story)
     }
 
-    /// Tells if a newer version of the story was seen; remembers this one if it is the newest.
+    /// Returns `true` if a newer version of the story was seen; remembers this one if it is the newest.
     mutating func isOutdated(_ version: NewsEvent.Version, ofStory story: Fingerprint) -> Bool {
         guard capacity > 0 else { return false }
         if let seen = newest[story] {

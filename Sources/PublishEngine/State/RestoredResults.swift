@@ -1,21 +1,21 @@
 import KafkaModel
 import NewsModel
 
-/// Results that the ledger has for records of one partition that are not read again yet.
+/// Results on the ledger for records of one partition that were not read again yet.
 ///
-/// Bounded: of more records than there is room for, those with the lowest offsets are kept. Once they have been read again, the
-/// ledger is read on, for the next ones.
+/// Bounded: beyond the capacity, the records with the lowest offsets are kept. After those were read again, more of the
+/// ledger is read.
 struct RestoredResults: Sendable {
-    /// The end of its results partition when the ledger was read; `nil` before.
+    /// The end of the results partition when the ledger was read; `nil` before.
     private(set) var end: Int64?
     private var records: [Record: Settled] = [:]
-    /// Records below are known as far as the ledger has them. One that is not must wait until the ledger was read on.
+    /// All results on the ledger for records below are known. A record at or above it waits until more is read.
     private(set) var horizon = Int64.max
-    /// The first result of those about records at or above the horizon; `Int64.max` for none.
+    /// The first result for records at or above the horizon; `Int64.max` if there is no such result.
     private var firstDropped = Int64.max
     private(set) var reading: Reading?
 
-    /// The ledger is read on, since then, and why the last try failed.
+    /// A further reading of the ledger, with its start and the last try's failure.
     struct Reading: Sendable {
         let since: Instant
         var failure: KafkaFailure?
@@ -23,7 +23,7 @@ struct RestoredResults: Sendable {
         fileprivate var firstDropped = Int64.max
     }
 
-    /// A record that the ledger knows. Offsets alone come again when a topic is made anew.
+    /// A record on the ledger. The identity is needed because offsets repeat when a topic is recreated.
     private struct Record: Sendable, Hashable {
         var offset: Int64
         var identity: RecordIdentity
@@ -31,7 +31,7 @@ struct RestoredResults: Sendable {
 
     /// Deliveries of one record that the ledger knows as settled.
     struct Settled: Sendable {
-        /// As bits.
+        /// The platforms as bits.
         var platforms: UInt16 = 0
         /// The offset of the first of their results.
         var firstResult = Int64.max
@@ -44,21 +44,21 @@ struct RestoredResults: Sendable {
 
     var count: Int { records.count }
 
-    /// The first result of them all; `Int64.max` for none.
+    /// The first of all results; `Int64.max` without results.
     var firstResult: Int64 {
         records.values.reduce(min(firstDropped, reading?.firstDropped ?? .max)) { min($0, $1.firstResult) }
     }
 
-    /// - Parameter capacity: of how many records it knows, at least 2.
+    /// - Parameter capacity: the maximum number of records, at least 2.
     mutating func learn(_ entry: LedgerEntry, platform: Int, capacity: Int) {
         let offset = entry.source.offset
-        // What it was before the ledger was read on is read again.
+        // Records below the horizon were handled before this reading.
         if reading != nil, offset < horizon { return }
         if offset >= reading?.horizon ?? horizon { return drop(from: nil, firstResult: entry.offset) }
         records[Record(offset: offset, identity: entry.identity), default: Settled()].add(
             platform, result: entry.offset)
         guard records.count > capacity else { return }
-        // A quarter at once: a ledger in no order at all would otherwise be sorted for each of its results.
+        // Drops a quarter at once; otherwise an unordered ledger would be sorted for each result.
         let offsets = records.keys.map(\.offset).sorted()
         let lowest = offsets.first ?? 0
         let limit = max(offsets[offsets.count * 3 / 4], lowest < .max ? lowest + 1 : lowest)
@@ -87,9 +87,9 @@ struct RestoredResults: Sendable {
         self.reading = nil
     }
 
-    /// All records below the horizon were read again: what stands in the ledger about those from there on is needed now.
+    /// Starts reading the ledger for records from the horizon on, because all records below were read again.
     ///
-    /// - Returns: the offset of the results partition from which on it is to be read.
+    /// - Returns: the first offset of the results partition to read.
     mutating func readOn(at now: Instant) -> Int64 {
         records = [:]
         reading = Reading(since: now)
@@ -98,9 +98,9 @@ struct RestoredResults: Sendable {
 
     mutating func readingFailed(_ failure: KafkaFailure?) { reading?.failure = failure }
 
-    /// Takes out what the ledger knows of a record that is read again. Other records that stood at its offset are history.
+    /// Removes and returns the result of a record that is read again. Other records at its offset are history.
     ///
-    /// - Parameter eventID: by which results of former versions name the record.
+    /// - Parameter eventID: the id by which results of earlier versions name the record.
     mutating func take(_ offset: Int64, _ identity: RecordIdentity, eventID: String?) -> Settled? {
         guard !records.isEmpty else { return nil }
         return records.removeValue(forKey: Record(offset: offset, identity: identity))
@@ -109,19 +109,19 @@ struct RestoredResults: Sendable {
             }
     }
 
-    /// No record stands at or above the partition's end: results that say so are about a former incarnation.
+    /// Drops results for records at or above the partition's end: they belong to a former incarnation.
     mutating func reachEnd(_ offset: Int64) {
         if !records.isEmpty { records = records.filter { $0.key.offset < offset } }
         if horizon >= offset, reading == nil { (horizon, firstDropped) = (.max, .max) }
     }
 
-    /// Records below the low watermark will not come again. (Those between it and the position may yet be examined.)
+    /// Drops records below the low watermark, which are not read again. Later ones may yet be examined.
     mutating func prune(below lowWatermark: Int64?) {
         guard !records.isEmpty, let lowWatermark else { return }
         records = records.filter { $0.key.offset >= lowWatermark }
     }
 
-    /// The results topic was made anew: its offsets start again.
+    /// Forgets result offsets, because the results topic was recreated and its offsets start again.
     mutating func forgetResultOffsets() {
         if end != nil { end = 0 }
         if firstDropped < .max { firstDropped = 0 }

@@ -13,19 +13,19 @@ struct StoryID: Hashable, Sendable {
 
     init(_ story: Fingerprint, lane: LaneID) { value = story.value &+ UInt64(lane.index) }
 
-    /// Of a delivery that has joined no story.
+    /// The id of a delivery that has joined no story.
     static let none = StoryID(value: 0)
 }
 
 /// The deliveries of each story, in order: the head may leave, the others wait behind it.
 struct StoryQueues: Sendable {
     private var queues: [StoryID: Queue] = [:]
-    /// Stories whose head may be done. They advance once the present one is done, never from within it.
+    /// Stories whose head may be done. They advance after the present story, not inside its advance.
     private var toAdvance: [StoryID] = []
 
     private struct Queue: Sendable {
         var head: DeliveryID
-        /// `nil` for none: nearly every story has one delivery, and an empty queue is a reference to count too.
+        /// The waiting deliveries; `nil` for an empty queue, because a queue object would cost a reference count.
         var waiting: Deque<DeliveryID>?
 
         mutating func append(_ id: DeliveryID) {
@@ -33,7 +33,7 @@ struct StoryQueues: Sendable {
             waiting?.append(id)
         }
 
-        /// `false` if another delivery is the head already.
+        /// Makes `id` the head; `false` if there is a head already.
         static func begin(_ queue: inout Queue?, with id: DeliveryID) -> Bool {
             guard queue == nil else { return false }
             queue = Queue(head: id)
@@ -48,7 +48,7 @@ struct StoryQueues: Sendable {
         Queue.begin(&queues[story], with: id)
     }
 
-    /// Queues a delivery behind the story's head; `false` if there is none.
+    /// Queues a delivery behind the story's head; `false` without a head.
     mutating func append(_ id: DeliveryID, to story: StoryID) -> Bool {
         guard let place = queues.index(forKey: story) else { return false }
         queues.values[place].append(id)
@@ -60,10 +60,10 @@ struct StoryQueues: Sendable {
         queues[story].map { [$0.head] + ($0.waiting ?? []) } ?? []
     }
 
-    /// The story's head may be done.
+    /// Records that the story's head may be done.
     mutating func noteEnd(of story: StoryID) { toAdvance.append(story) }
 
-    /// The next story whose head is done and which has deliveries waiting. Stories without any are forgotten.
+    /// The next story whose head is done and that has waiting deliveries. Stories without any are removed.
     mutating func nextToAdvance(in partitions: borrowing PartitionTable) -> StoryID? {
         while let story = toAdvance.popLast() {
             guard let place = queues.index(forKey: story), !partitions.isOpen(queues.values[place].head) else {
@@ -75,7 +75,7 @@ struct StoryQueues: Sendable {
         return nil
     }
 
-    /// Takes the next waiting delivery out; without one the story ends.
+    /// Removes the next waiting delivery; without one the story is removed.
     mutating func popWaiting(of story: StoryID) -> DeliveryID? {
         if let next = queues[story]?.waiting?.popFirst() { return next }
         queues[story] = nil
